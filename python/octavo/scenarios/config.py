@@ -41,8 +41,8 @@ class Workload(TypedDict, total=False):
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
         "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
-        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
-        "moe-decode", "step", "trace", "mix"]
+        "fdtd2d", "random-access", "dijkstra", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large",
+        "gnmt16", "llm-decode", "moe-decode", "step", "trace", "mix"]
     )
 
     degree: int
@@ -181,7 +181,8 @@ class Workload(TypedDict, total=False):
     words: int
     """`gups`: Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64
     MB times the scale, to the nearest power of two (this project's choice). `histo`: Words of four bytes. Default:
-    1920 x 1080 times the scale (Mosaic, MICRO 2017)."""
+    1920 x 1080 times the scale (Mosaic, MICRO 2017). `random-access`: Words of four bytes in each of the three
+    arrays, at most 2^31. Default at scale 1: 2^20 (UVMSmart's benchmarks)."""
 
     updates: int
     """Updates for each word of the table, a power of two from 1 to 64. Default 4 (HPC Challenge)."""
@@ -372,6 +373,12 @@ class Workload(TypedDict, total=False):
     turn: int
     """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
     1, each GPU touches what the GPU of the number before touched. Default 0."""
+
+    vertices: int
+    """Vertices, 66 to 2^27. Default at scale 1: 2^20 (UVMSmart's benchmarks)."""
+
+    edges: int
+    """Edges of each vertex, 1 to 64. Default 2 (UVMSmart's benchmarks)."""
 
     replicas: int
     """Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1."""
@@ -434,8 +441,8 @@ class JobItemWorkload(TypedDict, total=False):
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
         "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
-        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
-        "moe-decode", "step", "trace"]
+        "fdtd2d", "random-access", "dijkstra", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large",
+        "gnmt16", "llm-decode", "moe-decode", "step", "trace"]
     )
 
     degree: int
@@ -574,7 +581,8 @@ class JobItemWorkload(TypedDict, total=False):
     words: int
     """`gups`: Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64
     MB times the scale, to the nearest power of two (this project's choice). `histo`: Words of four bytes. Default:
-    1920 x 1080 times the scale (Mosaic, MICRO 2017)."""
+    1920 x 1080 times the scale (Mosaic, MICRO 2017). `random-access`: Words of four bytes in each of the three
+    arrays, at most 2^31. Default at scale 1: 2^20 (UVMSmart's benchmarks)."""
 
     updates: int
     """Updates for each word of the table, a power of two from 1 to 64. Default 4 (HPC Challenge)."""
@@ -765,6 +773,12 @@ class JobItemWorkload(TypedDict, total=False):
     turn: int
     """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
     1, each GPU touches what the GPU of the number before touched. Default 0."""
+
+    vertices: int
+    """Vertices, 66 to 2^27. Default at scale 1: 2^20 (UVMSmart's benchmarks)."""
+
+    edges: int
+    """Edges of each vertex, 1 to 64. Default 2 (UVMSmart's benchmarks)."""
 
     replicas: int
     """Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1."""
@@ -866,7 +880,7 @@ class JobItemMemoryPlacement(TypedDict, total=False):
 
     name: (
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
-        "interleaved", "coherent", "fault-and-count"] | str
+        "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str
     )
     """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
@@ -875,12 +889,14 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     section 3; `uvm_perf_access_counter_threshold`). `coherent`: Remote lines of one GPU to one region after which
     pages move; default 256 (`uvm_perf_access_counter_threshold`). `fault-and-count`: Remote lines of one GPU to 64
     KiB after which they come; default 256 (`uvm_perf_access_counter_threshold`, one parameter for this memory and
-    the operating system's)."""
+    the operating system's). `delayed-migration`: Accesses to 64 KiB from which its pages move, at least 1; default
+    8 (`-migrate_threshold`)."""
 
     moves: Literal["page", "group", "sub-region", "region"]
     """`access-counter`: What moves then: the touched page (the default) or its whole group. GRIT counts by group
     and speaks of migrating "the page". `coherent`: What moves then: the 64 KiB around the access that was counted
-    last (`sub-region`, the default, nvidia-uvm 595) or the whole `region`."""
+    last (`sub-region`, the default, nvidia-uvm 595) or the whole `region`. `delayed-migration`: What moves when the
+    threshold is reached without a fault: the touched page (the default) or its 64 KiB."""
 
     host_pages: Literal["map", "migrate"]
     """`access-counter`: What happens to a page on the host: mapped over the host link (the default) or migrated at
@@ -974,6 +990,15 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and what other placements count, beside
     which it can decide."""
 
+    when: Literal["always", "full", "adaptive", "irregular"]
+    """When pages are read from the host first: `always` (default), `full` (once memory was full), `adaptive` (by
+    how full memory is, and how often a block has left) or `irregular` (once memory was full, if faults come out of
+    order)."""
+
+    penalty: int
+    """Factor of the threshold once memory was full, with `adaptive`, at least 1; default 2
+    (`-multiply_dma_penalty`)."""
+
     digest: str
     """Digest of its source, so that results are not taken for those of another class. Default: computed."""
 
@@ -1060,7 +1085,7 @@ class JobItemMemory(TypedDict, total=False):
 
     placement: (
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
-        "interleaved", "coherent", "fault-and-count"] | str | JobItemMemoryPlacement | Strategy
+        "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str | JobItemMemoryPlacement | Strategy
     )
     """Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left
     out."""
@@ -1090,8 +1115,8 @@ class JobItem(TypedDict, total=False):
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
         "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
-        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
-        "moe-decode", "step", "trace"] | JobItemWorkload | str
+        "fdtd2d", "random-access", "dijkstra", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large",
+        "gnmt16", "llm-decode", "moe-decode", "step", "trace"] | JobItemWorkload | str
     )
     """What runs, if that is one program."""
 
@@ -1159,7 +1184,7 @@ class MemorySystem(TypedDict, total=False):
 
     placement: (
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
-        "interleaved", "coherent", "fault-and-count"] | str | JobItemMemoryPlacement | Strategy
+        "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str | JobItemMemoryPlacement | Strategy
     )
     """Who gets a page, and how, when a processor touches it; `on-touch` unless said otherwise."""
 
@@ -1329,7 +1354,7 @@ class Memory(TypedDict, total=False):
 
     placement: (
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
-        "interleaved", "coherent", "fault-and-count"] | str | JobItemMemoryPlacement | Strategy
+        "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str | JobItemMemoryPlacement | Strategy
     )
     """Who gets a page, and how, when a GPU touches it; `on-touch` unless said otherwise."""
 
@@ -1339,7 +1364,7 @@ class Memory(TypedDict, total=False):
     )
     """What else to bring when a page migrates; `none` unless said otherwise."""
 
-    prefetch_plan: Literal["shared", "own"]
+    prefetch_plan: Literal["shared", "own", "at-once"]
     """Whether a fault waits for what is prefetched with it; `shared` unless said otherwise, and left out then."""
 
     system: MemorySystem
@@ -1356,6 +1381,14 @@ class Memory(TypedDict, total=False):
 
     host_frames: Literal["ready", "base", "large"]
     """Which frames of the host hold what leaves; `ready` unless said otherwise, and left out then."""
+
+    padding: Literal["none", "trees"]
+    """What lies beyond the end of an allocation of managed memory; `none` unless said otherwise, and left out
+    then."""
+
+    synchronisation: Literal["stay", "dirty-home"]
+    """What becomes of pages that a GPU has written when the host waits for it between two launches; `stay` unless
+    said otherwise, and left out then."""
 
     sharing: Literal["free-for-all", "quota"] | str | MemorySharing | Strategy
     """What one address space may take from another; `free-for-all` unless said otherwise, and left out then."""
@@ -2108,8 +2141,8 @@ class Config(TypedDict, total=False):
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
         "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
-        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
-        "moe-decode", "step", "trace"] | str | Workload
+        "fdtd2d", "random-access", "dijkstra", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large",
+        "gnmt16", "llm-decode", "moe-decode", "step", "trace"] | str | Workload
     )
     """What runs, if that is one program."""
 
