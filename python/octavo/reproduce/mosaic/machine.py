@@ -89,7 +89,7 @@ def inputs(study: Study) -> Part:
     if not chosen:
         names = ", ".join(SHIPPED)
         raise ScenarioError(f"part `inputs`: expected at least one of {names}, which ship with another input")
-    settings = {"the study's": dict.fromkeys(chosen, ()), "shipped": {name: SHIPPED[name] for name in chosen}}
+    settings: Settings = {"the study's": dict.fromkeys(chosen, ()), "shipped": {name: SHIPPED[name] for name in chosen}}
     part, key = _losses(study, "inputs", settings, "Loss against the ideal TLB, by input")
     return part.save(key, lambda: _draw(part))
 
