@@ -34,7 +34,7 @@ fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String
         "bad-driver.toml" => "[node]\nextends = \"grit-4gpu\"\ndriver.preset = \"papr\"\n",
         "bad-unit.toml" => "[node]\nextends = \"grit-4gpu\"\nclock = 3\n",
         "impossible.toml" => "[node]\nextends = \"grit-4gpu\"\ngpus = 99\n",
-        "slow.toml" => "[node]\nextends = \"gh200\"\nhost.costs.context = \"1ms\"\nhost.page_sizes = [\"4KiB\"]\n",
+        "slow.toml" => "[node]\nextends = \"gh200\"\nhost.costs.context = \"1ms\"\nhost.page_sizes = [\"64KiB\"]\n",
         "grace-again.toml" => "[node]\nextends = \"slow.toml\"\nhost.preset = \"grace\"\n",
         "grace-slow.toml" => "[node]\nextends = \"gh200\"\nhost.preset = \"grace\"\nhost.costs.context = \"1ms\"\n",
         "little.toml" => "[node]\ngpus = 4\n",
