@@ -118,8 +118,8 @@ def _accessed(program: Program) -> Accessed:
     except _core.SimulationError as error:
         raise ValidationError(f"{program.name}: {error.args[0]}") from None
     order = frame(columns)
-    columns = (order[name].to_numpy() for name in ("page", "times", "store", "launch"))
-    return Accessed(_allocations(scenario), *columns)
+    told = (order[name].to_numpy() for name in ("page", "times", "store", "launch"))
+    return Accessed(_allocations(scenario), *told)
 
 
 def _allocations(scenario: Scenario) -> list[tuple[int, int]]:
