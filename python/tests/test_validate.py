@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from conftest import contents
 
-from octavo import ValidationError, validate
+from octavo import OctavoError, ValidationError, validate
 from octavo.validate import launches, reference, rerun
 from octavo.validate.counts import COUNTS, error
 from octavo.validate.tables import write_markdown
@@ -138,6 +138,18 @@ def test_launches_add_up_to_their_run_and_errors_do_not_cancel(everything):
     assert (beside["launch_error"] >= beside["kernel_time_error"].abs() - 1e-12).all()
     atax = beside.row(by_predicate=pl.col("name") == "atax-x-512-y-512", named=True)
     assert atax["launch_error"] > 2 * abs(atax["kernel_time_error"]), "its launches err in opposite ways"
+
+
+def test_a_part_of_the_model_is_changed(everything, tmp_path):
+    """Each access at its own time, and the decoder that SIMDs share: what full units take follows."""
+    overrides = ["node.compute.issues_in_time_order=true", "node.compute.vector_decoder=4"]
+    found = small(tmp_path, only=["simpleconvolution"], overrides=overrides).rows
+    usual = everything.rows.filter(pl.col("name").is_in(found["name"].to_list()))
+    worst = [rows["kernel_time_error"].abs().max() for rows in (usual, found)]
+    assert worst[0] > 0.25
+    assert worst[1] < 0.06
+    with pytest.raises(OctavoError, match=r"compute\.vector_decoder"):
+        small(tmp_path / "alone", overrides=overrides[1:])
 
 
 def test_errors_net_of_the_constant_are_larger():

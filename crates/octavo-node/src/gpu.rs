@@ -46,6 +46,17 @@ pub struct ComputeConfig {
     pub kernel_overhead: Cycles,
     /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
     pub answers_in_order: bool,
+    /// Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of time,
+    /// and what is computed between accesses is booked in buckets of time. Otherwise, the default, a wavefront issues up
+    /// to 64 ns ahead of the clock: fewer events, but others wait for what is booked although it comes later. Only
+    /// with fidelity `line`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub issues_in_time_order: bool,
+    /// Places of the decoder of vector instructions that all SIMDs of a unit share: a wavefront holds one until its SIMD
+    /// takes its instruction, so that some SIMDs can keep others from getting any. 0, the default: there is no such
+    /// limit. Only where accesses are issued in order of time; each instruction is then simulated.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub vector_decoder: u32,
 }
 
 /// Instructions of one class.

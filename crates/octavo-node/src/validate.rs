@@ -87,6 +87,7 @@ impl NodeConfig {
         }
         let needs = [
             ("`l1.in_order` is true", self.l1.in_order),
+            ("`compute.issues_in_time_order` is true", self.compute.issues_in_time_order),
             ("`walker.in_memory` is true", self.walker.in_memory),
             ("`l1_tlb.on_miss` is not non-blocking", self.l1_tlb.on_miss != MissPolicy::NonBlocking),
             ("GPUs are coherent (`coherence`), whose traffic is told by launch", self.coherence.is_some()),
@@ -100,6 +101,12 @@ impl NodeConfig {
         in_range("compute.simds_per_unit", self.compute.simds_per_unit, 1, 16)?;
         // A compute unit's free seats for wavefronts are the bits of one word.
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
+        in_range("compute.vector_decoder", self.compute.vector_decoder, 0, 64)?;
+        if self.compute.vector_decoder > 0 && !self.compute.issues_in_time_order {
+            let message =
+                "expected 0 where accesses are not issued in order of time (compute.issues_in_time_order), found";
+            return Err(error("compute.vector_decoder", format!("{message} {}", self.compute.vector_decoder)));
+        }
         in_range("fetch.units", self.fetch.units, 1, 256)?;
         in_range("fetch.buffer_lines", self.fetch.buffer_lines, 0, 1 << 10)?;
         in_range("scalar.units", self.scalar.units, 1, 256)

@@ -22,6 +22,7 @@ EXAMPLES = options.examples(
     "octavo validate mgpusim --gpus 1 --only fir,bfs -o runs/check --json",
     "octavo validate mgpusim --strict --markdown docs/validation.md",
     "octavo validate mgpusim --only fir --rerun",
+    "octavo validate mgpusim --set node.compute.issues_in_time_order=true -o runs/in-order",
     "octavo validate mgpusim --point 'fir -length 5000 -taps 7' --gpus 1 -o runs/mine",
 )
 
@@ -88,6 +89,7 @@ def mgpusim(
     table: Reference = None,
     traces: Traces = None,
     rerun: Rerun = False,
+    overrides: options.Set = None,
     strict: Strict = False,
     markdown: Documents = None,
     workers: options.Workers = None,
@@ -119,6 +121,7 @@ def mgpusim(
             table=table,
             traces=traces,
             rerun=rerun,
+            overrides=overrides or [],
             workers=workers,
             force=force,
             watch=watch,

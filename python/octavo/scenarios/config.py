@@ -1513,6 +1513,17 @@ class NodeCompute(TypedDict, total=False):
     answers_in_order: bool
     """Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer)."""
 
+    issues_in_time_order: bool
+    """Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
+    time, and what is computed between accesses is booked in buckets of time. Otherwise, the default, a wavefront
+    issues up to 64 ns ahead of the clock: fewer events, but others wait for what is booked although it comes later.
+    Only with fidelity `line`."""
+
+    vector_decoder: int
+    """Places of the decoder of vector instructions that all SIMDs of a unit share: a wavefront holds one until its
+    SIMD takes its instruction, so that some SIMDs can keep others from getting any. 0, the default: there is no
+    such limit. Only where accesses are issued in order of time; each instruction is then simulated."""
+
 
 class NodeFetch(TypedDict, total=False):
     """Instruction fetch."""

@@ -89,6 +89,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     table: str | Path | None = None,
     traces: str | Path | None = None,
     rerun: bool = False,
+    overrides: Sequence[str] = (),
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
@@ -104,6 +105,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         table: the reference's results; the shipped ones if left out.
         traces: folder of the traces; the shipped one if left out.
         rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
+        overrides: changes of the nodes, as `node.compute.vector_decoder=4`: what a part of the model is worth.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
         watch: called about ten times a second with how far the runs are.
@@ -127,7 +129,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         chosen = reference.choose(reference.load(path), gpus, only)
     home = Path(traces) if traces is not None else reference.shipped("traces")
     there = _with_traces(chosen, home)
-    simulated = [_point(row, home, root) for row in there]
+    simulated = [_point(row, home, root, overrides) for row in there]
     key = digest(point.scenario for point in simulated)
     with experiment_folder(root, key, force=force):
         results = execute(simulated, workers=workers, force=force, watch=watch)
@@ -183,9 +185,10 @@ def _with_traces(rows: Sequence[Row], home: Path) -> list[Row]:
     return there
 
 
-def _point(row: Row, home: Path, root: Path) -> Point:
+def _point(row: Row, home: Path, root: Path, overrides: Sequence[str]) -> Point:
     workload = trace_name(home / f"{row.name}.trace")
-    recipe = Recipe.from_names(workload, "interleaved", NODES[row.gpus]).with_overrides(["record.events=false"])
+    recipe = Recipe.from_names(workload, "interleaved", NODES[row.gpus])
+    recipe = recipe.with_overrides(["record.events=false", *overrides])
     return Point(row.label, recipe.resolve(), inside(root, RUNS, row.name))
 
 

@@ -60,9 +60,11 @@ pub(crate) enum Kind {
     CapacityChanges,
     /// An allocation that waits for frames looks whether it has them; index: action.
     FramesAwaited,
+    /// Vector instructions of a unit whose SIMDs share a decoder may be over; index: unit, counted over all GPUs.
+    VectorsDue,
 }
 
-const KINDS: [Kind; 28] = [
+const KINDS: [Kind; 29] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -91,6 +93,7 @@ const KINDS: [Kind; 28] = [
     Kind::JobBegins,
     Kind::CapacityChanges,
     Kind::FramesAwaited,
+    Kind::VectorsDue,
 ];
 
 /// An event: what happens to which object.

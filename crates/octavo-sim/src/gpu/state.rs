@@ -15,6 +15,8 @@ use crate::gpu::translate::large::{Blocks, LargePages, entries_for};
 use crate::gpu::translate::ports::Ports;
 use crate::gpu::translate::tlb::Tlb;
 use crate::gpu::translate::walker::{TableShape, Walker};
+use crate::gpu::units::decoder::Decoder;
+use crate::gpu::units::pipelines::Pipelines;
 use crate::gpu::units::unit::Unit;
 
 pub(crate) struct Gpu {
@@ -34,6 +36,10 @@ pub(crate) struct Gpu {
     pub(super) units: Vec<Unit>,
     /// Next-free time of each SIMD, by (unit, SIMD).
     pub(super) simds: Vec<u64>,
+    /// In place of these and of what the units' other pipelines have, where accesses are issued in order of time.
+    pub(super) pipelines: Option<Pipelines>,
+    /// Of each unit, where its SIMDs share one.
+    pub(super) decoders: Vec<Decoder>,
     pub(super) remote: Slots,
     /// Lines that wait for others in flight to arrive, in order.
     pub(super) remote_queue: VecDeque<Waiting>,
@@ -65,6 +71,13 @@ impl Gpu {
             table: PageTable::new(pages),
             units: (0..units).map(|_| Unit::new(node, seats)).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
+            decoders: (0..if node.compute.vector_decoder > 0 { units } else { 0 })
+                .map(|_| {
+                    let (places, simds) = (node.compute.vector_decoder, node.compute.simds_per_unit);
+                    Decoder::new(places, simds, seats, node.compute.vector_alu.occupancy.0)
+                })
+                .collect(),
+            pipelines: node.compute.issues_in_time_order.then(|| Pipelines::new(&node.compute)),
             remote: Slots::new(node.remote.lines_in_flight),
             remote_queue: VecDeque::new(),
         }
@@ -74,6 +87,12 @@ impl Gpu {
     #[inline]
     pub fn unit(&mut self, unit: usize) -> &mut Unit {
         &mut self.units[unit]
+    }
+
+    /// The decoder of vector instructions that a unit's SIMDs share, if they do.
+    #[inline]
+    pub fn decoder(&mut self, unit: usize) -> Option<&mut Decoder> {
+        self.decoders.get_mut(unit)
     }
 
     /// When a unit can issue: now, or when a drain is over.

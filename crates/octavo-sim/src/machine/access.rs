@@ -77,8 +77,8 @@ impl<L: Listen> Node<'_, L> {
     /// Issues a scalar load; returns when its wavefront can go on.
     #[inline(never)]
     pub(super) fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
-        let Hardware { gpus, costs, accesses, .. } = &mut self.hardware;
-        let over = gpus[gpu].issue_scalar(unit, time, costs);
+        let Hardware { gpus, costs, accesses, clock, .. } = &mut self.hardware;
+        let over = gpus[gpu].issue_scalar(unit, (clock.now(), time), costs);
         accesses.scalar_loads += 1;
         for line in op.line()..op.line() + u64::from(op.count()) {
             self.scalar_line((gpu, unit), slot, line, over + self.hardware.costs.scalar_pipeline);

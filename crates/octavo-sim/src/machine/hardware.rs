@@ -62,6 +62,8 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) walks: Walks,
     /// What fidelity `page` has in place of first-level caches and pipelines.
     pub(super) settling: Option<Settling>,
+    /// Wavefronts issue at fidelity `page`, or in order of time.
+    pub(super) issues_specially: bool,
     /// Lines are served in order, or without tags.
     pub(super) serves_specially: bool,
     /// Who has heard what of the plans under way.
@@ -113,6 +115,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
                     .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
             },
             settling: config.settles().map(|settled| Settling::new(config, settled)),
+            issues_specially: config.settles().is_some() || config.compute.issues_in_time_order,
             serves_specially: config.l1.in_order || config.settles().is_some(),
             told: Told::default(),
             accesses: Accesses::default(),

@@ -95,7 +95,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Issues the lines of one memory operation; returns when the last was issued.
     #[inline]
-    fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
+    pub(super) fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
         let duration = u64::from(op.count()) * self.hardware.costs.line;
         let issued = self.hardware.gpus[gpu].unit(unit).issue_lines(time, duration);
         let over = issued + duration;
@@ -142,7 +142,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// The wavefront in `slot` goes on at `time`.
     #[inline]
-    fn schedule_wave(&mut self, time: u64, slot: usize) {
+    pub(super) fn schedule_wave(&mut self, time: u64, slot: usize) {
         self.clock.schedule_wave(time, slot, self.waves.next_op(slot));
     }
 }

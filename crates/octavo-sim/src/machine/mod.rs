@@ -12,6 +12,7 @@ mod forward;
 pub(crate) mod happening;
 mod hardware;
 mod issue;
+mod issue_timed;
 pub(crate) mod jobs;
 pub(crate) mod node;
 mod notices;

@@ -16,7 +16,7 @@ impl<L: Listen> Node<'_, L> {
         }
         let Some(event) = self.hardware.next_event() else { return false };
         match event.kind {
-            Kind::Wave if self.hardware.settling.is_some() => self.settle_wave(event.index as usize, event.op),
+            Kind::Wave if self.hardware.issues_specially => self.run_wave_specially(event.index as usize, event.op),
             Kind::Wave => self.run_wave(event.index as usize, event.op),
             Kind::FaultArrives => self.fault_arrives(event.index),
             Kind::FaultServed => self.alarm(Alarm::FaultServed(event.index)),
@@ -48,6 +48,7 @@ impl<L: Listen> Node<'_, L> {
                 self.hardware.clock.end_periodic();
                 self.end_action(event.index);
             }
+            Kind::VectorsDue => self.hardware.vectors_due(event.index as usize),
             Kind::HostThread => self.run_host_thread(event.index),
             Kind::HostFault => self.host_faults(event.index),
             Kind::HostWakes => self.host_wakes(event.index),
@@ -56,6 +57,16 @@ impl<L: Listen> Node<'_, L> {
             Kind::StrategiesDue => self.alarm(Alarm::Strategies),
         }
         true
+    }
+
+    /// A wavefront goes on at fidelity `page`, or where accesses are issued in order of time.
+    #[inline(never)]
+    fn run_wave_specially(&mut self, slot: usize, op: u16) {
+        if self.hardware.settling.is_some() {
+            self.settle_wave(slot, op);
+        } else {
+            self.run_wave_timed(slot, op);
+        }
     }
 
     /// Something that the driver asked to be reminded of is due.

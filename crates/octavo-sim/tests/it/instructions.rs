@@ -218,3 +218,51 @@ fn a_launch_that_needs_more_than_a_unit_has_is_refused() {
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("script") && error.contains("node.compute.local_data"), "{error}");
 }
+
+#[test]
+fn accesses_in_order_of_time_do_not_wait_for_later_ones() {
+    let found = |in_order: bool| {
+        let mut node = node(1);
+        node.compute.issues_in_time_order = in_order;
+        // Both wavefronts find their pages' translation and code there. The first one computes for 40 ns and then loads
+        // 60 lines; the second one loads a line after 10 ns.
+        let before = [load(0, 0), vec![Op::BARRIER]].concat();
+        let late = [&before[..], &[Op::compute(10), Op::load(line(1, 0), 60), Op::WAIT]].concat();
+        let soon = [&before[..], &[Op::compute(2), Op::load(line(0, 0), 1), Op::WAIT, mix(0, 0, 400, 0)]].concat();
+        run(&node, "interleaved", &Script::new(8, vec![vec![vec![late, soon]]])).summary.time_ps
+    };
+    let (ahead, in_order) = (found(false), found(true));
+    // Booked ahead, the line comes behind the sixty: after 40 + 60 ns rather than after 8.
+    assert_eq!(ahead - in_order, 40_000 + 60_000 - 8_000);
+}
+
+#[test]
+fn what_is_computed_between_accesses_leaves_room_for_others() {
+    let mut node = node(1);
+    node.compute.issues_in_time_order = true;
+    // One after another on the shared pipeline: 100 times 15, and the last one's latency.
+    let both = run(&node, "interleaved", &together(&[mix(0, 0, 50, 0)])).summary.time_ps;
+    assert_eq!(both, 100 * 15_000 + 3_000);
+    // The scalar instruction of one comes while the other still computes on its SIMD.
+    let apart = |first: Vec<Op>, second: Vec<Op>| {
+        run(&node, "interleaved", &Script::new(8, vec![vec![vec![first, second]]])).summary.time_ps
+    };
+    assert_eq!(apart(vec![mix(100, 1, 0, 0)], vec![mix(0, 100, 0, 0)]), 100 * 4_000 + 4_000);
+}
+
+#[test]
+fn vector_instructions_go_through_the_decoder_that_simds_share() {
+    let mut node = node(1);
+    node.compute.issues_in_time_order = true;
+    node.compute.vector_decoder = 4;
+    let time =
+        |wavefronts: Vec<Vec<Op>>| run(&node, "interleaved", &Script::new(8, vec![vec![wavefronts]])).summary.time_ps;
+    assert_eq!(time(vec![vec![mix(10, 3, 0, 0)]]), 10 * 5_000 + 3 * 4_000, "decoded in one cycle, executed in four");
+    assert_eq!(time(vec![vec![mix(10, 0, 0, 0)]; 4]), 10 * 5_000, "each on a SIMD of its own");
+    assert_eq!(time(vec![vec![mix(10, 0, 0, 0)]; 8]), 1_000 + 20 * 4_000, "two on each SIMD");
+    // One place: the wavefront that waits for the first SIMD keeps the second one idle.
+    node.compute.vector_decoder = 1;
+    let one = run(&node, "interleaved", &Script::new(8, vec![vec![vec![vec![mix(10, 0, 0, 0)]; 8]]])).summary;
+    assert!(one.time_ps > 1_000 + 20 * 4_000, "{}", one.time_ps);
+    assert_eq!(one.accesses.compute_instructions, 80);
+}

@@ -4,8 +4,11 @@ use crate::engine::costs::Costs;
 use crate::gpu::state::Gpu;
 
 impl Gpu {
-    /// A unit issues a scalar load that comes at `time`; returns when its wavefront can go on.
-    pub fn issue_scalar(&mut self, unit: usize, time: u64, costs: &Costs) -> u64 {
+    /// It is `now`: a unit issues a scalar load that comes at `time`; returns when its wavefront can go on.
+    pub fn issue_scalar(&mut self, unit: usize, (now, time): (u64, u64), costs: &Costs) -> u64 {
+        if let Some(pipelines) = &mut self.pipelines {
+            return pipelines.issue_scalar(unit, costs, (now, time)) + costs.scalar_issue;
+        }
         let pipeline = &mut self.units[unit].scalar;
         let issued = (*pipeline).max(time);
         *pipeline = issued + costs.scalar_alu.occupancy;

@@ -51,6 +51,27 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// As `run_mixed`, where accesses are issued in order of time: other wavefronts' instructions come in between.
+    pub fn run_between(
+        &mut self,
+        place: (usize, usize),
+        costs: &Costs,
+        times: (u64, u64),
+        instructions: InstructionMix,
+        accesses: &mut Accesses,
+    ) -> u64 {
+        accesses.compute_instructions += u64::from(instructions.vector);
+        accesses.scalar_instructions += u64::from(instructions.scalar);
+        accesses.local_data_instructions += u64::from(instructions.local_data);
+        accesses.branches += u64::from(instructions.branch);
+        match &mut self.pipelines {
+            Some(pipelines) => pipelines.run(place, costs, times, instructions),
+            None => times.1,
+        }
+    }
+}
+
 impl Waves {
     /// How a wavefront waits for everything it asked for but for its `youngest` latest instructions; `None` if it need
     /// not. Accesses that wait for the driver are waited for in any case.

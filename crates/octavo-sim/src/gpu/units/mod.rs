@@ -1,9 +1,11 @@
 //! Compute units: which wavefronts they hold, and what these issue.
 
+pub(crate) mod decoder;
 pub(crate) mod fetch;
 pub(crate) mod groups;
 pub(crate) mod history;
 pub(crate) mod issue;
 pub(crate) mod occupancy;
+pub(crate) mod pipelines;
 pub(crate) mod unit;
 pub(crate) mod wave;

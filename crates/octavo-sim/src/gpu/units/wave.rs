@@ -156,6 +156,12 @@ impl Waves {
         self.waves[slot].simd as usize
     }
 
+    /// Its seat, and what tells who is older: work-groups begin in order.
+    pub fn seat_and_age(&self, slot: usize) -> (u8, u64) {
+        let wave = &self.waves[slot];
+        (wave.seat, u64::from(wave.group) << u16::BITS | u64::from(wave.number))
+    }
+
     /// As instruction fetch sees it.
     #[inline]
     pub fn fetcher(&self, slot: usize) -> Fetcher {

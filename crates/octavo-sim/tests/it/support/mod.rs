@@ -186,6 +186,8 @@ pub fn node(gpus: u32) -> NodeConfig {
             dispatch_goes_on: false,
             kernel_overhead: Cycles(0),
             answers_in_order: false,
+            issues_in_time_order: false,
+            vector_decoder: 0,
         },
         fetch: FetchConfig { units: 2, latency: Cycles(30), buffer_lines: 1, cold: false },
         scalar: ScalarConfig {

@@ -1,0 +1,113 @@
+//! Issue in order of time: each access at an event of its own, computing ahead of it.
+
+use octavo_program::{InstructionMix, OpKind};
+
+use crate::engine::event::Kind;
+use crate::gpu::units::decoder::Decoded;
+use crate::gpu::units::issue::Stop;
+use crate::gpu::units::wave::Next;
+use crate::machine::happening::Listen;
+use crate::machine::hardware::Hardware;
+use crate::machine::node::Node;
+
+impl<L: Listen> Node<'_, L> {
+    /// As `run_wave`, where accesses are issued in order of time.
+    #[inline(never)]
+    pub(super) fn run_wave_timed(&mut self, slot: usize, op: u16) {
+        self.run_wave_by(slot, op, Self::issue_timed);
+    }
+
+    /// Issues operations from `next` on until the next access is due later, or the wavefront waits or ends.
+    fn issue_timed(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
+        let now = self.hardware.clock.now();
+        let mut time = now;
+        loop {
+            let Some(op) = self.hardware.waves.op(slot, *next) else {
+                *next = self.refill(slot);
+                continue;
+            };
+            let accesses = matches!(op.kind(), OpKind::Load | OpKind::Store | OpKind::ScalarLoad | OpKind::Fetch);
+            let decoded = op.kind() == OpKind::Compute && self.hardware.decodes(op.instructions());
+            if (accesses || decoded) && time > now {
+                return Stop::Until(time);
+            }
+            next.op += 1;
+            if decoded {
+                self.hardware.begin_vectors((gpu, unit), slot, op.instructions());
+                return Stop::Asleep;
+            }
+            match op.kind() {
+                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
+                OpKind::Compute => time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions()),
+                OpKind::Wait => {
+                    if let Some(stop) = self.wait(slot, time, op.count()) {
+                        return stop;
+                    }
+                }
+                OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
+                OpKind::Fetch => time = self.hardware.run_on(slot, time, op),
+                OpKind::Barrier => return Stop::Barrier(time),
+                OpKind::End => {
+                    let Some(stop) = self.wait(slot, time, op.count()) else { return Stop::End };
+                    next.op -= 1;
+                    return stop;
+                }
+            }
+        }
+    }
+}
+
+impl<L: Listen> Hardware<'_, L> {
+    /// Instructions of several classes; returns when they are over.
+    fn compute_timed(
+        &mut self,
+        (gpu, unit): (usize, usize),
+        slot: usize,
+        time: u64,
+        instructions: InstructionMix,
+    ) -> u64 {
+        let Self { costs, gpus, waves, fetch, accesses, clock, .. } = self;
+        let place = (unit, waves.simd(slot));
+        let time = gpus[gpu].run_between(place, costs, (clock.now(), time), instructions, accesses);
+        if instructions.branch > 0 { fetch.branched(slot, time, instructions.branch) } else { time }
+    }
+
+    /// Whether SIMDs share a decoder that these instructions need.
+    fn decodes(&self, instructions: InstructionMix) -> bool {
+        self.config.compute.vector_decoder > 0 && instructions.vector > 0
+    }
+
+    /// The wavefront sleeps until its vector instructions are over.
+    fn begin_vectors(&mut self, (gpu, unit): (usize, usize), slot: usize, instructions: InstructionMix) {
+        self.accesses.compute_instructions += u64::from(instructions.vector);
+        let now = self.clock.now().div_ceil(self.costs.cycle);
+        let (seat, age) = self.waves.seat_and_age(slot);
+        let Some(decoder) = self.gpus[gpu].decoder(unit) else { return };
+        decoder.begin(now, (slot, seat), age, instructions);
+        self.look_again((gpu, unit), now);
+    }
+
+    /// Vector instructions of a unit may be over: those wavefronts go on with the rest of theirs.
+    pub(super) fn vectors_due(&mut self, index: usize) {
+        let units = self.config.compute.units as usize;
+        let (gpu, unit, now) = (index / units, index % units, self.clock.now().div_ceil(self.costs.cycle));
+        let mut over = Vec::new();
+        if let Some(decoder) = self.gpus[gpu].decoder(unit) {
+            decoder.take_over(now, &mut over);
+        }
+        for Decoded { slot, rest } in over {
+            let time = self.compute_timed((gpu, unit), slot, self.clock.now(), rest);
+            self.schedule_wave(time, slot);
+        }
+        self.look_again((gpu, unit), now);
+    }
+
+    /// Asks for an event when vector instructions of a unit may be over next.
+    fn look_again(&mut self, (gpu, unit): (usize, usize), now: u64) {
+        let due = self.gpus[gpu].decoder(unit).and_then(|decoder| decoder.look_again(now));
+        if let Some(due) = due {
+            let index = gpu * self.config.compute.units as usize + unit;
+            self.clock.schedule(due * self.costs.cycle, Kind::VectorsDue, index as u32);
+        }
+    }
+}
