@@ -34,10 +34,15 @@ pub(crate) fn check_qubits(
     let message = format!(
         "expected at most {most} qubits, whose state takes {} ({each} bytes for each of 2^{most} amplitudes) and fits \
          {place} of {}; found {qubits}",
-        Bytes(each << most),
-        Bytes(room)
+        size(each << most),
+        size(room)
     );
     Err(Problem::new(format!("{prefix}workload.{key}"), message))
+}
+
+/// Bytes as a reader would write them: 32GiB, 576GB.
+fn size(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 30) { Bytes(bytes).to_string() } else { format!("{}GB", bytes as f64 / 1e9) }
 }
 
 /// Bytes that buffers of a kind can take at most on the node, and whose they are; none if there is no limit.
