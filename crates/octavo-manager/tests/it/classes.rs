@@ -71,3 +71,14 @@ fn the_demand_has_its_room_first() {
     }
     assert_eq!(manager.statistics().prefetched, 0);
 }
+
+/// Of the four blocks ahead of the first, one is allocated: it alone has a plan.
+#[test]
+fn blocks_that_are_brought_ahead_have_plans_of_their_own() {
+    let prefetch = choice("local-path", r#"{"blocks": 4, "stride": 1}"#);
+    let mut manager = manager(&MemoryConfig { prefetch, ..MemoryConfig::default() }, 1024);
+    let made = plans(&mut manager, Event::Faults(&[fault(0, 3, Access::Read)]));
+    assert_eq!(classes(&made), [PlanClass::Demand, PlanClass::Prefetch]);
+    assert_eq!(show(&made[1].steps[0]), "copy 512x512 host gpu0 prefetch");
+    assert_eq!(manager.statistics().prefetch_plans, 1);
+}

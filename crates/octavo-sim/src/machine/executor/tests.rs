@@ -7,8 +7,8 @@ use octavo_driver::conformance::{
 };
 use octavo_driver::{Begun, Executor, FaultId, Outstanding, Ticket, Wake};
 use octavo_manager::{
-    Allocation, Fault, HOST, HOST_MEMORY, Manager, MappingMode, MemoryConfig, MemoryId, PLACEMENTS, PageId, PageRun,
-    Permission, Plan, ProcessorId, ProcessorMask, Step, Topology,
+    Allocation, Cause, Event, Fault, HOST, HOST_MEMORY, Manager, MappingMode, MemoryConfig, MemoryId, PLACEMENTS,
+    PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step, Topology,
 };
 use octavo_node::{CoherenceConfig, GpuMemory, NodeConfig};
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Workload};
@@ -16,6 +16,7 @@ use octavo_scenario::{Source, resolve};
 use octavo_units::Time;
 
 use crate::cpu::first_memory::Passed;
+use crate::gpu::caches::line_access::LineAccess;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
@@ -189,4 +190,37 @@ fn clearing_a_host_page_waits_for_what_the_hosts_memory_has_booked() {
     let waited = u128::from(hardware.carry_out(0, &clear) - alone);
     // Booked by buckets, whose edges are a bucket off at most.
     assert!((booked - (1 << 17)..=booked + (1 << 17)).contains(&waited), "{waited} of {booked}");
+}
+
+/// Lines that stayed would be hits when the page comes back, of data that others may have changed since.
+#[test]
+fn lines_of_a_page_leave_the_cache_with_it() {
+    let pages = PageRun::one(PageId(3));
+    let leaving = |leave: &dyn Fn(&mut Hardware<'static, Nobody>)| {
+        let mut hardware = hardware(&Topology::unlimited(1), None);
+        let (first, count) = hardware.lines(pages);
+        for line in [first, first + count - 1] {
+            hardware.gpus[0].l2_line(0, line, LineAccess::Store, 0, &mut hardware.accesses);
+        }
+        assert!(hardware.gpus[0].holds_any(first, 1) && hardware.gpus[0].holds_any(first + count - 1, 1));
+        leave(&mut hardware);
+        (hardware.gpus[0].holds_any(first, count), hardware.accesses.dram_writes)
+    };
+    let (gpu, host) = (MemoryId::gpu(0), HOST_MEMORY);
+    let copy = |cause| {
+        move |hardware: &mut Hardware<'static, Nobody>| {
+            hardware.carry_out(0, &Step::Copy { pages, from: gpu, to: host, cause });
+        }
+    };
+    assert_eq!(leaving(&copy(Cause::Migration)), (false, 2));
+    assert_eq!(leaving(&copy(Cause::Eviction)), (false, 2));
+    assert_eq!(leaving(&copy(Cause::Duplication)), (true, 2), "the source is kept");
+    let release = |hardware: &mut Hardware<'static, Nobody>| {
+        hardware.carry_out(0, &Step::Release { memory: gpu, pages });
+    };
+    assert_eq!(leaving(&release), (false, 0), "what is given up is not written back");
+    let mut manager = Manager::new(&MemoryConfig::default(), &Topology::unlimited(1)).expect("the defaults are valid");
+    let all = PageRun { first: PageId(0), count: PAGES as u32 };
+    manager.handle(Time::ZERO, Event::Allocate(all.into()), &mut Vec::new());
+    assert_eq!(leaving(&|hardware| hardware.forget(pages, &manager)), (false, 0));
 }
