@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from octavo.plain import cut
+
 ARGUMENTS = {
     "workload": "workload",
     "workload.name": "workload",
@@ -47,8 +49,8 @@ class OctavoError(Exception):
 
     def __str__(self) -> str:
         """Message and hint for Python: of arguments, where the command line speaks of options."""
-        hint = "" if self.hint is None else f"\n{_in_python(self.hint)}"
-        return _in_python(self.message) + hint
+        hint = "" if self.hint is None else f"\n{cut(_in_python(self.hint))}"
+        return cut(_in_python(self.message)) + hint
 
 
 def _in_python(text: str) -> str:

@@ -7,8 +7,10 @@ import re
 _UNSEEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
-_MOST_CHARACTERS = 4000
+_MOST_CHARACTERS = 2000
 """Of a message; chosen. More is of no use to a reader."""
+_LAST_CHARACTERS = 500
+"""Of a long one, its end, which may say what was found; chosen."""
 
 
 def visible(text: str) -> str:
@@ -18,6 +20,12 @@ def visible(text: str) -> str:
 
 def shortened(text: str) -> str:
     """The same, and the middle left out of a text too long to read."""
-    if len(text) > _MOST_CHARACTERS:
-        text = f"{text[: _MOST_CHARACTERS // 2]} […] {text[-_MOST_CHARACTERS // 2 :]}"
-    return visible(text)
+    return cut(visible(text))
+
+
+def cut(text: str) -> str:
+    """A text without its middle if it is too long to read; it says how long that was."""
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    start, end = text[: _MOST_CHARACTERS - _LAST_CHARACTERS], text[-_LAST_CHARACTERS:]
+    return f"{start} [… of {len(text):,} characters …] {end}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -103,7 +104,39 @@ def test_nesting_without_end_is_one_message(case, tmp_path):
     done = run(tmp_path, *NESTED[case])
     assert done.returncode in (1, 2)
     assert "error:" in done.stderr
-    assert len(done.stderr) < 10_000
+    assert len(done.stderr) < 2_500
+
+
+LONG = "x" * 20_000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "-w", LONG),
+        ("run", "-w", "fir", "--set", LONG),
+        ("run", "-w", "fir", "--set", f"{LONG}=1"),
+        ("run", "-w", "fir", "--set", f"workload.{LONG}=1"),
+        ("run", "-w", "fir", "--set", f"node.clock={LONG}"),
+        ("run", "-w", "fir", "--memory-limit", LONG),
+        ("compare", "-w", "fir", "-p", f"on-touch,{LONG}"),
+        ("list", LONG),
+        (LONG,),
+    ],
+    ids=lambda arguments: " ".join(word[:20] for word in arguments),
+)
+def test_a_message_about_long_input_has_its_beginning_and_its_length(arguments, tmp_path):
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert len(done.stderr) < 3_000, done.stderr
+    assert "xxxx" in done.stderr
+    assert re.search(r"\d\d,?\d{3}characters", re.sub(r"[\s│]", "", done.stderr)), done.stderr
+
+
+def test_a_long_message_is_short_in_python_too():
+    with pytest.raises(octavo.ScenarioError, match=r"\d\d,?\d{3} characters") as caught:
+        octavo.run(workload="fir", overrides={"a" + LONG: 1})
+    assert len(str(caught.value)) < 3_000
 
 
 @pytest.mark.parametrize("arguments", ["run", "run -w fir -n", "sweep", "validate machine"])
@@ -129,6 +162,19 @@ def test_names_are_shown_as_text(name, tmp_path):
     assert done.returncode == 2
     assert visible(name) in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_folders_may_have_names_that_look_like_patterns(tmp_path):
+    folder = tmp_path / "a[1]*?{b}\x1b[1m"
+    assert octavo.run(workload="fir", scale=SMALL, output=folder / "r").table("kernels").height > 0
+    rows = {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [64, 0], "lines": [[0, 1, 2, 3], []]}
+    launch = {"kernel": "copy", "grid": (64, 1, 1), "group": (64, 1, 1)}
+    octavo.trace.write(folder / "t", rows, [{"name": "a", "base": 0, "bytes": 256}], [launch])
+    assert octavo.trace.open(folder / "t").instructions.collect().height == 2
+    scenario = {"workload": {"name": "fir", "scale": SMALL}}
+    table = octavo.sweep({"scenario": scenario, "grid": {"seed": [1]}}, output=folder / "s", workers=1)
+    assert octavo.load_sweep(folder / "s").equals(table)
+    octavo.report.report([folder], tmp_path / "report.html")
 
 
 def test_labels_are_shown_as_text(tmp_path):

@@ -1,10 +1,16 @@
 //! What is wrong with a scenario, in the words of its author.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use octavo_registry::nearest;
 
 use crate::Origin;
+
+/// The most characters of a message, and of what it quotes of a key or an assignment: more is of no use to a reader.
+/// Chosen.
+const MOST: usize = 1000;
+const MOST_QUOTED: usize = 120;
 
 /// A scenario that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +29,23 @@ impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.origin)?;
         if !self.key.is_empty() {
-            write!(f, "`{}`: ", self.key)?;
+            write!(f, "`{}`: ", quoted(&self.key))?;
         }
-        f.write_str(&self.message)?;
-        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+        f.write_str(&beginning(&self.message, MOST))?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {}", beginning(hint, MOST)))
+    }
+}
+
+/// A text of any length as a part of a message.
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
+    beginning(text, MOST_QUOTED)
+}
+
+/// So much of a text, and how long it is if that is not all.
+fn beginning(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}… ({} characters)", &text[..end], text.chars().count())),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -64,5 +83,22 @@ impl Problem {
 
     pub fn at(self, origin: Origin) -> ScenarioError {
         ScenarioError { origin, key: self.key, message: self.message, hint: self.hint }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_shown_by_its_beginning_and_its_length() {
+        assert_eq!(beginning("abc", 3), "abc");
+        assert_eq!(beginning("äöüß", 3), "äöü… (4 characters)");
+        let long = "a.".repeat(20_000);
+        let problem = Problem::new(&*long, format!("expected a number, found `{long}`"));
+        let shown = problem.at(Origin::whole("file.toml")).to_string();
+        assert!(shown.starts_with("file.toml: `a.a."), "{shown}");
+        assert!(shown.contains("… (40000 characters)`: expected a number, found `a.a."), "{shown}");
+        assert!(shown.ends_with("a.… (40027 characters)") && shown.chars().count() < 1200, "{shown}");
     }
 }

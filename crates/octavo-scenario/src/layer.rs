@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::Problem;
+use crate::error::{Problem, quoted};
 use crate::{Origin, ScenarioError};
 
 /// Values of one source and the line of each, by dotted key.
@@ -47,7 +47,7 @@ impl Layer {
 
     /// Reads `key=value`, where the value is TOML or, failing that, a bare string such as `600GB/s`.
     pub fn set(assignment: &str) -> Result<Self, ScenarioError> {
-        let source = format!("--set {assignment}");
+        let source = format!("--set {}", quoted(assignment));
         let problem = |message: &str| Problem::new("", message).at(Origin::whole(&source));
         let (key, text) = assignment.split_once('=').ok_or_else(|| problem("expected key=value"))?;
         let parts = split(key);

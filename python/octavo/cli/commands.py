@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from octavo.plain import shortened
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,16 @@ class Commands(TyperGroup):
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name].summary)
         return super().get_command(ctx, cmd_name)
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """What is typed before the name of a command."""
+        with _short_errors():
+            return super().make_context(*arguments, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """A command, and what is typed behind its name."""
+        with _short_errors():
+            return super().invoke(ctx)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help of the whole program."""
         self._listing = True
@@ -149,6 +162,17 @@ class Commands(TyperGroup):
             super().format_help(ctx, formatter)
         finally:
             self._listing = False
+
+
+@contextmanager
+def _short_errors() -> Iterator[None]:
+    """Errors of usage quote what was typed, however long that is."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message") and isinstance(getattr(error, "message", None), str):
+            error.message = shortened(error.message)
+        raise
 
 
 def load(name: str, command: Command) -> Any:

@@ -38,7 +38,7 @@ def read(path: Path, hint: str) -> pl.DataFrame:
 
     """
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)  # Names may have brackets.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint) from None

@@ -39,7 +39,7 @@ class Trace:
     def instructions(self) -> pl.LazyFrame:
         """One row for each instruction, lazily: filter before you collect."""
         check(self.path)
-        return pl.scan_parquet(self.path / "instructions.parquet")
+        return pl.scan_parquet(self.path / "instructions.parquet", glob=False)
 
     @property
     def allocations(self) -> pl.DataFrame:

@@ -235,7 +235,7 @@ def read(directory: Path, probe: str) -> Samples:
     _verify(directory, sidecar)
     path = directory / f"{probe}.parquet"
     try:
-        table = pl.read_parquet(path)
+        table = pl.read_parquet(path, glob=False)
     except FileNotFoundError:
         raise CalibrationError(f"{path}: expected the samples of probe `{probe}`, found no file", _AGAIN) from None
     except (pl.exceptions.PolarsError, OSError) as error:
