@@ -171,7 +171,7 @@ fn a_run_ends_over_time_only_if_it_takes_longer() {
 /// run of a few thousand events is over before that.
 #[test]
 fn what_is_recorded_does_not_decide_whether_a_run_is_over_time() {
-    let script = Script::sequence(8, vec![(0..2000).map(|index| Op::load(index % 512, 1)).collect()]);
+    let script = Script::sequence(8, vec![(0..2000).flat_map(|index| [Op::load(index % 512, 1), Op::WAIT]).collect()]);
     let mut out = Vec::new();
     let memory = MemoryConfig::default();
     let limit = Some(Time(1));
