@@ -18,6 +18,7 @@ PLACEMENTS: Mapping[str, str] = {
     "first-touch": "#8092f5",
     "access-counter": "#e39226",
     "duplication": "#26bfa4",
+    "delayed-migration": "#0c006c",
     "grit": "#891d41",
     "griffin-dpc": "#268092",
     "gps": "#b6dafe",
