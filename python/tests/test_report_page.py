@@ -417,7 +417,7 @@ def advised(runs):
 def test_advice_stands_above_its_runs(browser, advised, tmp_path):
     watched = Watched(browser, report([advised[0]], tmp_path / "advice.html"))
     page = watched.drawn()
-    assert page.get_by_role("heading", level=2).all_inner_texts()[:2] == ["Advice", "Speed-up"]
+    assert page.get_by_role("heading", level=2).all_inner_texts()[:3] == ["Why", "Advice", "Speed-up"]
     told = json.loads((advised[0] / "advice.json").read_text())
     rows = page.locator("#advice table").first.locator("tbody tr")
     assert rows.count() == len(told["buffers"])

@@ -166,7 +166,9 @@ def test_a_run_of_other_launches_than_the_reference_is_refused(tmp_path):
     with pytest.raises(ValidationError, match="the trace has 2 launches, the reference 1"):
         small(tmp_path, table=table, only=["atax"])
     (tmp_path / f"{TABLE.stem}-launches.csv").write_text("benchmark,gpus\natax,1")
-    with pytest.raises(ValidationError, match="is not a table of launches: it lacks parameters, launch, kernel, cycles"):
+    with pytest.raises(
+        ValidationError, match="is not a table of launches: it lacks parameters, launch, kernel, cycles"
+    ):
         small(tmp_path, table=table, only=["atax"])
 
 
