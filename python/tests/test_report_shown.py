@@ -127,8 +127,9 @@ def test_an_address_brings_back_what_was_shown(browser, path):
 )
 def test_addresses_that_make_no_sense_do_no_harm(browser, path, address):
     watched = Watched(browser, path)
+    # Elsewhere first: another address of the page that is shown would not load it again.
+    watched.page.goto("about:blank")
     watched.page.goto(f"{path.as_uri()}{address}")
-    watched.page.reload()
     watched.drawn()
     assert watched.complaints == []
 
@@ -173,7 +174,7 @@ def test_sweeps_are_drawn_along_the_axis_that_was_swept(browser, swept, tmp_path
     ]
     watched = Watched(browser, report([swept], tmp_path / "sweep.html"))
     page = watched.drawn()
-    assert page.get_by_role("heading", level=2).all_inner_texts()[0] == "Sweep"
+    assert page.get_by_role("heading", level=2).all_inner_texts()[:2] == ["Why", "Sweep"]
     chart = page.locator("#sweep .plot").first
     assert labels(page, chart) == ["1.25", "2.5", "5"]
     assert watched.complaints == []
