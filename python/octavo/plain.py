@@ -9,8 +9,6 @@ _UNSEEN = re.compile(
 )
 _MOST_CHARACTERS = 2000
 """Of a message; chosen. More is of no use to a reader."""
-_LAST_CHARACTERS = 500
-"""Of a long one, its end, which may say what was found; chosen."""
 
 
 def visible(text: str) -> str:
@@ -18,14 +16,16 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
-def shortened(text: str) -> str:
-    """The same, and the middle left out of a text too long to read."""
-    return cut(visible(text))
+def shortened(text: str, most: int = _MOST_CHARACTERS) -> str:
+    """The same, and the middle left out of a text of more characters than that."""
+    return cut(visible(text), most)
 
 
-def cut(text: str) -> str:
-    """A text without its middle if it is too long to read; it says how long that was."""
-    if len(text) <= _MOST_CHARACTERS:
+def cut(text: str, most: int = _MOST_CHARACTERS) -> str:
+    """A text without its middle if it is too long to read; it says how long that was.
+
+    A quarter of what is left is its end, which may say what was found.
+    """
+    if len(text) <= most:
         return text
-    start, end = text[: _MOST_CHARACTERS - _LAST_CHARACTERS], text[-_LAST_CHARACTERS:]
-    return f"{start} [… of {len(text):,} characters …] {end}"
+    return f"{text[: most - most // 4]} [… of {len(text):,} characters …] {text[-(most // 4) :]}"

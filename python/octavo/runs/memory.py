@@ -25,6 +25,8 @@ _UNITS = {
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]?i?B)")
 _MOST = 1 << 64
 """Bytes that no machine has; the engine counts in 64 bits."""
+_MOST_QUOTED = 200
+"""Characters that a message quotes of an amount; chosen."""
 _CGROUP = Path("/sys/fs/cgroup")
 
 HINT = "--memory-limit says otherwise; fewer --workers leave more for each; record.events=false records less"
@@ -43,10 +45,10 @@ def amount(text: str) -> int:
     """
     found = _AMOUNT.fullmatch(text.strip())
     if found is None or found[2] not in _UNITS:
-        raise ValueError(f"expected an amount of memory such as 8GiB or 500MB, found {shortened(text)}")
+        raise ValueError(f"expected an amount of memory such as 8GiB or 500MB, found {shortened(text, _MOST_QUOTED)}")
     bytes_ = float(found[1]) * _UNITS[found[2]]
     if bytes_ >= _MOST:
-        raise ValueError(f"expected an amount of memory below {_MOST >> 40}TiB, found {shortened(text)}")
+        raise ValueError(f"expected an amount of memory below {_MOST >> 40}TiB, found {shortened(text, _MOST_QUOTED)}")
     return int(bytes_)
 
 
