@@ -169,7 +169,8 @@ def _short_errors() -> Iterator[None]:
     """Errors of usage quote what was typed, however long that is."""
     try:
         yield
-    except Exception as error:
+    except Exception as raised:
+        error: Any = raised
         if hasattr(error, "format_message") and isinstance(getattr(error, "message", None), str):
             error.message = shortened(error.message)
         raise
