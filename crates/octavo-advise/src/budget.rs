@@ -1,4 +1,4 @@
-//! Which structures get a limited device memory: those of the largest gain together.
+//! Chooses the structures that get a limited device memory: the set with the largest total gain.
 
 use octavo_units::Bytes;
 use serde::{Deserialize, Serialize};

@@ -42,7 +42,7 @@ pub enum Term {
     Copy,
 }
 
-/// What is asked about one structure.
+/// A question about one structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// What is known of it.
@@ -89,8 +89,8 @@ pub enum Undecided {
     },
 }
 
-/// Where structures are to lie together. Device memory that may be used is `budget`, at most the machine's; it goes to
-/// those of the largest gain, after those that may lie nowhere else.
+/// Decides where all structures lie. They may use `budget` bytes of device memory, at most the machine's. Structures
+/// that may lie nowhere else get it first, then the set with the largest gain.
 ///
 /// # Errors
 /// A constant means nothing, or structures that may lie nowhere else do not fit.

@@ -147,7 +147,7 @@ impl Roofline {
         alpha.get() / rho.get() * self.on_demand
     }
 
-    /// Seconds of copy for each byte touched: whatever is not touched is copied, too.
+    /// Seconds of copy for each byte touched: untouched bytes are copied, too.
     fn copy_time_a_byte(&self, sigma: Sparsity) -> f64 {
         1.0 / (self.copy * sigma.get())
     }

@@ -1,10 +1,10 @@
 //! σ of graph programs, estimated from the structure of their input.
 //!
-//! A traversal touches what belongs to the vertices that it reaches. How many these are follows from the degrees alone
-//! if edges are taken to lead to random vertices (the configuration model): an edge is followed with probability
-//! `x = Σ out(v)·(1 − (1 − x)^in(v)) / edges`, and a vertex is reached with probability `1 − (1 − x)^in(v)`. The largest
-//! such x is that of a traversal that does not die out at once. What a page holds says whether it is touched: σ is the
-//! mean over pages of `1 − Π(1 − p)` over the vertices that have something there.
+//! A traversal touches what belongs to the vertices that it reaches. Their number follows from the degrees alone if
+//! edges are assumed to lead to random vertices (the configuration model): an edge is followed with probability `x = Σ
+//! out(v)·(1 − (1 − x)^in(v)) / edges`, and a vertex is reached with probability `1 − (1 − x)^in(v)`. The largest such
+//! x belongs to a traversal that does not die out at once. A page is touched if one of its vertices is: σ is the mean
+//! over pages of `1 − Π(1 − p)` over the vertices that have something there.
 
 use std::ops::Range;
 
@@ -149,7 +149,7 @@ impl<'a> Csr<'a> {
         Ok(Reach(reached))
     }
 
-    /// σ, by pages, of an array with `element` bytes for each vertex, of which those of reached vertices are touched.
+    /// σ, by pages, of an array with `element` bytes for each vertex, if only elements of reached vertices are touched.
     ///
     /// # Errors
     /// Elements or pages have no bytes.

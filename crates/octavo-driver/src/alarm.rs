@@ -22,7 +22,7 @@ pub enum Alarm {
     Strategies,
 }
 
-/// Alarms in order of time; those of one time in the order in which they were set.
+/// Alarms in order of time; alarms of one time in the order in which they were set.
 #[derive(Default)]
 pub(crate) struct Agenda {
     alarms: BinaryHeap<Reverse<(Time, u64, Alarm)>>,

@@ -55,7 +55,7 @@ impl Queues {
         self.0.len()
     }
 
-    /// The GPU that a queue belongs to, if it is not that of all.
+    /// The GPU that a queue belongs to; `None` for the queue of all GPUs.
     pub fn gpu(&self, queue: usize) -> Option<usize> {
         (self.0.len() > 1).then_some(queue)
     }

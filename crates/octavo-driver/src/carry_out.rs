@@ -95,8 +95,8 @@ impl Driver {
         progress.next += steps;
     }
 
-    /// Faults of `processor` on `pages` are over. A batch keeps the wakes until its end, but for the host's, which are
-    /// part of no batch, and for those of pages for which that was [too late](crate::late) too often.
+    /// Faults of `processor` on `pages` are over. A batch keeps wakes until its end, with two exceptions: wakes of the
+    /// host, which belong to no batch, and wakes for pages that were [too late](crate::late) too often.
     fn wake(&mut self, now: Time, slot: u32, processor: ProcessorId, pages: PageRun, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         let (cause, evicting) = (progress.plan.cause, progress.evicting);

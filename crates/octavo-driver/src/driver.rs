@@ -80,7 +80,7 @@ impl Driver {
         &self.manager
     }
 
-    /// The manager, for what is neither event nor acknowledgement: records that it keeps and hands out. Events go
+    /// The manager, for everything besides events and acknowledgements: records that it keeps and hands out. Events go
     /// through the driver.
     pub fn manager_mut(&mut self) -> &mut Manager {
         &mut self.manager

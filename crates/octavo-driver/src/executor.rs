@@ -35,10 +35,10 @@ pub enum Begun {
 /// What became of a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// It has arrived: who waited goes on when the driver returns. By then the page may be somewhere else again, because
-    /// others waited for it too. Of those that were woken before the driver returned, all must have tried again before one
-    /// of them is handed in as a fault: so the last that got the page has it. Whoever hands each in before the next has
-    /// tried lets them take the page from each other for ever.
+    /// It has arrived: who waited goes on when the driver returns. By then the page may be somewhere else again,
+    /// because others waited for it too. All processors that were woken before the driver returned must try again
+    /// before one of them is handed in as a fault, so that the last one to get the page has it. If each were handed in
+    /// before the next one tried, they would take the page from each other for ever.
     Arrived,
     /// It is under way; [`Driver::woken`](crate::Driver::woken) will be called. Until then the pages of its plan are
     /// busy, so that who faulted can go on before anyone takes the page away.
@@ -88,11 +88,12 @@ pub enum Happening<'a> {
 /// Unfinished plans share no page and no frame: their steps can be done in any order and side by side. The steps of one
 /// plan are begun in their order, each when the one before is done.
 ///
-/// None of these methods can call the driver. What happens as a consequence (an access that is tried again and faults)
-/// is told to the driver when it has returned.
+/// None of these methods can call the driver. Consequences (an access that is tried again and faults) are reported to
+/// the driver when it has returned.
 pub trait Executor {
-    /// A plan of the manager's is about to be carried out. An executor can begin with [`Step::Consult`] or with something
-    /// of its own: the answer is as that of [`begin`](Self::begin), and `Done(0)` if there is nothing. It is no refusal.
+    /// A plan of the manager's is about to be carried out. An executor can begin with [`Step::Consult`] or with
+    /// something of its own: the answer means the same as for [`begin`](Self::begin), and is `Done(0)` if there is
+    /// nothing to do. It is never a refusal.
     fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
         _ = (now, ticket, plan);
         Begun::Done(0)

@@ -1,14 +1,14 @@
 //! Wakes that come too late, again and again: GPUs take a page from each other before anyone's access is tried again.
 //!
-//! A batch keeps wakes until its end, and then they travel; meanwhile nothing holds their pages. Where each GPU has batches
-//! of its own, each can take a page from the other just before the other's access is tried, for ever.
+//! A batch keeps wakes until its end, and then they travel; meanwhile nothing holds their pages. If GPUs have separate
+//! batches, two of them can take a page from each other for ever, each just before the other's access is tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use octavo_manager::{PageId, PageRun, ProcessorId};
 
-/// Wakes in a row that come too late for a GPU's accesses to a page, after which those of this page are held back no more;
-/// chosen: far beyond what chance takes, and little beside what a run takes.
+/// After this many late wakes in a row for a GPU's accesses to a page, wakes for this page are no longer held back;
+/// chosen: far more than happen by chance, and few compared with a whole run.
 const MOST: u32 = 32;
 
 /// Whose wakes came too late. Empty while none do.

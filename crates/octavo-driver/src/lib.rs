@@ -6,8 +6,8 @@
 //!
 //! # The way of a fault
 //!
-//! 1. An access finds no usable mapping. [`Driver::open_fault`] opens a fault, or the access joins the one that its
-//!    processor has on this page; who waits for a [`FaultId`] is kept outside, by its number.
+//! 1. An access finds no usable mapping. [`Driver::open_fault`] opens a fault, or the access joins its processor's open
+//!    fault on this page. The caller keeps track of the accesses that wait for a [`FaultId`].
 //! 2. The fault travels to the driver, which may take time outside; then [`Driver::fault_arrives`]. Where there is no
 //!    way between them, [`Driver::faults`] does both.
 //! 3. It is served as the [`Service`] says: at once, by a server of a pool, or in a batch. Then the manager has it, and
@@ -19,9 +19,10 @@
 //! 5. A wake step closes the faults that it names: cause and time for making room are noted in them, and
 //!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when no
 //!    plan that wakes faults is unfinished; otherwise at once.
-//! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back; everyone who waited tries
-//!    again (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose
-//!    waiters go on by themselves. Whoever tries after `replayed` counts as in time for the wake, and faults anew if not.
+//! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back; everyone who waited tries again
+//!    (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters go
+//!    on by themselves. An access that is retried only after `replayed` counts as in time for the wake; if it was too
+//!    late, it faults anew.
 //! 7. A plan is acknowledged when its last step is done and its last wake has arrived. Until then its pages are busy, so
 //!    that every fault makes progress. Then what waited for its pages goes on, and an idle driver takes the next batch.
 //!    Wakes that a batch held back belong to no plan: others can take the page away first. Where that happens 32 times in a
@@ -32,7 +33,7 @@
 //! Whenever the driver knows when it wants to go on (a server is done, a step is over), it asks the executor to
 //! [`remind`](Executor::remind) it. A simulator puts the [`Alarm`] into its own calendar, answers `true`, and calls
 //! [`Driver::alarm`] when its turn comes: so alarms keep their place among all other events of that time, in the order
-//! in which they were set. Whoever answers `false` asks [`Driver::deadline`] and calls [`Driver::tick`].
+//! in which they were set. An executor that answers `false` must ask [`Driver::deadline`] and call [`Driver::tick`].
 //!
 //! Strategies of the manager can want to be asked at a time of their own; there is one alarm for the first of these
 //! times, and none if no caller wants it.

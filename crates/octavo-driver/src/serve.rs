@@ -67,9 +67,9 @@ impl Driver {
         self.hand_in(now, batch, to);
     }
 
-    /// A fault is about to go to the manager. Those on pages that are about to be freed stay where they are until then;
-    /// those on pages that are gone are woken: whoever tries again finds nothing there. Those whose mapping has vanished
-    /// go there at once.
+    /// A fault is about to go to the manager. Faults on pages that are about to be freed wait until then. Faults on
+    /// pages that are gone are woken: an access that is tried again finds nothing there. Faults whose mapping has
+    /// vanished go to the manager at once.
     pub(crate) fn take_up(&mut self, now: Time, id: FaultId, to: &mut impl Executor) -> Option<Fault> {
         let fault = self.faults.serve(id, now);
         if self.halted {
@@ -158,7 +158,8 @@ impl Driver {
     }
 
     /// When no plan serves faults of a queue any more, those served are replayed together, and the next batch begins. A
-    /// fault that waited inside the manager can be served after its batch; it is replayed with whatever is then done.
+    /// fault that waited inside the manager can be served after its batch; it is then replayed with the next faults
+    /// that are done.
     fn end_batch_if_done(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
         let Some(queues) = self.service.queues() else { return };
         let gpu = queues.gpu(queue);

@@ -37,7 +37,7 @@ impl<T> Slab<T> {
         self.items.len() - self.free.len()
     }
 
-    /// A hint to the machine that an object is needed soon; nothing else happens, whatever the number.
+    /// A hint to the machine that an object is needed soon. Any number is allowed, and nothing else happens.
     #[inline]
     pub fn hint(&self, number: u32) {
         prefetch_index(&self.items, number as usize);

@@ -33,7 +33,7 @@ pub enum GpuError {
     /// No GPU of that number.
     #[error("no GPU {asked}: this machine has {found}, counted from 0")]
     UnknownGpu {
-        /// Number that was asked for.
+        /// The requested number.
         asked: usize,
         /// How many there are.
         found: usize,
@@ -90,7 +90,7 @@ pub enum GpuError {
     /// Managed memory would take more than half of what is free: a real GPU is never oversubscribed.
     #[error("{asked} bytes of managed memory are more than half of the {free} bytes free on the GPU")]
     TooMuchManaged {
-        /// What was asked for, with what is already allocated.
+        /// The request, and the bytes already allocated.
         asked: u64,
         /// What was free when the probe began.
         free: u64,

@@ -4,7 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `settings` | reads the environment |
-//! | `hooks` | the functions that stand before those of the runtime and of the driver |
+//! | `hooks` | the functions that replace the runtime's and the driver's |
 //! | `real` | finds the functions behind them |
 //! | `lookup` | stands before `dlsym` and `cuGetProcAddress`, by which statically linked runtimes find the driver |
 //! | `nesting` | what the runtime calls of the driver belongs to the call of the runtime |

@@ -8,7 +8,7 @@ use crate::guard::guarded;
 use crate::recorder::Recorder;
 use crate::{settings, site};
 
-/// Names the process whose files have the names that were asked for; those of others have their number in them.
+/// Names the process whose files have the requested names; names of other processes' files contain the process number.
 const FIRST: &str = "OCTAVO_FIRST";
 
 #[cfg(not(test))]
@@ -24,7 +24,8 @@ extern "C" fn begin() {
     if !settings::active() {
         return;
     }
-    // This library has a Rust of its own, whose panics are nobody else's; the program's standard error is its own.
+    // The Rust runtime in this library is private, so the hook affects no one else's panics. Standard error belongs to
+    // the program.
     std::panic::set_hook(Box::new(|_| {}));
     guarded(|| {
         site::prepare();
@@ -92,7 +93,7 @@ extern "C" fn end() {
     });
 }
 
-/// `profile.json` becomes `profile.1234.json`, but for the first process.
+/// `profile.json` becomes `profile.1234.json`, except for the first process.
 fn named(path: &Path, first: bool) -> PathBuf {
     if first {
         return path.to_owned();

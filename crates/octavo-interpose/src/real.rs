@@ -108,7 +108,7 @@ impl Slot {
         if handle.is_null() {
             return None;
         }
-        // SAFETY: the handle is that of an object, and the name is a string.
+        // SAFETY: the handle is an open object, and the name is a C string.
         let real = unsafe { dlsym(handle, self.name.as_ptr()) };
         if real.is_null() || real.cast_const() == hook {
             // SAFETY: its user holds it, and this was one more.

@@ -114,7 +114,7 @@ impl Recorder {
         CURRENT.store(Box::into_raw(Box::new(new)), Ordering::Release);
     }
 
-    /// The one that records this process, if any.
+    /// The recorder of this process, if any.
     pub fn current() -> Option<&'static Self> {
         // SAFETY: what was stored there is never freed.
         unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
@@ -268,7 +268,7 @@ pub fn filled(pointer: *const c_void, size: usize) {
     });
 }
 
-/// Pages were asked for.
+/// A prefetch was requested.
 pub fn prefetched(pointer: *const c_void, size: usize) {
     told(|_, known| {
         if let Some(allocation) = known.at(pointer) {

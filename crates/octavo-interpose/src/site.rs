@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-/// Frames that are looked at, and those of them that are kept; chosen.
+/// Number of frames that are looked at, and of frames that are kept; chosen.
 const SEEN: usize = 32;
 const KEPT: usize = 12;
 
@@ -41,7 +41,8 @@ pub fn callers() -> Vec<usize> {
     addresses.skip_while(|address| own().contains(address)).take(KEPT).collect()
 }
 
-/// Does once what takes locks that a child of `fork` may find taken for ever: loads the unwinder, finds this library.
+/// Does early, and once, the work that takes locks. A child of `fork` may find them taken for ever: loads the unwinder,
+/// finds this library.
 pub fn prepare() {
     callers();
 }

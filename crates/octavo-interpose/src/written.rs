@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// Writes a document, whole or not at all. Nobody is there to be told if it cannot be written: whoever asked for it
-/// misses it.
+/// Writes a document, whole or not at all. There is nowhere to report an error: the user finds the file missing.
 pub fn json(path: &Path, process: u32, document: &impl Serialize) {
     let beside = path.with_extension(format!("{process}.part"));
     let Ok(text) = serde_json::to_vec_pretty(document) else { return };

@@ -1,4 +1,4 @@
-//! What the memory manager is told of a node.
+//! Tells the memory manager about a node.
 
 use octavo_manager::{FastLinks, MemoryId, MemoryMask, MemorySpec, SystemTable, Topology};
 use octavo_units::Bytes;

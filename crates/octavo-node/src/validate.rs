@@ -38,9 +38,9 @@ const MAX_FIRST_LEVEL: Bytes = Bytes(8 << 20);
 const MAX_SECOND_LEVEL: Bytes = Bytes(1 << 30);
 /// Consecutive bytes on a bank.
 const MAX_INTERLEAVE: u64 = 1 << 30;
-/// What is sent beside the bytes that were asked for.
+/// Bytes sent besides the requested ones.
 const MAX_MESSAGE: Bytes = Bytes(64 << 10);
-/// The slowest clock: that of a GPU is a thousand times as fast.
+/// The slowest clock; a GPU's is a thousand times as fast.
 const MIN_CLOCK: Frequency = Frequency(1_000_000);
 /// The fastest: a cycle of a picosecond, in which time is counted.
 const MAX_CLOCK: Frequency = Frequency(1_000_000_000_000);

@@ -1,4 +1,4 @@
-//! Why this program ends without what was asked for.
+//! Why this program ends without a result.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! One probe in this process. What it leaves behind must not reach the next: after a kernel's fault the driver takes no
+//! One probe in this process. Its after-effects must not reach the next: after a kernel's fault the driver takes no
 //! more work from a process, and it remembers for a process that processor and GPU fought for pages.
 
 use octavo_gpu::{Effort, Gpu, GpuError, Measured, Probe, Request, describe, describe_host, find, measure};
@@ -11,14 +11,14 @@ use crate::origin::Origin;
 use crate::told::Told;
 use octavo_gpu::Kernels;
 
-/// Measures, writes, and tells whoever has started this process.
+/// Measures, writes, and reports to the parent process.
 pub fn run(wanted: &Measure) -> Result<(), Failure> {
     let told = match measured(wanted) {
         Ok(rows) => Told::Finished { rows },
         Err(Failure::Gpu(GpuError::Stopped)) => return Ok(()),
         Err(failure) => Told::Failed { reason: failure.to_string() },
     };
-    // Where nobody listens, nobody misses it.
+    // A report that nobody reads may fail.
     let _ = told.tell();
     Ok(())
 }

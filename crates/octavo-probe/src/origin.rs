@@ -1,4 +1,4 @@
-//! What decides whether samples can stand for a new measurement.
+//! Decides whether stored samples can replace a new measurement.
 
 use octavo_gpu::{Description, Effort, Probe};
 use serde::{Deserialize, Serialize};

@@ -75,7 +75,7 @@ impl Report {
     }
 }
 
-/// Where nobody reads it, measuring goes on.
+/// A failure to print does not stop the measurement.
 fn say_json(value: &serde_json::Value) {
     let _ = writeln!(io::stdout().lock(), "{value}");
 }

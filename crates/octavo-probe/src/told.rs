@@ -1,4 +1,4 @@
-//! What a process that measures tells the one that started it: a line of JSON for each.
+//! Messages of a measuring process to its parent: one line of JSON each.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub enum Told {
 }
 
 impl Told {
-    /// Fails when nobody listens any more.
+    /// Fails when the parent no longer reads.
     pub fn tell(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         serde_json::to_writer(&mut out, self)?;

@@ -80,7 +80,7 @@ pub enum Action {
     Advise {
         /// Which.
         span: Span,
-        /// What holds of them from now on, instead of whatever was said before.
+        /// The new advice, which replaces all earlier advice.
         advice: Advice,
     },
     /// A launch of the workload runs.

@@ -92,8 +92,7 @@ pub trait Workload: Send + Sync {
     /// A program whose host is not known says what can be told from the launches alone: [`HostSide::of_launches`].
     fn host_side(&self) -> HostSide;
 
-    /// The whole program around the launches, where that was recorded: its buffers are those of the launches and
-    /// perhaps more.
+    /// The whole program around the launches, where that was recorded: its buffers include the buffers of the launches.
     fn program(&self) -> Option<&Program> {
         None
     }
@@ -105,8 +104,8 @@ pub trait Workload: Send + Sync {
     /// instruction that spans several operations is pushed whole.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>);
 
-    /// Why the streams are not those of the program, if they are not: a recording that turned out to be damaged after
-    /// it was opened. Streams then end early, and whoever runs them must ask in the end and throw the results away.
+    /// Why the streams differ from the program, if they do: a recording that turned out to be damaged after it was
+    /// opened. Streams then end early. A caller that runs them must check this at the end and throw the results away.
     fn failure(&self) -> Option<String> {
         None
     }

@@ -29,7 +29,7 @@ pub struct ListedBuffer {
     /// How device memory lies on several GPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
-    /// The GPU, from 0, that device memory was asked of.
+    /// The GPU, from 0, whose memory the program requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<u8>,
 }

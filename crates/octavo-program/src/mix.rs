@@ -5,8 +5,8 @@ use crate::host_side::HostSide;
 use crate::launches::{Application, Cursor, Launch, Resources, Workload};
 use crate::op::{LINE_BYTES, OpSink};
 
-/// Programs that run at the same time. Buffers and launches are those of the first, then of the next; names of both
-/// begin with the name of the program.
+/// Programs that run at the same time. Buffers and launches are listed program by program; names of both begin with the
+/// name of the program.
 pub struct Mix<'a> {
     parts: Vec<Part<'a>>,
     applications: Vec<Application>,

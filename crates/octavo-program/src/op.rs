@@ -295,7 +295,7 @@ impl Op {
 pub struct OpSink<'a> {
     ops: &'a mut [Op],
     len: usize,
-    /// When this many are there, no more are asked for.
+    /// The sink wants no more than this many.
     enough: usize,
 }
 
@@ -311,7 +311,7 @@ impl<'a> OpSink<'a> {
     }
 
     /// The same sink, which says that nothing [remains](OpSink::remaining) once it has `enough` operations (at least
-    /// one): whoever keeps many buffers wants a few operations in the first cache line of each, not full buffers.
+    /// one): a caller with many buffers wants a few operations in the first cache line of each, not full buffers.
     #[must_use]
     pub fn until(self, enough: usize) -> Self {
         Self { enough, ..self }

@@ -15,11 +15,11 @@ pub struct ProgramBuffer {
     pub buffer: Buffer,
     /// What it is.
     pub kind: Kind,
-    /// How it lies on several GPUs, if it is device memory that was asked of none in particular.
+    /// How it is spread over several GPUs, if it is device memory for which the program names no GPU.
     pub spread: Spread,
 }
 
-/// A program from its first allocation to its last free. Whatever runs it may rely on what [`Program::new`] checks.
+/// A program from its first allocation to its last free. Callers may rely on the checks of [`Program::new`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     buffers: Vec<ProgramBuffer>,

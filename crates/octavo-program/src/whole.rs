@@ -7,8 +7,8 @@ use crate::op::OpSink;
 use crate::padding::padded;
 use crate::program::Program;
 
-/// A workload with other buffers: those of a whole program made of it, its own and memory of the host behind them; or its
-/// own, rounded up.
+/// A workload with other buffers: the buffers of a whole program (its own, and host memory after them), or its own,
+/// rounded up.
 pub struct WholeWorkload<'a> {
     launches: &'a dyn Workload,
     buffers: Vec<Buffer>,

@@ -49,7 +49,7 @@ pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err((error.to_string(), hint))
 }
 
-/// Why there is nothing to run.
+/// The reason why nothing can be run.
 pub fn parts(error: &PartRefused) -> PyErr {
     match error {
         PartRefused::Program(ProgramRefused::Stopped) => Interrupted::new_err("the run was stopped"),

@@ -27,7 +27,7 @@ pub fn gpu_describe(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let found = octavo_gpu::describe().map_err(|error| errors::gpu(&error))?;
     let compiler = Nvrtc.compiler();
     let entries = found.iter().map(|description| {
-        // None where the GPU takes nobody else, which need not be the one that is wanted.
+        // `None` if the GPU admits no other process; it need not be the GPU that is wanted.
         let free = Gpu::open(description.index, &Nvrtc).and_then(|gpu| gpu.free_memory()).ok();
         dictionary(py, description.facts(free, compiler.clone()))
     });

@@ -13,7 +13,7 @@ pub struct Registry<P: 'static, C: ?Sized + 'static> {
     outside: OnceLock<&'static dyn Outside<P, C>>,
 }
 
-/// A name that an entry had once: it is refused, and whoever used it is told the one of today.
+/// A former name of an entry: it is refused, and the error gives today's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Former {
     /// What the entry was called.
@@ -75,8 +75,7 @@ impl<P, C: ?Sized> Registry<P, C> {
 
     /// The entry registered as `name`.
     ///
-    /// # Errors
-    /// [`UnknownName`] with the nearest registered name, or the one that took the place of a former name.
+    /// # Errors [`UnknownName`] with the nearest registered name, or with the successor of a former name.
     pub fn find(&self, name: &str) -> Result<&'static Entry<P, C>, UnknownName> {
         self.entries.iter().copied().find(|entry| entry.name == name).ok_or_else(|| UnknownName {
             kind: self.kind,

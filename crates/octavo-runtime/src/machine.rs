@@ -15,7 +15,7 @@ use crate::abi::{BAD_FILE, INTERNAL, NO_FILE, Status};
 const FORMAT: u64 = 2;
 /// Bytes that no file of constants reaches, so that none is read without end; chosen.
 const MOST_BYTES: u64 = 1 << 20;
-/// Those of the preset `cuda-sm90`, where `octavo advise` takes programs to run, too, if nothing is said.
+/// The constants of the preset `cuda-sm90`, the default machine of `octavo advise`, too.
 const BUILT_IN: &str = include_str!("../data/cuda-sm90.json");
 
 /// What is known of a machine.

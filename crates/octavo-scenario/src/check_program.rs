@@ -104,7 +104,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Nothing of a program may be chosen where there is none.
+    /// Options of a program are refused where there is no program.
     fn refuse_what_launches_lack(&self) -> Result<(), Problem> {
         let Some(key) = self.chosen() else { return Ok(()) };
         let kinds = ProgramKind::ALL.map(ProgramKind::name).join(", ");
@@ -112,7 +112,7 @@ impl Checked<'_> {
         Err(self.problem(&key, format!("needs a whole program: expected `{needed}` one of {kinds}, found launches")))
     }
 
-    /// The node has memory of the kinds that are asked for.
+    /// Checks that the node has memory of the requested kinds.
     fn check_offered(&self, program: ProgramKind) -> Result<(), Problem> {
         if self.scenario.node.system_memory == SystemMemory::Offered {
             return Ok(());

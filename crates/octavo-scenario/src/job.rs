@@ -94,7 +94,7 @@ pub struct Part {
     pub memory: SpaceConfig,
 }
 
-/// Why there is nothing to run.
+/// The reason why nothing can be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartRefused {
     /// A workload cannot be built.
@@ -149,7 +149,7 @@ impl Scenario {
         self.parts_as(&mut Look::Accesses(go_on))
     }
 
-    /// The same but for the launches of explicit programs in strips: all buffers are there, which takes no while.
+    /// The same except for the launches of explicit programs in strips: all buffers are there, which takes no while.
     ///
     /// # Errors
     /// As [`Scenario::parts`].

@@ -28,7 +28,7 @@ impl Layer {
         Ok(Self { source: source.to_owned(), values, lines: reader.lines, file: false })
     }
 
-    /// Reads the table `name` of a TOML file, whatever else that holds.
+    /// Reads the table `name` of a TOML file, and ignores all other tables.
     pub fn part(source: &str, text: &str, name: &str) -> Result<Self, ScenarioError> {
         let document = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
         let mut reader = Reader::new(source, text);

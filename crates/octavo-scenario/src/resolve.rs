@@ -163,7 +163,8 @@ const DRIVER: Part = Part { preset: "node.driver.preset", table: "node.driver", 
 const HOST: Part =
     Part { preset: "node.host.preset", table: "node.host", find: presets::host, default: Some(presets::DEFAULT_HOST) };
 
-/// The preset of a part of the node: the one that the scenario names lies above the node, the node's own below it.
+/// The preset of a part of the node. A preset that the scenario names overrides the node; the node overrides a preset
+/// of its own.
 struct PartLayers {
     below: Option<Layer>,
     above: Option<Layer>,
@@ -173,7 +174,7 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     let asked = named(written, part.preset).map(part.find).transpose();
     let above = asked.map_err(|problem| Merged::of(main, written).locate(problem))?;
     if let Some(layer) = &above {
-        // What was asked for replaces the node's own.
+        // The scenario's choice replaces the node's own.
         node.iter_mut().for_each(|layer| drop(layer.take(part.preset)));
         drop_provided(node, part.table, std::slice::from_ref(layer));
         replace_below(written, part.table, std::slice::from_ref(layer));
@@ -183,8 +184,8 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     let own = named(node, part.preset).or(default).map(part.find).transpose();
     let below = own.map_err(|problem| Merged::of(main, node).locate(problem))?;
     if let (Some(layer), Some(at)) = (&below, node.iter().rposition(|layer| layer.text(part.preset).is_some())) {
-        // Whoever names a preset, be it the one that was named before, gets what it says, whatever the nodes below say
-        // about the same: an entry of the table, with all that is in it. What the preset does not mention stays.
+        // A named preset (even the same as before) overrides the nodes below it, entry by entry of the table, with all
+        // that an entry contains. Entries that the preset does not mention stay.
         drop_provided(&mut node[..at], part.table, std::slice::from_ref(layer));
     }
     Ok(PartLayers { below, above })

@@ -16,8 +16,8 @@ pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::ne
     Registry::new(octavo_workload::WORKLOADS.kind, entries.leak()).with_former(octavo_workload::WORKLOADS.former)
 });
 
-/// Lets the folder of a trace, the file of a recorded step, or the names of several programs (`hs+gups`) stand where the
-/// name of a workload is expected. A trace is a folder, so a file is a step whatever it is called.
+/// Lets the folder of a trace, the file of a recorded step, or the names of several programs (`hs+gups`) stand where
+/// the name of a workload is expected. A trace is a folder, so a file of any name is a step.
 pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     let Some(Value::String(name)) = workload.get("name") else { return };
     let is_step = name.ends_with(".step") || is_path(name) && std::path::Path::new(name).is_file();

@@ -10,7 +10,7 @@ use crate::error::When;
 /// A strategy that could no longer decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrategyFailure {
-    /// What it did, and what it was asked about.
+    /// What it did, and the occasion of the call.
     pub failure: Failure,
     /// When it was asked.
     pub when: When,

@@ -33,7 +33,7 @@ pub struct Job<'a> {
     pub share: Option<f64>,
     /// It never begins: its compute units and its part of the footprint stay unused.
     pub idle: bool,
-    /// What holds for its memory alone; its name there is that of the job.
+    /// Options of its own memory, under the job's name.
     pub memory: SpaceConfig,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Lays jobs beside one another, but for one alone, which has no name and lies where it is; then does something with
+/// Lays jobs beside one another, except for one alone, which has no name and lies where it is; then does something with
 /// what holds all of them and, by job, the whole program there. Buffers are as large as a memory system makes them.
 pub(crate) fn side_by_side<R>(
     memory: &MemoryConfig,

@@ -1,8 +1,8 @@
 //! Recorded traces of GPU programs, as `docs/trace-format.md` describes them: written, read, checked and replayed.
 //!
-//! A trace is a folder of Parquet files: what each wavefront did, what was allocated, what was launched, and perhaps the
-//! whole program around the launches. Rows
-//! stream through [`TraceWriter`] in program order, with bounded memory whatever their number.
+//! A trace is a folder of Parquet files: what each wavefront did, what was allocated, what was launched, and perhaps
+//! the whole program around the launches. Rows stream through [`TraceWriter`] in program order, with bounded memory for
+//! any number of rows.
 #![forbid(unsafe_code)]
 
 mod actions;

@@ -112,7 +112,7 @@ impl Touched<'_> {
     /// No line at all.
     pub const NOTHING: Touched<'static> = Touched::Lines(&[]);
 
-    /// The numbers themselves, whatever they mean.
+    /// The raw numbers, without their meaning.
     #[must_use]
     pub const fn values(&self) -> &[u64] {
         match self {

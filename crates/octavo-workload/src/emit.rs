@@ -11,9 +11,9 @@ use octavo_program::{Cursor, LINE_BYTES, Op, OpSink};
 /// Lanes of a wavefront (GCN).
 pub const WAVEFRONT_LANES: u32 = 64;
 
-/// Lets `part` push the parts of a wavefront in order, numbered from 0 in the first word of `cursor`, as long as there is
-/// room. A part is at most [`OpSink::MIN_CAPACITY`] operations, and may be none; the one that pushes [`Op::END`] is the
-/// last.
+/// Lets `part` push the parts of a wavefront in order, numbered from 0 in the first word of `cursor`, as long as there
+/// is room. A part is at most [`OpSink::MIN_CAPACITY`] operations, and may be none; the part that pushes [`Op::END`] is
+/// the last.
 #[inline]
 pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32, &mut OpSink<'_>)) {
     while out.remaining() >= OpSink::MIN_CAPACITY {

@@ -1,7 +1,7 @@
 //! Named inputs: what a study runs a program on at scale 1, where that is not the program's own input.
 //!
-//! Kernels that a study names have an option `input`. It chooses the sizes at scale 1 and the defaults of other options;
-//! whatever a user gives counts.
+//! Kernels that a study names have an option `input`. It chooses the sizes at scale 1 and the defaults of other
+//! options; a value from the user always wins.
 
 use octavo_registry::typed;
 use octavo_registry::{OptionError, Options};
@@ -38,7 +38,7 @@ impl Input {
     }
 }
 
-/// `options` with all defaults filled in: those that depend on the input, by key, and those of `T`.
+/// `options` with all defaults filled in: defaults that depend on the input, by key, and the defaults of `T`.
 ///
 /// # Errors
 /// As [`typed::parse`].

@@ -5,7 +5,7 @@ use octavo_registry::{Former, Registry};
 
 use crate::{kernels, networks, serving};
 
-/// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, graph analytics, further
+/// All workloads: GRIT's table in its order, further kernels, Mosaic's applications, graph analytics, further
 /// applications of the Grace Hopper study and of MemMap, plain touches, networks, models that serve requests.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",

@@ -61,7 +61,7 @@ pub struct Returns {
     pub bytes: Bytes,
     /// Faults of the host that bring them.
     pub faults: u64,
-    /// Copies that the driver's prefetcher adds to those of the faults.
+    /// Copies by the driver's prefetcher, besides the copies for faults.
     pub prefetches: u64,
 }
 

@@ -46,7 +46,7 @@ pub struct Back {
     pub on_demand: Bandwidth,
 }
 
-/// What serving page faults of the device costs, `groups × group + faults × fault`, and those of the host.
+/// Costs of serving page faults: of the device, `groups × group + faults × fault`, and of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultCosts {

@@ -13,8 +13,8 @@ pub use tree::{BadTree, Tree};
 
 /// Decides what comes with a faulting page.
 pub trait Prefetcher {
-    /// Pages besides `page` that are asked for because it faults, some of which may be there already. `present` are
-    /// those that are, without `page`.
+    /// Pages to bring besides `page` because it faults; some may be there already. `present` are those that are,
+    /// without `page`.
     fn fault(&mut self, page: u64, present: &BTreeSet<u64>) -> Vec<u64>;
 }
 
@@ -41,7 +41,7 @@ pub struct Fetches {
     pub each: Vec<u64>,
 }
 
-/// Touches pages in order, those of one allocation with page numbers `pages`; nothing outside it comes.
+/// Touches pages of one allocation in order. The allocation has page numbers `pages`; no page outside it comes.
 pub fn replay(touches: impl IntoIterator<Item = u64>, pages: &Range<u64>, prefetcher: &mut dyn Prefetcher) -> Fetches {
     let (mut present, mut unused) = (BTreeSet::new(), BTreeSet::new());
     let mut found = Fetches::default();

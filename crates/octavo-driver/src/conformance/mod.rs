@@ -1,11 +1,11 @@
-//! What every executor must do, whatever it is made of: a suite that all of them run.
+//! The rules that every executor must keep: a suite that all of them run.
 //!
 //! [`conforms`] plays random programs on a [`Subject`] that is made to refuse plans, begin steps late, end them in any
 //! order, wake late and lose entries; requests are served at once, by servers, or in batches. Beside it a
 //! [`Machine`](machine::Machine) does the same steps with data. After every step both have the same tables and copies,
 //! and:
 //!
-//! 1. Every load sees the latest store, whatever the interleaving of unfinished plans.
+//! 1. Every load sees the latest store, for any interleaving of unfinished plans.
 //! 2. There is one writable copy or read-only ones, and entries lead to copies. At rest the manager believes exactly
 //!    that, or more entries if some were taken away.
 //! 3. Memories hold no more than they have room for.

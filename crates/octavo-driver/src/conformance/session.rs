@@ -163,7 +163,7 @@ impl<S: Subject> Session<S> {
         let machine = &mut self.node.inner.machine;
         let manager = self.driver.manager();
         let there = machine.allocated(touch.page) && (touch.page < SECOND.first || self.second == Second::There);
-        // Memory that stays is not touched before it is mapped, nor where it is out of reach.
+        // Memory that stays is touched only after it is mapped, and only by processors that can reach it.
         let stays = there && manager.page(touch.page).kind.stays();
         if !there || stays && !machine.allows(touch) {
             return None;

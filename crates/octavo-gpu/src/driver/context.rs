@@ -26,7 +26,7 @@ impl Context {
         self.device
     }
 
-    /// Makes it the one that calls of this thread concern.
+    /// Makes it the current context of this thread.
     pub(crate) fn make_current(&self) -> Result<(), GpuError> {
         // SAFETY: retained as long as this lives.
         unsafe { result::ctx::set_current(self.handle) }.called("cuCtxSetCurrent")

@@ -190,7 +190,7 @@ impl Gpu {
         &self.context
     }
 
-    /// Makes this GPU the one that calls concern, where several are open.
+    /// Makes this GPU the current one, where several are open.
     ///
     /// # Errors
     /// The driver fails.

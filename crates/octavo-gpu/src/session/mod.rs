@@ -77,7 +77,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// What it leaves: samples, series that were skipped with the reason, the driver's records.
+    /// Its output: samples, skipped series with the reason, the driver's records.
     pub(crate) fn end(self) -> (Samples, Vec<(String, String)>, Option<Activity>) {
         (self.samples, self.skipped, self.activity)
     }

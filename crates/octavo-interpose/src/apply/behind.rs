@@ -99,7 +99,7 @@ pub fn allocate(kind: Kind, bytes: usize, flags: u32) -> (i32, *mut c_void) {
     if status == 0 && made.is_null() { (NOWHERE, made) } else { (status, made) }
 }
 
-/// Frees memory of a kind in the context that it was made in, whoever frees it. Gives the status: unless it is 0, the
+/// Frees memory of a kind in the context where it was made, from any thread. Returns the status: unless it is 0, the
 /// memory is still there.
 pub fn free(kind: Kind, home: Home, pointer: *mut c_void) -> i32 {
     if home.context == 0 || home.context == context() as usize {

@@ -92,7 +92,7 @@ impl Log {
         }
     }
 
-    /// The program has an allocation that is never redirected, whatever buffer means it.
+    /// The program has an allocation that is never redirected, even if a buffer matches it.
     pub fn pass_on(&mut self, call: &'static str, buffer: Option<usize>, bytes: usize) {
         self.passed_on.entry(call).or_default().add(bytes);
         if buffer.is_some() {
@@ -141,7 +141,7 @@ pub struct Of {
     pub placement: PathBuf,
     /// The process.
     pub process: u32,
-    /// The one that it was forked from.
+    /// The process that it was forked from.
     pub parent: Option<u32>,
 }
 

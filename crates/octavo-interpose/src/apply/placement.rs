@@ -23,7 +23,7 @@ const CALLS: [(&str, Kind); 8] = [
     ("cuMemAllocHost", Kind::Pinned),
     ("cuMemHostAlloc", Kind::Pinned),
 ];
-/// Calls that are passed on whatever is advised.
+/// Calls that are always passed on, even against the advice.
 const PASSED_ON: [&str; 6] = [
     "cudaMallocAsync",
     "cudaMallocFromPoolAsync",

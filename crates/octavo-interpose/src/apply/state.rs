@@ -71,7 +71,7 @@ impl Applied {
     fn store(mut self) {
         let buffers = self.read.as_ref().map_or(0, |placement| placement.buffers.len());
         self.known = Mutex::new(Known { log: Log::of(buffers), ..Known::default() });
-        // Whoever it replaces may still be locked by a thread that a fork left behind: it is never freed.
+        // A thread that a fork left behind may still hold the lock of the previous value, so that value is never freed.
         CURRENT.store(Box::into_raw(Box::new(self)), Ordering::Release);
     }
 

@@ -1,4 +1,4 @@
-//! The functions that stand before those of CUDA.
+//! The functions that replace CUDA's and call them.
 
 mod driver;
 mod runtime;
@@ -11,7 +11,7 @@ use crate::{apply, recorder};
 
 /// One of them.
 pub struct Hook {
-    /// Its name, and that of the function behind it.
+    /// Its name, which the function behind it shares.
     pub name: &'static str,
     /// The function behind it.
     pub slot: &'static Slot,
@@ -32,7 +32,7 @@ pub fn named(name: &str) -> Option<&'static Hook> {
     all().find(|hook| hook.name == name)
 }
 
-/// Memory was allocated, of whatever kind it is.
+/// Memory of any kind was allocated.
 fn allocated(kind: Kind, call: &'static str, pointer: *const c_void, size: usize) {
     recorder::allocated(apply::kind_at(pointer).unwrap_or(kind), call, pointer, size);
 }
@@ -107,7 +107,7 @@ macro_rules! hooks {
     (@done [$own:ident $instead:tt], $call:ident, $real:ident, $arguments:tt) => {
         if $call.is_the_programs() && $crate::settings::applies() {
             let $own = $real;
-            // SAFETY: the arguments are the caller's, also those of functions that do the same in another way.
+            // SAFETY: the arguments are the caller's, and an equivalent function takes the same ones.
             #[allow(unused_unsafe)]
             unsafe { $instead }
         } else {

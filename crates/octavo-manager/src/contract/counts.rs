@@ -40,7 +40,7 @@ pub struct Statistics {
     /// Pages moved at a time that the placement had named; also in `migrations`. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub timed_migrations: u64,
-    /// Pages brought before they were asked for.
+    /// Pages that were prefetched.
     pub prefetched: u64,
     /// Plans that brought pages apart from the faults that they were prefetched with. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
@@ -189,7 +189,7 @@ impl PlacementCounts {
         self.0.is_empty()
     }
 
-    /// Of the one that decides about what is called this.
+    /// The counts of the placement for this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&NamedCounts> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, counts)| counts)

@@ -59,7 +59,7 @@ pub struct Accessed {
 pub struct KernelEnd {
     /// Whose it was.
     pub space: SpaceId,
-    /// Where it ran. They are quiet, but for what kernels of other spaces do there.
+    /// Where it ran. They are idle, except for kernels of other spaces.
     pub gpus: ProcessorMask,
 }
 
@@ -135,8 +135,8 @@ pub enum Event<'a> {
     Report(&'a [AccessCount]),
     /// A kernel ended.
     KernelEnd(KernelEnd),
-    /// The host waits for the GPUs between two launches of an address space, which are quiet, but for what kernels of others
-    /// do there.
+    /// The host waits for the GPUs between two launches of an address space, which are idle, except for kernels of
+    /// others.
     Synchronise(SpaceId),
     /// A GPU's memory now holds this many pages; pages beyond it are evicted.
     Capacity {

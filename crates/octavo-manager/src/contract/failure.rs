@@ -10,7 +10,7 @@ pub struct Failure {
     pub message: String,
     /// How it came to that, over several lines, such as a traceback; may be empty.
     pub details: String,
-    /// What it was asked about, such as `a write fault`.
+    /// The occasion of the call, such as `a write fault`.
     pub occasion: &'static str,
     /// Whose fault, notification or memory that was.
     pub processor: Option<ProcessorId>,
@@ -24,7 +24,7 @@ impl Failure {
         Self { message, details: String::new(), occasion: "an allocation", processor: None, page: None }
     }
 
-    /// Names the fault that was being served, unless the strategy knew what it was asked about.
+    /// Adds the fault that was being served, unless the strategy has named the occasion.
     pub(crate) fn about(mut self, fault: &Fault) -> Self {
         if self.page.is_none() {
             self.page = Some(fault.page);

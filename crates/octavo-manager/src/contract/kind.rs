@@ -59,7 +59,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How device memory that is asked of no GPU in particular lies on several.
+/// How device memory is spread over GPUs if the program names none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {

@@ -19,7 +19,7 @@ macro_rules! set {
                 Self(1 << member.0)
             }
 
-            /// Those of all GPUs of a node that has `gpus` of them.
+            /// All GPUs of a node with `gpus` GPUs.
             #[must_use]
             pub const fn all_gpus(gpus: usize) -> Self {
                 Self(((1 << gpus) - 1) << 1)
@@ -122,7 +122,7 @@ impl MemoryMask {
         self.intersection(own).first()
     }
 
-    /// Those of them that are GPUs' memories.
+    /// The memories among them that belong to GPUs.
     #[must_use]
     pub const fn gpus(self) -> Self {
         self.difference(Self::HOSTS)

@@ -24,7 +24,7 @@ pub enum Cause {
     WriteCollapse,
     /// Memory was full.
     Eviction,
-    /// A page is brought before it was asked for.
+    /// A page is prefetched.
     Prefetch,
     /// The host gets a copy of a page that another GPU's memory keeps, so that it can be removed there.
     WriteBack,
@@ -194,7 +194,7 @@ pub enum PlanClass {
     /// Somebody waits for it: a fault, or a program for its memory.
     #[default]
     Demand,
-    /// It brings pages before they are asked for. It begins when the demands that it was made with are met.
+    /// It prefetches pages. It begins when the demands that it was made with are met.
     Prefetch,
     /// No fault waits for it: what counters, reports, ends of kernels and times lead to.
     Background,

@@ -3,7 +3,7 @@
 use crate::contract::ids::PageRun;
 use crate::contract::plan::Step;
 
-/// How much of a plan is done, or of those of its steps that were begun.
+/// How much of a plan is done, or of the steps that were begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefix {
     /// Whole steps, the first ones.
@@ -36,7 +36,7 @@ pub enum Why {
     /// Not now; another time it may be, and perhaps at once: who can do it later answers later. After a thousand times in
     /// a row the driver takes it as [`Broken`](Self::Broken).
     Again,
-    /// The memory that it fills has no frame left, whatever was believed of its capacity.
+    /// The memory that it fills has no frame left, even if its capacity says otherwise.
     NoMemory,
     /// The pages are not there any more: they are about to be freed.
     Gone,

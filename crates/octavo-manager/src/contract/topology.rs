@@ -17,7 +17,8 @@ pub struct MemorySpec {
 /// The part of a node that the manager has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// The host's first memory, those of 1 to 16 GPUs, then further ones of the host, the nearest to its cores first.
+    /// The host's first memory, the memories of 1 to 16 GPUs, then further memories of the host, the nearest to its
+    /// cores first.
     pub memories: Vec<MemorySpec>,
     /// Which processor can map which memory.
     pub reach: Reach,
@@ -33,9 +34,9 @@ pub enum SystemTable {
     /// Their own: its pages move and are mapped as others are (HMM).
     #[default]
     Own,
-    /// The host's (ATS, `grace-hopper.md`): what one processor can access, all can that reach it. A page comes into being
-    /// where it is touched first or the placement says, moves when counters or programs say so, and is never evicted nor
-    /// evicts others: what finds no frame on a GPU stays on the host, or comes into being there.
+    /// The host's (ATS, `grace-hopper.md`): what one processor can access, all can that reach it. A page comes into
+    /// being where it is touched first or the placement says, moves when counters or programs say so, and is never
+    /// evicted nor evicts others: pages that find no frame on a GPU stay on the host, or are made there.
     Shared {
         /// Whether GPUs' memories take its pages; if not, they are all on the host (CDMM).
         on_gpus: bool,
@@ -62,7 +63,7 @@ impl Topology {
         Self { memories: std::iter::once(host).chain(gpus).collect(), reach, fast, system: SystemTable::Own }
     }
 
-    /// Such GPUs that hold as much as is asked of them.
+    /// Such GPUs without a limit of capacity.
     #[must_use]
     pub fn unlimited(gpus: usize) -> Self {
         Self::of(vec![u32::MAX; gpus])
@@ -152,7 +153,7 @@ impl Reach {
         processor == memory.processor() || self.0[processor.index()].contains(memory)
     }
 
-    /// Those of `processors` that can have a mapping to `memory`.
+    /// The members of `processors` that can map `memory`.
     #[must_use]
     pub(crate) fn who_can_map(&self, memory: MemoryId, processors: ProcessorMask) -> ProcessorMask {
         let able = processors.iter().filter(|&processor| self.can_map(processor, memory));

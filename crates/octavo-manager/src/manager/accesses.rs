@@ -11,8 +11,8 @@ impl Manager {
         self.memory.evictors.want_accesses() || self.wants_synchronisations() || self.policies.needs().accesses
     }
 
-    /// GPUs accessed pages that they map, listed in the order of last accesses; told before whatever can make room. No
-    /// plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are passed over.
+    /// GPUs accessed pages that they map, listed in the order of last accesses; told before any call that can make
+    /// room. No plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are passed over.
     pub fn note_accesses(&mut self, accesses: &[Accessed]) {
         if self.policies.needs().accesses {
             accesses.iter().for_each(|accessed| self.tell_placement(accessed));

@@ -23,8 +23,8 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Brings pages to a memory before they are asked for, block by block. Those in unfinished plans, those that stay
-    /// where they are and those for which there is no room are passed over; those that are mostly read are replicated.
+    /// Prefetches pages to a memory, block by block. Those in unfinished plans, those that stay where they are and
+    /// those for which there is no room are passed over; those that are mostly read are replicated.
     pub(super) fn prefetch(&mut self, pages: PageRun, to: MemoryId, plans: &mut Vec<Plan>) {
         let list: Vec<PageId> = pages.iter().collect();
         let block = |page: &PageId| self.memory.pages.block(*page).first;

@@ -15,7 +15,7 @@ use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 
 impl Manager {
-    /// A hardware counter fired. Whatever comes of it, the counters are cleared, so that they can fire again.
+    /// A hardware counter fired. The counters are cleared in any case, so that they can fire again.
     pub(super) fn counter(&mut self, notification: &CounterNotification, plans: &mut Vec<Plan>) {
         let view = self.memory.pages.view(notification.page);
         assert!(view.allocated, "counter of page {}, which is not allocated", notification.page.0);

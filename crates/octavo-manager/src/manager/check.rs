@@ -18,9 +18,12 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
 }
 
 impl Manager {
-    /// Checks every invariant: each page that was touched has a copy; a page has one owner or identical read-only replicas (or, under
-    /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; mappings lead to
-    /// memories within reach; memories hold no more than fits; nobody maps what is kept for others, and what its keeper can remove has a copy on the host; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
+    /// Checks every invariant: each page that was touched has a copy; a page has one owner or identical read-only
+    /// replicas (or, under broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to
+    /// copies; mappings lead to memories within reach; memories hold no more than fits; no processor maps a page that
+    /// is kept for others, and a page that its keeper can remove has a copy on the host; no frame holds two pages; what
+    /// is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it;
+    /// what strategies know is consistent.
     ///
     /// # Errors
     /// The first violation found.

@@ -4,7 +4,7 @@ use octavo_units::Time;
 
 use crate::transaction::flight::Pending;
 
-/// Faults by when they go on; those of one time in the order in which they began to wait.
+/// Faults by the time at which they continue; faults of one time in the order in which they began to wait.
 #[derive(Default)]
 pub(super) struct Delayed(Vec<(Time, Pending)>);
 

@@ -11,7 +11,7 @@ use crate::transaction::flight::Pending;
 pub(super) struct Detour {
     to: ProcessorId,
     block: u32,
-    /// Who lends its memory and link, once it was asked for; `None` if no GPU does.
+    /// The GPU that lends its memory and link, once that has been looked up; the inner `None` if no GPU does.
     by: Option<Option<MemoryId>>,
 }
 

@@ -182,7 +182,7 @@ impl Manager {
         }
     }
 
-    /// What placements count beside that of managed memory, by whom they decide for.
+    /// Counts of all placements except the one for managed memory, by the memory or job that they decide for.
     fn counts_of_others(&self) -> PlacementCounts {
         let pages = &self.memory.pages;
         let others = self.policies.deciders().skip(1);

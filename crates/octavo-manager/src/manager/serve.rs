@@ -23,8 +23,8 @@ use crate::transaction::flight::{Lack, Pending};
 use crate::transaction::state::Memory;
 
 impl Manager {
-    /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
-    /// prefetcher wants to see them so.
+    /// Serves faults in order: each by a plan of its own, or all faults of one processor on one block together if the
+    /// prefetcher wants that.
     pub(super) fn serve(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
         if !self.policies.any_serves_blocks() {
             return faults.chunks(1).for_each(|fault| self.serve_together(fault, plans));

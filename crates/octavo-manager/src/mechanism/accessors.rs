@@ -30,7 +30,7 @@ fn map_alike(tx: &mut Transaction<'_>, run: PageRun, advice: &Advice) {
     map_for(tx, run, named);
 }
 
-/// Maps uniform pages, which have one copy, for those of these processors that can and do not yet.
+/// Maps uniform pages, which have one copy, for each of these processors that can map them and does not yet.
 pub(super) fn map_for(tx: &mut Transaction<'_>, run: PageRun, processors: ProcessorMask) {
     let page = tx.state(run.first);
     let mappers = tx.memory.reach.who_can_map(page.owner, processors).difference(page.mapped);

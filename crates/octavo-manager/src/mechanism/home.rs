@@ -1,4 +1,4 @@
-//! Pages that a GPU alone holds go to the host, though nobody needs their room.
+//! Pages that only one GPU holds go to the host, although no other page needs their room.
 
 use crate::contract::ids::{HOST_MEMORY, PageRun};
 use crate::contract::plan::Cause;

@@ -7,9 +7,9 @@ use crate::strategies::numa::OnHost;
 use crate::strategies::system::Huge;
 use crate::transaction::Transaction;
 
-/// The block of 2 MiB that comes into being with the faulted page: all of it belongs to the allocation, nobody touched
-/// any of it, and `memory` has room. What GPUs touch first comes in base pages (`uvm-driver.md` section 7:
-/// `uvm_migrate_pageable`), and so does what a policy deals out page by page.
+/// The block of 2 MiB that is made with the faulted page: all of it belongs to the allocation, none of it has been
+/// touched, and `memory` has room. A GPU's first touch makes base pages (`uvm-driver.md` section 7:
+/// `uvm_migrate_pageable`), and so does a policy that deals out page by page.
 pub(super) fn touched(tx: &Transaction<'_>, fault: &Fault, memory: MemoryId) -> Option<PageRun> {
     let (page, pages) = (fault.page, &tx.memory.pages);
     if tx.memory.huge == Huge::Never || fault.processor != HOST || pages.kind(page) != Kind::System {

@@ -72,7 +72,7 @@ pub(crate) fn movable(page: &PageView, to: MemoryId) -> bool {
     page.populated() && may_come(page, to)
 }
 
-/// Whether a page can come to `to` before it is asked for: it is movable, or it is untouched and no plan holds it.
+/// Whether a page can be prefetched to `to`: it is movable, or it is untouched and no plan holds it.
 pub(crate) fn may_come(page: &PageView, to: MemoryId) -> bool {
     let sole = page.mode == Mode::Plain && !page.replicated() || page.mode == Mode::Spare;
     page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.near(to.processor())

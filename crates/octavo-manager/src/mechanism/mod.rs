@@ -1,5 +1,5 @@
-//! How decisions are carried out, one file for each mechanism. Mechanisms know no strategy: they take a page from
-//! whatever state it is in to the one that was decided.
+//! How decisions are carried out, one file for each mechanism. Mechanisms know no strategy: they take a page from any
+//! state to the decided one.
 
 pub(crate) mod accessors;
 mod at_home;

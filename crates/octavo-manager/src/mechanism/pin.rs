@@ -19,7 +19,7 @@ pub(super) fn serve(
     Ok(cause)
 }
 
-/// Whoever has no copy of the page and is not said to access it has to fault again.
+/// A processor without a copy of the page, and without advice to access it, has to fault again.
 pub(crate) fn unpin(tx: &mut Transaction<'_>, run: PageRun) {
     let page = tx.state(run.first);
     let named = tx.memory.pages.advised().of(run.first).accessed_by;

@@ -84,7 +84,7 @@ pub(crate) fn evict(
     free_frames(tx, memory, wanted, (room_for, None))
 }
 
-/// The same, but for the blocks that pages `near` are in.
+/// The same, except for the blocks that pages `near` are in.
 fn free_frames(
     tx: &mut Transaction<'_>,
     memory: MemoryId,

@@ -11,8 +11,8 @@ use crate::pages::residency::Residency;
 use crate::strategies::decision::Decision;
 use crate::transaction::Transaction;
 
-/// Serves a fault on a page that is kept for others. Nobody maps such a page: it goes where an untouched page
-/// would come into being.
+/// Serves a fault on a page that is kept for others. No processor maps such a page: it goes where an untouched page
+/// would be made.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
     let (run, memory) = (PageRun::one(fault.page), populate::place(tx, fault.processor, decision));
     migrate::relocate(tx, run, memory, Cause::Migration)?;
@@ -54,7 +54,7 @@ fn settle(tx: &mut Transaction<'_>, run: PageRun, holder: MemoryId) {
     accessors::map(tx, run);
 }
 
-/// Blocks that a memory keeps for others and can remove without a copy, but for some.
+/// Blocks that a memory keeps for others and can remove without a copy, except for some.
 pub(super) struct Removable<'a> {
     pub memory: MemoryId,
     /// Those that these pages are in stay: a step that makes room holds no page that it is made for.

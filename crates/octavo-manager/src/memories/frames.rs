@@ -216,7 +216,8 @@ impl Frames {
         }
     }
 
-    /// It was refused: what it used is free, but for this many more, or fewer, frames than before it.
+    /// The plan was refused: its frames are free again, except that each memory keeps this many more, or fewer, than
+    /// before.
     pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_MEMORIES]) {
         for (index, kept) in kept.iter().enumerate() {
             self.releasing[index] -= change.released(index);

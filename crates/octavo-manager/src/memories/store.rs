@@ -32,7 +32,7 @@ pub struct FrameStore {
     pub(crate) free: FrameSet,
     /// Large frames with a free base frame.
     pub(crate) holes: FrameSet,
-    /// By space: large frames of that space alone with a free base frame, but for those that are a block's home and
+    /// By space: large frames of that space alone with a free base frame, except for those that are a block's home and
     /// hold nothing else.
     pub(crate) bases: Vec<FrameSet>,
     /// Coalesced frames with a free base frame.

@@ -32,7 +32,7 @@ impl MemoryUse {
 pub struct OutOfMemory {
     /// Which memory is full.
     pub memory: MemoryId,
-    /// The page that was asked for.
+    /// The requested page.
     pub page: PageId,
     /// The application whose page that is.
     pub space: SpaceId,

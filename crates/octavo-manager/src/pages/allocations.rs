@@ -11,7 +11,7 @@ pub(super) struct Allocations {
     runs: Vec<PageRun>,
     /// Whose each is.
     spaces: Vec<SpaceId>,
-    /// Those of managed memory.
+    /// Allocations of managed memory.
     managed: Vec<PageRun>,
     /// Those that each placement decides about.
     decided: Vec<Vec<PageRun>>,

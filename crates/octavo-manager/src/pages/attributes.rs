@@ -15,8 +15,8 @@ pub struct Attribute {
     pub name: &'static str,
     /// The first of its bits, from 0.
     pub shift: u32,
-    /// How many bits it has. All attributes of a placement fit into 8 bits. Those of several placements can be the same
-    /// bits: a page has those of the one that decides about it.
+    /// How many bits it has. All attributes of a placement fit into 8 bits. Several placements can use the same bits: a
+    /// page has only attributes of the placement that decides about it.
     pub width: u32,
     /// Names of its values from 0, by which summaries count pages. Empty if they do not; then its changes are not told
     /// either, and it can be written for pages that do not exist yet.
@@ -64,7 +64,7 @@ pub(super) struct Attributes {
 struct Claimed {
     by: Decider,
     attribute: &'static Attribute,
-    /// Allocated pages by value, but for 0; empty if they are not counted.
+    /// Allocated pages by value, except for 0; empty if they are not counted.
     pages: Vec<u64>,
 }
 

@@ -4,8 +4,8 @@ use crate::pages::Pages;
 use crate::pages::attributes::Attribute;
 use crate::pages::deciders::Decider;
 
-/// The pages that a placement decides about, by the values of their attributes. To that of managed memory, pages that no
-/// placement, or that of the operating system's memory, decides about are pages without attributes.
+/// The pages that a placement decides about, by the values of their attributes. For the placement of managed memory,
+/// all memory that is not managed counts as pages without attributes.
 pub struct Census<'a> {
     pub(crate) pages: &'a Pages,
     pub(crate) decider: Decider,

@@ -3,14 +3,14 @@
 use crate::contract::ids::SpaceId;
 use crate::contract::kind::Kind;
 
-/// A strategy among those of its sort, by number.
+/// The number of a strategy among strategies of its sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decider(u16);
 
 impl Decider {
-    /// That of managed memory, unless its address space has one of its own.
+    /// Decides about managed memory, unless the address space has a strategy of its own.
     pub const MANAGED: Self = Self(0);
-    /// That of the operating system's memory.
+    /// Decides about the operating system's memory.
     pub const SYSTEM: Self = Self(1);
 
     /// The one at a place in the list of its sort.
@@ -31,7 +31,7 @@ pub(crate) struct Deciders {
 }
 
 impl Deciders {
-    /// Who decides about pages of this kind; nobody if they [stay](Kind::stays). Whose they are is asked if it matters.
+    /// The decider about pages of this kind; `None` if they [stay](Kind::stays). `space` is called only if it matters.
     #[inline]
     pub fn of(&self, kind: Kind, space: impl FnOnce() -> SpaceId) -> Option<Decider> {
         match kind {

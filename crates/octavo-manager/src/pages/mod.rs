@@ -506,7 +506,7 @@ impl Pages {
         left
     }
 
-    /// The page moves: where it comes to, nobody has written it.
+    /// The page moves: it has not been written yet at its new place.
     pub fn clean(&mut self, page: PageId) {
         self.records[page.index()].flags &= !DIRTY;
     }
@@ -515,7 +515,7 @@ impl Pages {
         self.records[page.index()].attributes
     }
 
-    /// What a placement remembers of a page. Of a page that another one decides about, that is nothing.
+    /// The placement's attribute of a page; 0 if another placement decides about the page.
     pub fn attribute(&self, by: Decider, page: PageId, attribute: &Attribute) -> u8 {
         if self.remembers(by, page) { attribute.read(self.attribute_bits(page)) } else { 0 }
     }
@@ -528,8 +528,8 @@ impl Pages {
         }
     }
 
-    /// Whether the bits of a page are those of a placement. Those of a page that does not exist are the only one's that
-    /// has any.
+    /// Whether the bits of a page belong to a placement. For a page that does not exist, they belong to the only
+    /// placement with attributes.
     fn remembers(&self, by: Decider, page: PageId) -> bool {
         if self.allocated(page) { self.decider(page) == Some(by) } else { !self.attributes.contested() }
     }

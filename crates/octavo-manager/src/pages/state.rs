@@ -66,7 +66,7 @@ impl PageState {
         }
     }
 
-    /// Processors can access the page from now on. It is kept for nobody else then.
+    /// Processors can access the page from now on, so it is no longer kept for others.
     pub fn grant(&mut self, processors: ProcessorMask, rights: Permission) {
         if self.mode == Mode::Spare {
             self.mode = Mode::Plain;

@@ -142,7 +142,7 @@ impl MemoryConfig {
         Ok(config)
     }
 
-    /// Bytes of the pages that all decisions are taken on: those of the driver of the manager, and of a [`Topology`].
+    /// Bytes of the pages that all decisions are about: the page size of the manager's driver and of a [`Topology`].
     ///
     /// # Errors
     /// As [`MemoryConfig::resolve`], for the keys that sizes depend on.
@@ -171,7 +171,7 @@ impl MemoryConfig {
     }
 
     /// Whether GPUs note accesses: for a synchronisation, or for a placement or an evictor that wants them or may want
-    /// them, be it that of all pages or one of an address space.
+    /// them, of all pages or of one address space.
     ///
     /// # Errors
     /// As [`MemoryConfig::resolve`], for the keys that this depends on.

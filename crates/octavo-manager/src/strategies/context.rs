@@ -1,4 +1,4 @@
-//! What a placement strategy or a guard can see and change beside the page it is asked about.
+//! What a placement strategy or a guard can see and change besides the page of the call.
 
 use octavo_units::Time;
 

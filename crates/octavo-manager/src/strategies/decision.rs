@@ -3,14 +3,14 @@
 use crate::contract::ids::{MemoryId, PageId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
-/// What to do about a fault. Mechanisms carry it out whatever state the page is in. A processor that cannot map a memory
-/// gets the page instead.
+/// What to do about a fault. Mechanisms carry it out for a page in any state. A processor that cannot map a memory gets
+/// the page instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The page moves to the faulting processor, which becomes its only holder and can write it.
     Migrate,
-    /// The faulting processor maps the page where it is, for reading and writing. Read-only replicas are removed but
-    /// for the owner's. A page that is nowhere comes into being with the faulting processor, as for all others.
+    /// The faulting processor maps the page where it is, for reading and writing. Read-only replicas are removed,
+    /// except the owner's. A page that is nowhere is made at the faulting processor, as under all other decisions.
     MapRemote,
     /// A load maps the page where it is for the faulting processor, for reading alone: a store faults again. A store is as
     /// [`Decision::MapRemote`], and so is a load of a page that has replicas.

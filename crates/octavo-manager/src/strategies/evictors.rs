@@ -20,7 +20,7 @@ pub(crate) struct Evictors {
     apart: bool,
     /// What evictors are made of; `None` where the only one was made elsewhere.
     choice: Option<(Choice, Geometry)>,
-    /// What those of some address spaces are made of.
+    /// The choice of evictor for address spaces that have their own.
     own: BTreeMap<SpaceId, Choice>,
     /// Whether one of these is to be told of accesses, although it may not have been made yet.
     own_want_accesses: bool,
@@ -66,7 +66,7 @@ impl Evictors {
         Ok(())
     }
 
-    /// That of all pages, or of an address space that has memory.
+    /// The evictor of all pages, or of an address space that has memory.
     pub fn of(&mut self, space: SpaceId) -> &mut dyn Eviction {
         let index = if self.apart { usize::from(space.0) } else { 0 };
         self.all[index].as_mut()
@@ -82,7 +82,7 @@ impl Evictors {
         run.for_each(|page| evictor.used(holder, page, &residency));
     }
 
-    /// Whether any is told of accesses.
+    /// Whether any evictor wants to know accesses.
     pub fn want_accesses(&self) -> bool {
         self.own_want_accesses || self.all.iter().any(|evictor| evictor.wants_accesses())
     }

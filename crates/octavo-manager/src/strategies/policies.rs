@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     pub prefetch: Box<dyn Prefetch>,
 }
 
-/// Everyone who decides. Nobody decides about memory that [stays](Kind::stays).
+/// All strategies that decide. None decides about memory that [stays](Kind::stays).
 pub(crate) struct Policies {
     /// By [`Decider`]: which of them decides about a page, the page knows.
     placements: Vec<Placing>,
@@ -41,7 +41,7 @@ struct Placing {
 }
 
 impl Policies {
-    /// Those of managed memory and of the operating system's.
+    /// The policies of managed memory and of the operating system's.
     ///
     /// # Errors
     /// If they need what a node cannot give both.
@@ -117,7 +117,7 @@ impl Policies {
         self.placements.iter().filter_map(|placing| placing.placement.deadline()).min()
     }
 
-    /// Which prefetcher is asked about pages of this kind. Whose they are is asked if it matters.
+    /// The prefetcher for pages of this kind. `space` is called only if it matters.
     pub fn brings(&self, kind: Kind, space: impl FnOnce() -> SpaceId) -> Decider {
         self.bringing.of(kind, space).expect("nobody decides about pages that stay")
     }
@@ -131,7 +131,7 @@ impl Policies {
         (0..self.prefetchers.len()).filter(|&number| self.prefetchers[number].looks_ahead()).map(Decider::at)
     }
 
-    /// Whether a placement lets a page be brought before it is asked for.
+    /// Whether a placement lets a page be prefetched.
     pub fn may_prefetch(&self, placement: Decider, page: &PageView) -> bool {
         self.placements[placement.index()].placement.may_prefetch(page)
     }

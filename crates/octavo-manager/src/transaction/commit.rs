@@ -99,7 +99,7 @@ pub(crate) fn finish(memory: &mut Memory, slot: u32, flight: &Flight) {
     }
 }
 
-/// The plan in `slot` was refused: pages and frames are as they were before, but for what was done.
+/// The plan in `slot` was refused: pages and frames are as they were before, except for what was done.
 pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept) {
     let frames = kept.frames(&memory.frames);
     memory.frames.refuse(&flight.change, &frames);

@@ -56,8 +56,8 @@ impl Physical {
         self.end(slot, journal);
     }
 
-    /// It was refused: frames hold what they held, but for what was done. Large pages stay splintered until it is seen
-    /// that they need not.
+    /// It was refused: frames hold what they held, except for what was done. Large pages stay splintered until it is
+    /// seen that they need not.
     pub fn refuse(&mut self, slot: u32, journal: &Journal, kept: &Kept, pages: &Pages) {
         for &(processor, block) in &journal.coalesced {
             let store = self.store_mut(processor);

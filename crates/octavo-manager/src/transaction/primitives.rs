@@ -90,7 +90,7 @@ impl Transaction<'_> {
         self.memory.statistics.written_back += u64::from(pages.count);
     }
 
-    /// Gives a GPU's idle memory a copy of pages that the host has alone, and that nobody maps.
+    /// Gives a GPU's idle memory a copy of pages that only the host has and that are not mapped.
     pub fn stage(&mut self, pages: PageRun, host: MemoryId, lender: MemoryId) {
         self.copy(pages, host, lender, Cause::Staging);
         self.memory.statistics.staged += u64::from(pages.count);
@@ -199,7 +199,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Whether the pages take up room that somebody counts; those of the `ideal` bound take up none.
+    /// Whether the pages take up room that is counted; pages of the `ideal` bound take up none.
     fn counted(&self, memory: MemoryId, pages: PageRun) -> bool {
         self.memory.frames.counts(memory) && self.state(pages.first).mode != Mode::Everywhere
     }

@@ -11,7 +11,7 @@ impl Transaction<'_> {
         self.splinter_large(processors, pages);
     }
 
-    /// Before processors map pages differently: the same, but for huge pages that the host maps as before.
+    /// Before processors map pages differently: the same, except for huge pages that the host maps as before.
     pub fn splinter_unlike(&mut self, processors: ProcessorMask, pages: PageRun) {
         if processors.contains(HOST) {
             self.memory.pages.split(pages);

@@ -58,8 +58,8 @@ impl Memory {
         self.frames.staying(memory) + system
     }
 
-    /// Where pages go that are to be in a host memory, and how many of them fit there, as [`Frames::room_on_host`] says
-    /// it; those of the operating system's memory as their policy does.
+    /// Where pages go that are to be in a host memory, and how many of them fit there, by the rule of
+    /// [`Frames::room_on_host`]; for the operating system's memory, by its NUMA policy.
     pub fn room_on_host(&self, wanted: MemoryId, run: PageRun, change: &Change) -> Option<(MemoryId, u32)> {
         match self.policy_on_host(run.first) {
             OnHost::Anywhere => self.frames.room_on_host(wanted, run.count, change),

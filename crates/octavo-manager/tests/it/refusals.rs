@@ -35,7 +35,7 @@ impl Run {
         self.settle();
     }
 
-    /// Finishes everything that is under way, but for one plan, which is refused.
+    /// Finishes everything that is under way, except for one plan, which is refused.
     fn settle(&mut self) {
         while let Some(running) = self.harness.running.first() {
             let steps = &running.plan.steps;

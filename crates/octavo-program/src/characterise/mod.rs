@@ -124,7 +124,8 @@ pub struct Traffic {
     pub shared_read_write: PageClass,
     /// Accessed pages by how many GPUs access them, from one to all.
     pub by_gpus: Vec<PageClass>,
-    /// Those of them that several GPUs access one after the other: no launch has two of them. By how many GPUs.
+    /// Pages among them that several GPUs access one after another, never two GPUs in one launch. By the number of
+    /// GPUs.
     pub in_turn: Vec<PageClass>,
     /// Shared pages that some launches write and others only read.
     pub phased: PageClass,

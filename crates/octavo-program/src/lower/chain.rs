@@ -144,8 +144,8 @@ impl Chain<'_> {
         buffers.map(|&buffer| Span { buffer, bytes: 0..self.program.bytes(buffer) }).collect()
     }
 
-    /// What the host does just before `launch`: reads and writes in the order in which they were stated, those of the
-    /// same direction side by side in one phase.
+    /// The host's work just before `launch`: reads and writes in the order in which they were stated, neighbours of one
+    /// direction together in one phase.
     fn exchanges(&mut self, launch: u32) {
         let all = self.side.exchanges_before(launch).iter();
         let own: Vec<_> = all.filter(|exchange| self.buffers.contains(&exchange.buffer)).collect();

@@ -132,15 +132,14 @@ impl Default for Lowering {
     }
 }
 
-/// The whole program: allocate, write inputs, launch, read outputs, free, as the workload's
-/// [host side](Workload::host_side) says. The first buffers are those of the workload; memory of the host, through which
-/// the host sees device buffers, lies behind them.
+/// The whole program: allocate, write inputs, launch, read outputs, free, as the workload's [host
+/// side](Workload::host_side) says. The workload's buffers come first. Host memory, through which the host sees device
+/// buffers, comes after them.
 ///
 /// Each application of a mix is a chain of actions; they do not wait for each other.
 ///
-/// # Errors
-/// When the host's side cannot be: bytes beyond the end of a buffer, a host without threads; or when something is said
-/// about a buffer that does not move.
+/// # Errors The host's side is impossible (bytes beyond the end of a buffer, a host without threads), or an option
+/// concerns a buffer that does not move.
 pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, ProgramError> {
     let side = workload.host_side();
     let mut program = ProgramBuilder::default();
@@ -152,10 +151,10 @@ pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, Pr
     program.build(workload.launches())
 }
 
-/// The whole program of a workload alone whose buffers do not fit `room` bytes of GPU memory, in [`Strips`]; the launches
-/// of the program are those of the strips.
+/// The whole program of a workload alone whose buffers do not fit `room` bytes of GPU memory, in [`Strips`]; each strip
+/// is a launch of the program.
 ///
-/// What is staged is memory of the host, of which GPU memory of its own has a strip at a time.
+/// Staged buffers lie in host memory; a buffer on the GPU holds one strip at a time.
 ///
 /// # Errors
 /// As [`lower`]; or the launches cannot be cut into strips that fit, or not in reasonable time.

@@ -57,7 +57,7 @@ pub enum StripsRefused {
         /// What would do.
         most: u64,
     },
-    /// Nobody wants them any more.
+    /// The caller no longer wants them.
     #[error("the search for strips was stopped")]
     Stopped,
     /// There are too many strips for a program to be.

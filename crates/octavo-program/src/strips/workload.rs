@@ -32,7 +32,8 @@ impl Stripped {
 }
 
 impl Strip {
-    /// An operation of its launch where its lines lie in an arena from line `arena` on; those of no piece stay.
+    /// An operation of its launch, with its lines moved to an arena that begins at line `arena`. Lines outside all
+    /// pieces stay.
     fn moved(&self, op: Op, arena: u64) -> Op {
         if !matches!(op.kind(), OpKind::Load | OpKind::Store | OpKind::ScalarLoad) {
             return op;

@@ -41,7 +41,7 @@ pub fn shown(value: &Bound<'_, PyAny>) -> String {
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain("…".chars()).collect() }
 }
 
-/// What a policy is asked about.
+/// The occasion of a call of a policy.
 #[derive(Clone, Copy)]
 pub struct About {
     pub occasion: &'static str,
@@ -92,7 +92,7 @@ impl Caller {
         Ok(Method { name, bound: self.policy.getattr(py, name)? })
     }
 
-    /// The method, unless it is the one that every policy has and that does nothing.
+    /// The method, unless it is the inherited one that does nothing.
     pub fn overridden(&self, py: Python<'_>, base: &str, name: &'static str) -> PyResult<Option<Method>> {
         let base = py.import("octavo.policies")?.getattr(base)?.getattr(name)?;
         let own = self.policy.bind(py).get_type().getattr(name)?;

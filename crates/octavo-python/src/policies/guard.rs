@@ -21,7 +21,7 @@ pub struct PythonGuard {
     keeps: Option<Method>,
     deadline: Option<Method>,
     on_deadline: Option<Method>,
-    /// What it answered when it was asked for its deadline last.
+    /// Its last answer about its deadline.
     next: Option<Time>,
 }
 

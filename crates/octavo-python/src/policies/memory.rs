@@ -1,6 +1,6 @@
 //! The node's pages, to be looked at during a call of a policy and never after it.
 //!
-//! A strategy borrows them for a call; the Python objects that stand for them reach whatever the call in progress lent.
+//! A strategy borrows them for a call; the Python objects for them reach the data lent by the current call.
 
 use octavo_manager::{Context, Geometry, MemoryId, PageId, PageRun, PageView, ProcessorId, Scheme};
 use octavo_units::Time;

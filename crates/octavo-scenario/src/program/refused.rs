@@ -20,10 +20,10 @@ pub enum ProgramRefused {
         /// Bytes of all GPUs' memory.
         expected: u64,
     },
-    /// Nobody waits for its strips any more.
+    /// The caller no longer waits for its strips.
     #[error("stopped")]
     Stopped,
-    /// Nor does a strip of it.
+    /// A strip of it does not fit either.
     #[error("{too_large}; {reason}")]
     NoStrips {
         /// What does not fit.

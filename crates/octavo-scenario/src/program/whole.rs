@@ -74,8 +74,8 @@ impl Scenario {
         Ok(program.clone())
     }
 
-    /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
-    /// whoever runs it.
+    /// Device memory stays where it is, so all of it must fit. The executor checks all other limits of the node's
+    /// memory.
     fn check_room(
         &self,
         buffers: &[Buffer],

@@ -3,8 +3,8 @@
 use octavo_manager::Access;
 use octavo_program::{ActionId, HostPhase, LINE_BYTES, Piece, ProgramBuffer};
 
-/// Lines of one page that a thread touches one after another. Those of accesses that lie apart are taken to follow one
-/// another from the first on.
+/// Lines of one page that a thread touches one after another. For accesses with gaps between them, the lines are taken
+/// to follow one another from the first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub page: u32,

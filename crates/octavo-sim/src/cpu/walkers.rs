@@ -14,7 +14,7 @@ impl HostWalkers {
         Self { walkers: Pool::new(walkers), duration }
     }
 
-    /// When a walk that is asked for at `time` is over.
+    /// The end of a walk that is requested at `time`.
     pub fn walk(&mut self, time: u64) -> u64 {
         self.walkers.reserve(time, self.duration)
     }

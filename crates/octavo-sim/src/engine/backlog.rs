@@ -1,7 +1,7 @@
 //! A pipeline that is booked out of order: by the work that lies before it, not by the time from which it is free.
 
-/// Work booked from the clock on. What is asked for later does not hold up what is asked for earlier, unless there is more
-/// to do until then than the pipeline can.
+/// Work booked from the clock on. A request for a later time does not hold up one for an earlier time, unless there is
+/// more work until then than the pipeline can do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Backlog {
     /// When all that is booked could be over.

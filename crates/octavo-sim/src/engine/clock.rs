@@ -38,7 +38,7 @@ impl Clock {
         self.schedule_look(time, kind, 0);
     }
 
-    /// Schedules a look at something that other events bring about, unless there are none.
+    /// Schedules a check of a condition that other events bring about, unless no events are left.
     pub fn schedule_look(&mut self, time: u64, kind: Kind, index: u32) {
         if self.calendar.len() > self.periodic || self.now == 0 {
             self.periodic += 1;

@@ -39,8 +39,8 @@ pub(crate) struct Lane {
     shift: u32,
     /// Places of buckets from the clock on: a power of two.
     places: Vec<Bucket>,
-    /// Absolute number of the bucket from which the ring's end is counted: that of the clock when the common case last
-    /// failed. What was booked before the clock may be gone.
+    /// Absolute number of the bucket from which the ring's end is counted: the clock's bucket when the common case last
+    /// failed. Bookings before the clock may be gone.
     base: u64,
     /// Everything beyond the ring is booked until here.
     far_free: u64,
@@ -176,7 +176,7 @@ impl Lane {
         let clock = now >> self.shift;
         let places = vec![Bucket::default(); 2 * self.places.len()];
         let before = std::mem::replace(&mut self.places, places);
-        // Those of the past would be where others belong.
+        // Buckets of the past would take the places of others.
         for bucket in clock..clock + before.len() as u64 {
             let booked = before[bucket as usize & (before.len() - 1)].booked_of(bucket);
             self.book(bucket, booked.into());
@@ -244,8 +244,8 @@ mod tests {
             prop_assert_eq!(growing.busy(), whole.busy());
         }
 
-        /// No more than a bucket's worth of work ends up in any window, whatever the order of requests: the work
-        /// finished by time T never exceeds T, and nothing finishes before it could.
+        /// No window gets more than a bucket's worth of work, for any order of requests: the work finished by time T
+        /// never exceeds T, and nothing finishes before it could.
         #[test]
         fn never_serves_faster_than_its_rate(requests in prop::collection::vec((0u64..200, 0u64..3_000_000, 1u64..200_000), 1..200)) {
             let mut lane = Lane::new(14);

@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 
 use wide::{i16x8, u8x16};
 
-/// The stamp of a way that is not part of its set: never the oldest. That of a way that holds nothing is 0.
+/// The stamp of a way that is not part of its set: never the oldest. An empty way has the stamp 0.
 pub(crate) const NO_WAY: u8 = u8::MAX;
 
 /// The lowest of 16 stamps.

@@ -88,7 +88,7 @@ impl<L: Listen> Machine<L> {
         let forgiven = needs.free_faults || fault.access == Access::Write && needs.free_store_faults;
         let is_free = fault.processor != HOST && forgiven;
         for attempt in 0..TRIES {
-            // What costs nothing is asked for once: a fault that has to wait then is one as any other.
+            // Free accesses are requested once: a fault that has to wait then is one as any other.
             if is_free && attempt == 0 {
                 self.resolve_for_free(fault)
             } else {

@@ -50,7 +50,7 @@ enum State {
 struct Group {
     /// Its flattened id.
     number: u32,
-    /// Wavefronts that have not ended, and those of them at the barrier.
+    /// Number of wavefronts that have not ended, and of those at the barrier.
     running: u32,
     arrived: u32,
 }
@@ -196,7 +196,7 @@ impl Queues {
         Self(shares.unwrap_or_else(|| vec![Share::contiguous(0..launch.work_groups)]))
     }
 
-    /// The work-group that the GPU with that place among those of its job begins next.
+    /// The next work-group of the GPU with this place among the job's GPUs.
     pub fn take(&mut self, place: usize) -> Option<u32> {
         let queue = place.min(self.0.len() - 1);
         self.0[queue].next()

@@ -46,7 +46,7 @@ pub(super) enum Doing {
 pub(super) struct Whole<'a> {
     pub program: &'a Program,
     order: Order,
-    /// Actions that wait for none any more, the one that has been ready for longest first.
+    /// Actions that wait for no other action, in the order in which they became ready.
     ready: VecDeque<ActionId>,
     /// The action under way.
     at: Option<ActionId>,

@@ -67,7 +67,7 @@ impl<L: Listen> Machine<L> {
         }
     }
 
-    /// Tells the driver something, and whoever listens what placements noted about it.
+    /// Passes an event to the driver, and the notes of placements about it to the listeners.
     pub fn drive(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Tables<L>)) {
         if let Some(touched) = self.tables.listeners.touched() {
             self.driver.manager_mut().note_accesses(touched.take());

@@ -7,23 +7,23 @@
 //! GPU as its compute units hold; when one ends, the next of its GPU's queue takes its place. GPUs take turns, and of
 //! each GPU its work-groups in flight, in the order of their places. In its turn, each wavefront of a work-group makes
 //! its next few memory instructions ([`InstantOptions::turn`](crate::InstantOptions)), unless it waits at a barrier.
-//! Whole programs do one action after another: of those that could begin, the one that became ready first.
+//! Whole programs do one action after another, in the order in which actions become ready.
 //!
-//! Several jobs go on in rounds ([`rounds`]): each that has nothing under way does what comes next, each thread of the host
-//! touches a page, and each GPU has a turn. On a GPU, all work-groups in flight of one job have their turns, then those of
-//! the next: a job has as many turns as its share of the compute units holds work-groups. A job that has ended begins
-//! anew in the next round, if it has to.
+//! Several jobs go on in rounds ([`rounds`]): each that has nothing under way does what comes next, each thread of the
+//! host touches a page, and each GPU has a turn. On a GPU, all work-groups in flight of one job have their turns, then
+//! the next job's: a job has as many turns as its share of the compute units holds work-groups. A job that has ended
+//! begins anew in the next round, if it has to.
 //!
-//! So all wavefronts in flight go on alike, whatever they compute and whatever their accesses cost. Who touches a page
-//! first among GPUs that race for it, and what is evicted by whom, depends on that order; what one GPU alone decides does
-//! not.
+//! So all wavefronts in flight advance at the same rate, no matter what they compute or what their accesses cost. This
+//! order decides which of several racing GPUs touches a page first, and which pages are evicted. Decisions that concern
+//! one GPU alone do not depend on it.
 //!
-//! # What there is not
+//! # What is left out
 //!
-//! No clock: nothing waits, and compute instructions are nothing. Strategies that ask for time are told that each GPU
-//! accesses a line in 16 cycles ([`pace`]), and when nothing goes on until a time of theirs, it comes at once. No caches and no TLBs: each access to another
-//! processor's memory counts, also those that a first-level cache would have answered. No batches: each fault is
-//! served alone, and its notifications follow it at once.
+//! No clock: nothing waits, and compute instructions are nothing. For strategies that ask for time, each GPU accesses a
+//! line in 16 cycles ([`pace`]). When nothing else happens before a strategy's deadline, the deadline comes at once. No
+//! caches and no TLBs: each access to another processor's memory counts, also those that a first-level cache would have
+//! answered. No batches: each fault is served alone, and its notifications follow it at once.
 
 mod access;
 mod agreement;

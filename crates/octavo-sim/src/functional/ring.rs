@@ -1,4 +1,4 @@
-//! The turns of jobs on one GPU: all work-groups that one of them has in flight, then those of the next.
+//! The turns of jobs on one GPU: all work-groups in flight of one job, then the next job's.
 
 use crate::functional::job::Running;
 use crate::functional::turns::Turns;
@@ -42,7 +42,7 @@ impl Ring {
         None
     }
 
-    /// It is the next job's turn. The one that had it may begin its next launch before it is asked again.
+    /// It is the next job's turn. The previous job may begin its next launch before its next turn.
     pub fn pass_on(&mut self) {
         self.at = (self.at + 1) % self.jobs.len();
         self.jobs[self.at].begin_round();

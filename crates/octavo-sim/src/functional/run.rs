@@ -91,7 +91,7 @@ pub fn run_at_once(
 }
 
 /// Runs `jobs` on `node` with the memory system `memory`: every step of a plan at once, and no time. Jobs of a run have
-/// names, but for one alone.
+/// names, except for one alone.
 ///
 /// The same arguments give the same result on every machine.
 ///

@@ -31,7 +31,7 @@ pub(super) struct Streams<'a> {
 }
 
 impl Turns {
-    /// Of a job on a GPU that has that place among those of the job.
+    /// Turns of a job on a GPU; `own` is the GPU's place among the job's GPUs.
     pub fn of(job: usize, gpu: usize, own: usize) -> Self {
         Self { job, gpu, own, ..Self::default() }
     }

@@ -32,7 +32,7 @@ pub struct Accesses {
     pub l2_hits: u64,
     /// Lines read from GPU memory.
     pub dram_reads: u64,
-    /// Those of them that were read because a store left some of their bytes as they were.
+    /// Reads among them that happened because a store filled a line only in part.
     pub store_fetches: u64,
     /// Lines written back to GPU memory.
     pub dram_writes: u64,

@@ -34,7 +34,7 @@ struct OfGpu {
     recent: Vec<u32>,
 }
 
-/// Those of one compute unit.
+/// The pipelines of one compute unit.
 #[derive(Clone, Default)]
 struct Pipelines {
     memory: Backlog,

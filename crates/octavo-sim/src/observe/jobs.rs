@@ -107,7 +107,7 @@ impl JobCounts {
 }
 
 impl JobLog {
-    /// A log of programs that have names; `groups` are those of pages that each has.
+    /// A log of named programs; `groups` are the page groups of each.
     pub fn new(programs: &[Application], groups: Vec<Range<usize>>) -> Self {
         let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
         Self { open: vec![None; names.len()], ended: vec![0; names.len()], rows: Vec::new(), groups, names }
@@ -150,7 +150,7 @@ impl JobLog {
         counts
     }
 
-    /// The whole log of a job that has ended so often; `phases` are those of its program.
+    /// The whole log of a job that has ended `repetitions` times; `phases` belong to its program.
     pub fn summary(&self, job: usize, state: &Running, repetitions: u32, phases: Option<Phases>) -> JobSummary {
         let (gpus, units) = state.lot.listed();
         let first = self.rows_of(job).find(|row| row.complete);

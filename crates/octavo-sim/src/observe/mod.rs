@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables, a timeline, totals.
+//! The output of a run: tables, a timeline, totals.
 
 pub(crate) mod breakdown;
 pub(crate) mod jobs;

@@ -1,4 +1,4 @@
-//! What a run leaves behind.
+//! The output of a run.
 
 use octavo_manager::{HOST_MEMORY, Manager, MemoryId, MemoryUse, Statistics};
 use octavo_node::{Fidelity, FurtherMemoryKind, NodeConfig};

@@ -101,7 +101,7 @@ impl FaultWaits {
         self.faults[index] = Waiting { is_open: true, since, walked, ..Waiting::default() };
     }
 
-    /// Faults of the host are none of these.
+    /// Faults of the host do not count.
     fn waiting(&mut self, number: u32, change: impl FnOnce(&mut Waiting)) {
         if let Some(one) = self.faults.get_mut(number as usize).filter(|one| one.is_open) {
             change(one);

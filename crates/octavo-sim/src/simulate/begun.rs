@@ -80,7 +80,7 @@ impl Done {
 }
 
 impl<L: Listen> Node<'_, L> {
-    /// Whether the run may go on: it takes no longer than anybody simulates, nor than is of interest.
+    /// Whether the run is still within the limits of simulated time.
     fn check_time(&self, limit: Option<Time>) -> Result<(), SimError> {
         if self.now() > MAX_TIME.0 {
             return Err(SimError::TooLong { limit: MAX_TIME });

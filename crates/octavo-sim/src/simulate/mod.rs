@@ -85,7 +85,7 @@ pub fn simulate(
     simulate_jobs(node, memory, &[Job::alone(workload, None)], options)
 }
 
-/// Runs `jobs` on `node` with the memory system `memory`. Jobs of a run have names, but for one alone.
+/// Runs `jobs` on `node` with the memory system `memory`. Jobs of a run have names, except for one alone.
 ///
 /// The same arguments give the same result on every machine.
 ///
@@ -143,7 +143,8 @@ fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64) 
     recorder
 }
 
-/// Runs with those who listen to all runs, and those that this one has: nobody else costs anything.
+/// Runs with the listeners that every run has and the ones chosen for this run. Listeners that were not chosen cost
+/// nothing.
 fn listen<K: Listen>(
     begun: Begun<'_, '_>,
     kept: K,

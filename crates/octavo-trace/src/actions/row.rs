@@ -10,7 +10,7 @@ pub const NOBODY: u8 = u8::MAX;
 pub struct Memory {
     /// What it is.
     pub kind: Kind,
-    /// How it lies on several GPUs, if it is device memory that was asked of none in particular.
+    /// How it is spread over several GPUs, if it is device memory for which the program names no GPU.
     pub spread: Spread,
 }
 
@@ -114,7 +114,7 @@ pub struct SweepRow {
     pub writes: bool,
     /// Bytes of one access.
     pub width: u64,
-    /// Bytes from the beginning of an access to that of the next.
+    /// Bytes from the beginning of one access to the beginning of the next.
     pub stride: u64,
     /// The only thread that makes them, from 1; 0 for all, in contiguous shares.
     pub thread: u32,

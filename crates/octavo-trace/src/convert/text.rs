@@ -131,7 +131,7 @@ pub(super) fn triple(word: &[u8]) -> Option<[u32; 3]> {
     parts.next().is_none().then_some(found)
 }
 
-/// `text` as messages show it: cut short, and readable whatever its bytes.
+/// `text` as messages show it: cut short, and readable for any bytes.
 pub(super) fn shown(text: &[u8]) -> String {
     const SHOWN: usize = 60;
     let cut = if text.len() > SHOWN { "…" } else { "" };

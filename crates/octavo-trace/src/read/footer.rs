@@ -15,7 +15,7 @@ use crate::schema::MAX_GROUP_ROWS;
 
 /// Footers of billions of rows stay below this.
 const MAX_FOOTER_BYTES: u64 = 64 << 20;
-/// Columns and groups of columns, at most: chosen, far beyond those of traces with columns of their own.
+/// Columns and groups of columns, at most: chosen, far more than traces with additional columns have.
 const MAX_SCHEMA_ELEMENTS: u64 = 256;
 const MAGIC: &[u8] = b"PAR1";
 /// Footer length and magic.

@@ -1,4 +1,4 @@
-//! What the Parquet decoder says of damaged data, in whatever way it says it.
+//! Errors and panics of the Parquet decoder about damaged data.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -35,7 +35,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), TraceError> {
 /// An open trace.
 ///
 /// Opening reads the tables and the footers. Instructions are read a row group (at most [`MAX_GROUP_ROWS`] rows) at a
-/// time, so memory stays bounded whatever the size of the file.
+/// time, so memory stays bounded for files of any size.
 pub struct TraceReader {
     path: PathBuf,
     header: Header,

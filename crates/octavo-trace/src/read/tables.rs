@@ -43,7 +43,7 @@ pub(super) fn metadata(file: &ParquetFile) -> Result<Metadata, TraceError> {
     Ok(Metadata { header: Header { lanes, source: text(KEY_SOURCE), command: text(KEY_COMMAND) }, version })
 }
 
-/// Opens a table whose metadata must be that of the instructions.
+/// Opens a table whose metadata must equal the instructions' metadata.
 pub(super) fn open(path: &Path, expected: &Metadata) -> Result<ParquetFile, TraceError> {
     let file = ParquetFile::open(path)?;
     let found = metadata(&file)?;

@@ -17,7 +17,7 @@ pub(super) fn wavefront(key: Key) -> Wavefront {
     (key.launch, key.group, key.wavefront)
 }
 
-/// The operations of a row group, and where those of each wavefront begin.
+/// The operations of a row group, and where each wavefront's operations begin.
 pub(super) struct Decoded {
     pub ops: Vec<Op>,
     /// Each wavefront with rows here, in order, and its first operation.

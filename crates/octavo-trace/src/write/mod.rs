@@ -21,8 +21,8 @@ const GROUP_LINES: usize = 1 << 20;
 
 /// Writes a trace from rows in program order; the folder appears under its name only when all is written.
 ///
-/// Lane addresses become the lines they touch, and those of them that they do not fill. Memory is bounded whatever the number of rows. Dropped before
-/// [`TraceWriter::finish`], nothing is left behind.
+/// Lane addresses become the lines they touch, and the lines among them that they fill only in part. Memory is bounded
+/// for any number of rows. If it is dropped before [`TraceWriter::finish`], no files stay behind.
 pub struct TraceWriter {
     staged: Staged,
     header: Header,

@@ -108,7 +108,7 @@ struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    /// Blocks from `first` on before a step of their wavefront: a round each, but for the first and the last.
+    /// Blocks from `first` on before a step of their wavefront: a round each, except for the first and the last.
     fn at(all: &'a Aes, first: u64, step: u32) -> Self {
         let count = LANES.min(all.blocks - first);
         let rounds = (step.saturating_sub(1) as usize).min(ROUNDS);

@@ -30,7 +30,7 @@ const RECORD: u64 = 2 * WORD;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Threads of a work-group.
 const GROUP: u64 = 512;
-/// Nodes at scale 1: Rodinia's largest graph, and that of the Grace Hopper study; and at most.
+/// Nodes at scale 1: Rodinia's largest graph, and the Grace Hopper study's graph; and at most.
 const USUAL_NODES: [u64; 2] = [1_000_000, 16_000_000];
 const MOST_NODES: u64 = 1 << 27;
 /// Parts of a turn over the edges.

@@ -129,7 +129,7 @@ impl BfsShocOptions {
                 format!("expected at least {least} for this shape, found {degree}"),
             ));
         }
-        // A tree has two directed edges a node, whatever its number of children.
+        // A tree has two directed edges for each node, with any number of children.
         let edges = if shape == Shape::KWay { 2 } else { u64::from(degree) };
         let fitting = || scale::length(PUBLISHED_BYTES / (WORD * (2 + edges)), size.scale, 1);
         let nodes = given.map_or_else(fitting, |nodes| scale::given("nodes", nodes))?;
@@ -234,7 +234,7 @@ impl Workload for BfsShoc {
     }
 }
 
-/// Waits for the kernel arguments, the first and those of the team.
+/// Waits for the kernel arguments: the first ones, and the team's.
 fn arguments(out: &mut OpSink<'_>) {
     out.push(Op::WAIT);
     out.push(BEFORE_ARGUMENTS.op());

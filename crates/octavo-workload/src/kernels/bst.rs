@@ -5,9 +5,9 @@
 //! node there and unlocks it. The host reads behind each batch how deep its keys have come. Nodes are 48 bytes, as
 //! Hetero-Mark's; work-groups of 64.
 //!
-//! Keys are drawn, and the tree is the real one. Threads insert in the order of their numbers here, which is one of those
-//! that may happen, so that nobody looks again in vain and no stream depends on another. The host reads and writes all nodes
-//! that the tree has so far, as its keys fall everywhere and a program with a copy on the device has to move them all.
+//! Keys are drawn, and the tree is the real one. Here threads insert in the order of their numbers, one of the possible
+//! orders. So no thread has to search again, and no stream depends on another. The host reads and writes all nodes that
+//! the tree has so far, as its keys fall everywhere and a program with a copy on the device has to move them all.
 //! Hetero-Mark's host and GPU insert at the same time; here they take turns, in batches.
 
 mod tree;
@@ -34,7 +34,7 @@ const LOCK: u64 = 32;
 const LOCK_BYTES: u64 = 4;
 /// Threads of a work-group, which is one wavefront.
 const LANES: u32 = WAVEFRONT_LANES;
-/// Of a hundred keys of a batch, those of the host (Hetero-Mark).
+/// The host's keys among a hundred keys of a batch (Hetero-Mark).
 const HOST_PERCENT: u32 = 30;
 /// Keys at scale 1: nodes, keys and depths of 40 MB. At most.
 const USUAL_KEYS: u64 = 40 * scale::MEGABYTE / (NODE + KEY + DEPTH);
@@ -98,7 +98,7 @@ impl Bst {
         &self.tree.parents
     }
 
-    /// Keys before a batch: those of the host come first in it.
+    /// Keys before a batch. In a batch, the host's keys come first.
     fn before(&self, batch: u32) -> u32 {
         (self.tree.keys.len() as u64 * u64::from(batch) / u64::from(self.batches)) as u32
     }

@@ -13,8 +13,8 @@
 //! unrolled matrix and of the biases, and later reads a band of its *columns*; so pages are mostly used by two GPUs,
 //! one after the other, and the index buffers of the transposes are private.
 //!
-//! Instructions and waits are those of the compiled GCN3 kernels. Scalar loads of kernel arguments are left out. So
-//! are the gradients, which are allocated but not touched by a forward pass.
+//! Instructions and waits come from the compiled GCN3 kernels. Scalar loads of kernel arguments are left out. So are
+//! the gradients, which are allocated but not touched by a forward pass.
 
 mod elementwise;
 mod im2col;

@@ -210,7 +210,7 @@ impl Cfd {
         self.store(&self.old_variables, 0, first, out);
     }
 
-    /// The five variables of the lanes' own elements; costs are those of the step factor or of the flux.
+    /// The five variables of the lanes' own elements; costs are for the step factor or for the flux.
     fn load_own(&self, kernel: usize, first: u64, out: &mut OpSink<'_>) {
         push_all(out, &[cost::LOCATE, Op::WAIT, cost::BEFORE_FIRST]);
         self.load(&self.variables, 0, first, out);

@@ -1,8 +1,8 @@
 //! The sum of 256 partial sums, one a thread, in local memory: how SHOC's reductions end.
 //!
 //! Half of the threads add what the other half has, then half of those, with a barrier before each step; the last six
-//! steps are those of one CUDA warp, without barriers. The first thread stores the sum. Instructions and waits are those
-//! of the compiled GCN3 code (see `tools/gcn-costs`), from the first barrier on.
+//! steps run in one CUDA warp, without barriers. The first thread stores the sum. Instructions and waits come from the
+//! compiled GCN3 code (see `tools/gcn-costs`), from the first barrier on.
 
 use octavo_program::{Op, OpSink};
 

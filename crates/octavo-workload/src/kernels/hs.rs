@@ -31,7 +31,7 @@ const WAVEFRONT_ROWS: i64 = 4;
 const WAVEFRONTS: u32 = (BLOCK / WAVEFRONT_ROWS) as u32;
 /// Sides are multiples of it, so that rows share no line.
 const SIDE_GRANULE: u64 = 32;
-/// Sides at scale 1: Rodinia's largest input, and that of the Grace Hopper study.
+/// Sides at scale 1: Rodinia's largest input, and the Grace Hopper study's input.
 const SIDES: [u64; 2] = [1024, 16 << 10];
 /// Steps in all: Rodinia's code, and Rodinia's script.
 const STEPS: [u32; 2] = [60, 2];
@@ -169,7 +169,7 @@ impl Hs {
 struct Patch {
     rows: Range<i64>,
     columns: Range<i64>,
-    /// Those of its work-group, inside the grid or not.
+    /// Rows and columns of its work-group, inside the grid or not.
     block: (Range<i64>, Range<i64>),
 }
 

@@ -11,7 +11,8 @@ use crate::scale;
 /// Bytes of a matrix element (fp32).
 pub const ELEMENT_BYTES: u64 = 4;
 
-/// Elements along one side of a matrix at most; keeps group counts in 32 bits and addresses in those of an [`Op`].
+/// Elements along one side of a matrix at most; keeps group counts within 32 bits and addresses within the address bits
+/// of an [`Op`].
 const LARGEST_SIDE: u64 = 1 << 20;
 
 /// Where a row-major matrix of fp32 without padding lies.

@@ -5,8 +5,8 @@
 //! 32 matching rows of B four at a time, straight from global memory. Rows of C are shared out over the groups with x
 //! fastest, so a contiguous range of groups is a band of rows: A and C are private to its GPU, B is read by all.
 //!
-//! Instructions, waits and barriers are those of the compiled GCN3 kernel, which loads four rows of B in the order 0,
-//! 2, 1, 3. Of the 148,736 memory instructions and 540,928 lines that MGPUSim records for 512^3, one of each wavefront
+//! Instructions, waits and barriers come from the compiled GCN3 kernel, which loads four rows of B in the order 0, 2,
+//! 1, 3. Of the 148,736 memory instructions and 540,928 lines that MGPUSim records for 512^3, one of each wavefront
 //! reads the work-group size from the dispatch packet, which is not managed memory and left out here, as are scalar
 //! loads of kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only;
 //! this one reads the right rows.

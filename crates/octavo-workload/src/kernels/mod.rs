@@ -57,7 +57,8 @@ pub mod transpose;
 pub mod trd;
 pub mod vectoradd;
 
-/// Of two arrays that swap from launch to launch, the first of which is read first, the one that the last launch writes.
+/// The array that the last launch writes, of two arrays that swap from launch to launch. The first launch reads the
+/// first array.
 fn last_written([read, written]: [&str; 2], launches: u32) -> &str {
     if launches.is_multiple_of(2) { read } else { written }
 }

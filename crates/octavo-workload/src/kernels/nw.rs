@@ -8,8 +8,8 @@
 //! begins with a line. Antidiagonals grow to the table's width (first kernel), then shrink (second kernel); a block's
 //! neighbours belong to the launch before.
 //!
-//! Instructions, waits and barriers are those of the compiled GCN3 kernels that MGPUSim ships, whose blocks have a
-//! side of 64. No scores are computed: neither control flow nor addresses depend on them.
+//! Instructions, waits and barriers come from the compiled GCN3 kernels that MGPUSim ships. Their blocks have a side of
+//! 64. No scores are computed: neither control flow nor addresses depend on them.
 //!
 //! Published input: three tables of 2048^2 scores (Mosaic), 32768^2 (the Grace Hopper study). The third is allocated and
 //! never touched.

@@ -1,11 +1,11 @@
 //! Simulation of a circuit of quantum volume by its state vector: a two-qubit kernel over all amplitudes for each gate.
 //!
-//! The circuit is [that of Qiskit's definition](crate::quantum::circuit). A first launch sets the state in which all
-//! qubits are 0, a thread for each amplitude. Each gate is a launch, as a GPU back-end of Qiskit Aer does it with fusion of
-//! gates switched off: a thread takes the four amplitudes whose states differ in the gate's two qubits, multiplies them
-//! by the gate's matrix and stores them where they were. Which lines a wavefront touches depends on the two qubits:
-//! qubits from 6 on leave its four times 64 amplitudes contiguous, lower ones interleave them. Work-groups of 1024, as
-//! Aer's. The matrices, written by the host, are read by the scalar unit.
+//! The circuit follows [Qiskit's definition](crate::quantum::circuit). A first launch sets the state in which all
+//! qubits are 0, a thread for each amplitude. Each gate is a launch, as a GPU back-end of Qiskit Aer does it with
+//! fusion of gates switched off: a thread takes the four amplitudes whose states differ in the gate's two qubits,
+//! multiplies them by the gate's matrix and stores them where they were. Which lines a wavefront touches depends on the
+//! two qubits: qubits from 6 on leave its four times 64 amplitudes contiguous, lower ones interleave them. Work-groups
+//! of 1024, as Aer's. The matrices, written by the host, are read by the scalar unit.
 //!
 //! `chunk_qubits` divides the state into chunks, as Aer does with a state that is larger than a GPU (`blocking_qubits`): a
 //! gate is then a launch for each chunk, or for each two or four chunks that its qubits join.
@@ -149,7 +149,7 @@ impl QuantumVolume {
         &self.circuit
     }
 
-    /// The step of a launch, and its place among those of the step.
+    /// The step of a launch, and its place among the launches of the step.
     fn step(&self, launch: u32) -> (usize, u32) {
         let step = self.first.partition_point(|first| *first <= launch) - 1;
         (step, launch - self.first[step])
@@ -162,8 +162,8 @@ impl QuantumVolume {
         all / u64::from(self.first[step + 1] - self.first[step])
     }
 
-    /// The first thread of a wavefront and how many it has. Threads are numbered through all launches of a step: those of
-    /// one chunk, or of the chunks that a gate joins, follow each other.
+    /// The first thread of a wavefront and how many it has. Threads are numbered through all launches of a step.
+    /// Threads of one chunk, or of the chunks that a gate joins, follow each other.
     fn lanes(&self, (step, place): (usize, u32), group: u32, wavefront: u32) -> (u64, u64) {
         let first = u64::from(group) * GROUP + u64::from(wavefront) * LANES;
         let threads = self.threads(step);

@@ -4,8 +4,9 @@
 //! The first kernel has a work-group of 61 threads for each 4 x 4 block. A quarter of a wavefront copies the block to
 //! local memory; each thread then has 18 neighbouring places, three at a time, for each of which it reads six pixels of
 //! four rows of the reference frame (a texture: coordinates outside are moved to the edge); half a wavefront copies the
-//! group's sums from local memory. The other two kernels add the sums of four blocks to those of twice and four times
-//! their size, 32 threads for each place, two places in a word; the sums of all sizes lie in one array, size by size.
+//! group's sums from local memory. The other two kernels add the sums of four blocks to sums for blocks of twice and
+//! four times their size, 32 threads for each place, two places in a word; the sums of all sizes lie in one array, size
+//! by size.
 //!
 //! Pixels are two bytes. None are drawn: neither control flow nor addresses depend on them. The reference frame is
 //! taken to lie row by row, not as a texture would.

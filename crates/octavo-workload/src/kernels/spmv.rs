@@ -5,7 +5,7 @@
 //! many turns as its longest row has non-zeros. Work-groups of 128.
 //!
 //! The matrix is square; its non-zeros are drawn uniformly from all its places, a hundredth of them (SHOC), in rows
-//! sorted by column. Instructions and waits are those of the compiled GCN3 kernel that MGPUSim ships.
+//! sorted by column. Instructions and waits come from the compiled GCN3 kernel that MGPUSim ships.
 //!
 //! Scale 1 is SHOC's largest problem, 16,384 rows, which fits what is known of the working sets (10 to 362 MB). SHOC
 //! repeats the product; here once is the default.

@@ -7,10 +7,10 @@
 //! program's memory, and left out; left and right it is the end of the row before or the start of the next.
 //!
 //! Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges are shared.
-//! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations; or, as `input` says, that of the Grace
-//! Hopper study: 20480 x 20480, 12 iterations, and an image that a kernel of its own writes first. Between iterations the
-//! host needs statistics of a part of the image: Rodinia's program copies all of it to the host, a program without copies
-//! reads that part. Rodinia's copy back, of what the host has not changed, is left out.
+//! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations; or, with `input`, the Grace Hopper
+//! study's: 20480 x 20480, 12 iterations, and an image that a kernel of its own writes first. Between iterations the
+//! host needs statistics of a part of the image: Rodinia's program copies all of it to the host, a program without
+//! copies reads that part. Rodinia's copy back, of what the host has not changed, is left out.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -332,7 +332,7 @@ impl Patch {
 }
 
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch. Blocks inside the image and at its
-/// border take different ways through a few scalar instructions; those of the way through are counted for all.
+/// border take different paths through a few scalar instructions; the instructions of inner blocks are counted for all.
 mod cost {
     use octavo_program::Op;
 

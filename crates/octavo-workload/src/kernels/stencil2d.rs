@@ -8,8 +8,8 @@
 //! Groups are numbered down the columns of the array (dimension 0 of the grid is rows), so a contiguous range of
 //! groups is a band of *columns*: nearly every page, about half a row long, is used by several GPUs.
 //!
-//! Instructions, waits and the barrier are those of the compiled GCN3 kernel. Of the 207 lines that MGPUSim records for
-//! a wavefront one is of the dispatch packet, from which it reads the work-group size: no managed memory, and left out
+//! Instructions, waits and the barrier come from the compiled GCN3 kernel. Of the 207 lines that MGPUSim records for a
+//! wavefront one is of the dispatch packet, from which it reads the work-group size: no managed memory, and left out
 //! here, as are scalar loads of kernel arguments.
 
 use octavo_program::{

@@ -1,11 +1,11 @@
 //! Clustering of a stream of points (Rodinia `streamcluster`): what would be gained by opening one more centre.
 //!
-//! A launch asks this for one candidate: a thread for each point adds up, coordinate by coordinate, its squared distance
-//! from the candidate (coordinates lie dimension by dimension, so the points' are streamed and the candidate's is one
-//! scalar load), and compares the cost with that of its present centre. Points that would change write that down and
-//! what they gain; the others find their centre's number and add what it would lose without them, each in its own row of
-//! a matrix with a column for each centre. The host then decides whether the candidate is opened, and which centres
-//! close. Work-groups of 512.
+//! A launch asks this for one candidate: a thread for each point adds up, coordinate by coordinate, its squared
+//! distance from the candidate (coordinates lie dimension by dimension, so the points' are streamed and the candidate's
+//! is one scalar load), and compares the cost with the cost of its present centre. Points that would change write that
+//! down and what they gain; the others find their centre's number and add what it would lose without them, each in its
+//! own row of a matrix with a column for each centre. The host then decides whether the candidate is opened, and which
+//! centres close. Work-groups of 512.
 //!
 //! The points are drawn, and the program is followed for real up to the last launch: the first centres by its random
 //! sampling, whose price is halved until there are ten, then its local search over random candidates. The host clears

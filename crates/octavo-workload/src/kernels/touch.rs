@@ -1,9 +1,9 @@
 //! Touches of memory in a pattern that options describe: what the probes of a real GPU do, for its simulated node.
 //!
 //! Threads take touches in turn, neighbouring threads neighbouring touches, as grid-stride loops do. A touch is at a
-//! place; places lie `stride` bytes apart, ascending or in an order that looks like none, and those of `run` bytes
-//! begin `spacing` bytes apart, so that a part of the memory is left out. Address arithmetic is left out: on a GPU it
-//! hides behind the accesses that this is about.
+//! place; places lie `stride` bytes apart, in ascending or pseudo-random order. Runs of `run` bytes begin `spacing`
+//! bytes apart, so that a part of the memory is left out. Address arithmetic is left out: on a GPU it hides behind the
+//! accesses.
 //!
 //! One thread with one load in flight is a pointer chase. Many with several are a stream, one thread of each group and
 //! a stride of a block of the driver are lone faults, and `intensity` makes it the kernel of the roofline with the
@@ -231,7 +231,7 @@ impl Touch {
         until(round + 1) - until(round)
     }
 
-    /// The buffer that a launch reads or writes, and with [`Operation::Copy`] the one that it writes.
+    /// The buffer that a launch reads or writes, and with [`Operation::Copy`] also the buffer that it writes.
     fn buffers_of(&self, launch: u32) -> &[Buffer] {
         let each = if self.options.operation == Operation::Copy { 2 } else { 1 };
         let first = if self.options.fresh { launch as usize * each } else { 0 };

@@ -1,9 +1,10 @@
 //! The caching allocator: places for tensors in segments of GPU memory that it keeps, as `PyTorch` hands them out.
 //!
-//! Constants and rules are those of `CUDACachingAllocator` (`c10/cuda`, PyTorch 1.13 to 2.x) with its default settings:
-//! sizes in steps of 512 bytes; small blocks from segments of 2 MiB, large ones from segments of 20 MiB, or of their own
-//! size in steps of 2 MiB from 10 MiB on; the smallest block that fits is taken, the lower address first, and split if
-//! enough is left; neighbours that are free become one. One stream; memory never runs out, so that nothing is given back.
+//! Constants and rules come from `CUDACachingAllocator` (`c10/cuda`, PyTorch 1.13 to 2.x) with its default settings:
+//! sizes in steps of 512 bytes; small blocks from segments of 2 MiB, large ones from segments of 20 MiB, or of their
+//! own size in steps of 2 MiB from 10 MiB on; the smallest block that fits is taken, the lower address first, and split
+//! if enough is left; neighbours that are free become one. One stream; memory never runs out, so that nothing is given
+//! back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,7 @@ const ROUND_SEGMENT: u64 = 2 * MIB;
 /// Which segments a block comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
-    /// Those of 2 MiB.
+    /// Segments of 2 MiB.
     Small,
     /// The others.
     Large,

@@ -15,7 +15,7 @@ pub struct Exchange {
     pub turn: u32,
     /// How many take part.
     pub replicas: u32,
-    /// Lines from the memory of one replica to that of the next.
+    /// Lines from the memory of one replica to the memory of the next.
     pub apart: u64,
     /// Lines of a slot.
     pub slot: u64,

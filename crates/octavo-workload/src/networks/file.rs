@@ -11,7 +11,7 @@ use super::step::{Operand, Operator, Role, Step, Tensor};
 /// The version that is read.
 const VERSION: u32 = 1;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Bytes of text that a file may unpack to: a thousand times those of a large network.
+/// Bytes of text that a file may unpack to: a thousand times as many as a large network needs.
 const MOST_TEXT: u64 = 1 << 30;
 /// Most samples of a batch.
 pub const MOST_SAMPLES: u32 = 1 << 20;
@@ -30,7 +30,7 @@ pub struct File {
     pub command: String,
     /// Elements of the model's parameters.
     pub parameters: u64,
-    /// Samples of a batch unless others are asked for; none if the step was recorded with one batch size.
+    /// Samples of a batch by default; none if the step was recorded with one batch size.
     pub batch: Option<u32>,
     tensors: Vec<(Role, Linear)>,
     operators: Vec<Recorded>,

@@ -13,7 +13,7 @@ use super::step::{Role, Step};
 /// Buffers of each pool.
 const POOLS: [&str; 2] = ["small-segments", "large-segments"];
 
-/// Buffers of all replicas, one after another, and where tensors lie in those of the first.
+/// Buffers of all replicas, one after another, and where tensors lie in the first replica's buffers.
 pub(super) struct Layout<'a> {
     places: &'a Places,
     shrink: Shrink,
@@ -23,12 +23,12 @@ pub(super) struct Layout<'a> {
     /// Buffers of each replica.
     each: usize,
     pub replicas: u32,
-    /// Lines from the memory of one replica to that of the next.
+    /// Lines from the memory of one replica to the memory of the next.
     pub apart: u64,
 }
 
 impl<'a> Layout<'a> {
-    /// Buffers for places at a scale. Those of one GPU among several, and those of one replica, end in its number.
+    /// Buffers for places at a scale. Names of buffers of one GPU among several, and of one replica, end in its number.
     pub fn new(places: &'a Places, shrink: Shrink, replicas: u32) -> Self {
         let gpus = places.reserved().len() as u32;
         let mut space = AddressSpace::default();

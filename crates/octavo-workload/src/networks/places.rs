@@ -20,8 +20,8 @@ impl Places {
     /// Runs the allocators of all GPUs through this many iterations of `step`, one after another. `homes`: by tensor, the
     /// GPU that it lies on.
     ///
-    /// What a step keeps is there from the start, in the order in which the program made it. A tensor that ends before it
-    /// begins is there as well: the one that the step before has made.
+    /// Tensors that a step keeps exist from the start, in the order in which the program made them. A tensor that ends
+    /// before it begins exists as well: the previous step made it.
     #[must_use]
     pub fn new(step: &Step, iterations: u32, homes: Vec<u32>) -> Self {
         let (begins, ends) = (step.begins(), step.ends());

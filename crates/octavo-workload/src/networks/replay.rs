@@ -59,7 +59,7 @@ pub struct Replay {
     buffers: Vec<Buffer>,
     replicas: u32,
     stages: u32,
-    /// Lines from the memory of one replica to that of the next.
+    /// Lines from the memory of one replica to the memory of the next.
     apart: u64,
     side: HostSide,
     launches: Vec<Planned>,
@@ -142,7 +142,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Gives each replica memory for what it is sent, unless there is nothing to send.
+    /// Gives each replica memory for incoming data, if there is any.
     fn ring(&mut self) -> Result<Option<Ring>, OptionError> {
         let Some((gradients, before)) = ring::gradients(self.step) else {
             let message = "expected a training step that leaves gradients for the next one, found one without any";

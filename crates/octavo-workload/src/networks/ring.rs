@@ -34,7 +34,7 @@ pub fn turns(replicas: u32) -> u32 {
 #[must_use]
 pub fn turn(replicas: u32, replica: u32, turn: u32) -> Turn {
     let last = replicas - 1;
-    // Each turn it handles the chunk before that of the turn before, which its neighbour has just sent.
+    // In each turn it handles the chunk before the last turn's chunk; its neighbour has just sent it.
     let chunk = (replica + 2 * replicas - turn) % replicas;
     Turn {
         reads: (turn <= last).then_some(chunk),

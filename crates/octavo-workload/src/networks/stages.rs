@@ -15,7 +15,7 @@ pub enum Cut {
     /// Work.
     #[default]
     Work,
-    /// Tensors of parameters by number, whatever their size: a layer's weights are one, and so is its bias.
+    /// Tensors of parameters by number, regardless of their size: a layer's weights are one, and so is its bias.
     Layers,
 }
 
@@ -84,7 +84,7 @@ fn owners(step: &Step) -> Vec<usize> {
     owners
 }
 
-/// The first operator behind the one that completes the gradients; of a step without any, the end.
+/// The first operator after the gradients are complete; the end of a step without gradients.
 fn optimizer(step: &Step) -> usize {
     ring::gradients(step).map_or(step.operators.len(), |(gradients, _)| {
         let begins = step.begins();

@@ -80,7 +80,7 @@ impl Step {
         self.when(|operator| &operator.allocates)
     }
 
-    /// By tensor: the operator before which it is given back; none if it stays until the step is over, or for ever.
+    /// By tensor: the operator before which it is given back; `None` if it stays until the step is over, or for ever.
     #[must_use]
     pub fn ends(&self) -> Vec<Option<usize>> {
         self.when(|operator| &operator.frees)

@@ -26,8 +26,8 @@ fn apply(state: &mut [Complex], pair: [u32; 2], matrix: &Matrix) {
     }
 }
 
-/// The four states that thread `thread` of a gate's kernel works on: those that differ in the two qubits of `pair`, whose
-/// other bits are those of `thread`. Bit 0 of the place in the group is the first qubit, bit 1 the second.
+/// The four states that thread `thread` of a gate's kernel works on: they differ in the two qubits of `pair`, and have
+/// the bits of `thread` elsewhere. Bit 0 of the place in the group is the first qubit, bit 1 the second.
 #[must_use]
 #[inline]
 pub fn group(thread: u64, pair: [u32; 2]) -> [u64; STATES] {

@@ -1,8 +1,9 @@
 //! Steps of a server as launches: of each layer one for attention and one for what follows, then one that makes tokens.
 //!
-//! A launch streams its weights once, whatever the batch: each part (attention, an expert, the head) in equal contiguous
-//! shares of work-groups of its own. Attention has one more work-group for each request, which reads the request's blocks
-//! of keys and values and writes those of its new tokens. Activations are left out: they are small and stay in caches.
+//! A launch streams its weights once for a batch of any size: each part (attention, an expert, the head) in equal
+//! contiguous shares of work-groups of its own. Attention has one more work-group for each request, which reads the
+//! request's blocks of keys and values and writes blocks for its new tokens. Activations are left out: they are small
+//! and stay in caches.
 
 use std::ops::Range;
 
@@ -114,7 +115,7 @@ impl Decode {
         2 * self.model.layers + 1
     }
 
-    /// The step of a launch, and its number among those of the step.
+    /// The step of a launch, and its number among the launches of the step.
     fn place(&self, launch: u32) -> (&Planned, u32) {
         (&self.planned[(launch / self.each()) as usize], launch % self.each())
     }

@@ -115,7 +115,7 @@ impl Model {
         self.hidden * self.vocabulary
     }
 
-    /// Parameters altogether, those of the input included.
+    /// Parameters altogether, including the input's.
     #[must_use]
     pub const fn parameters(&self) -> u64 {
         self.layers as u64 * (self.attention() + self.experts as u64 * self.expert()) + 2 * self.head()

@@ -48,7 +48,7 @@ pub struct Schedule<I: Iterator<Item = Request>> {
     coming: std::iter::Peekable<I>,
     waiting: VecDeque<(usize, Request)>,
     running: Vec<Running>,
-    /// Free blocks; the one that has been free longest is taken first (vLLM's queue of free blocks).
+    /// Free blocks; the block that has been free longest is taken first (vLLM's queue of free blocks).
     free: VecDeque<u32>,
     /// Blocks that requests under way may need before they end.
     promised: u32,

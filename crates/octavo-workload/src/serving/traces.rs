@@ -23,7 +23,7 @@ type Quantiles = [f64; 5];
 const SHARES: Quantiles = [0.0, 0.5, 0.9, 0.99, 1.0];
 
 impl Trace {
-    /// Prompts. The greatest of the trace of code is that of the other (not published; chosen).
+    /// Prompts. The code trace's maximum is taken from the other trace (not published; chosen).
     const fn prompts(self) -> Quantiles {
         match self {
             Self::AzureChat => [1.0, 1020.0, 2735.0, 4142.0, 14_050.0],
@@ -67,7 +67,7 @@ impl Trace {
 
     /// Time between two requests, where its mean is 1.
     ///
-    /// One of two exponential distributions, balanced: the mean and the deviation are those of the trace.
+    /// One of two exponential distributions, balanced: the mean and the deviation match the trace.
     pub fn gap(self, random: &mut ChaCha8Rng) -> f64 {
         let square = self.unevenness() * self.unevenness();
         let often = f64::midpoint(1.0, ((square - 1.0) / (square + 1.0)).sqrt());

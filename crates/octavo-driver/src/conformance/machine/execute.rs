@@ -54,7 +54,7 @@ impl Running {
         !self.in_vain && rest.iter().any(names) && !room.iter().any(names)
     }
 
-    /// Whom it wakes tries again, whatever it does for them.
+    /// The processors that it wakes try again in any case.
     pub fn promises_nothing(&mut self) {
         self.in_vain = true;
     }

@@ -1,4 +1,4 @@
-//! What must hold after every single step, whatever the manager meant to do.
+//! Laws that hold after every single step, regardless of the manager's intent.
 
 use octavo_manager::{MappingMode, PageId, PageRun, Permission, ProcessorId};
 

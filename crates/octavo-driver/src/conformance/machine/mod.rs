@@ -1,5 +1,5 @@
 //! A machine without any judgement: memories whose pages hold version numbers, page tables, and GPUs that fault. It
-//! carries out the steps of plans and refuses whatever would lose or corrupt data.
+//! carries out the steps of plans and refuses steps that would lose or corrupt data.
 
 mod agreement;
 mod execute;

@@ -19,7 +19,7 @@ const QUAD: u64 = 4 * NUMBER;
 /// Operations of a multiplication with addition.
 const OPERATIONS: u64 = 2;
 
-/// Numbers of which either all or none go through the operations: those of 32 neighbouring threads.
+/// Numbers of 32 neighbouring threads: either all or none of them go through the operations.
 const GROUP: u64 = 32 * QUAD / NUMBER;
 
 /// Operations of one run of the kernel.

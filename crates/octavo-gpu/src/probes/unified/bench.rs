@@ -77,7 +77,8 @@ impl<'a> Bench<'a> {
         self.effort.choose(quick, full)
     }
 
-    /// Those of the sizes that leave the GPU most of its memory; the first one always, as small as can be.
+    /// The sizes that leave the GPU most of its memory free. The first one, the smallest possible, is always among
+    /// them.
     pub(super) fn fitting(&self, sizes: &[u64]) -> Vec<u64> {
         fitting(sizes, self.gpu.managed_limit())
     }

@@ -1,8 +1,8 @@
 //! Migration on demand, both ways: one side touches, page by page, what the other one wrote.
 //!
 //! To the GPU, each of `blocks` thread blocks has one thread that touches a page at a time; to the processor, `blocks`
-//! threads of it do. With a stride of a driver's block or more each touched page is a fault of its own, so that the time
-//! is that of this many groups of `blocks` faults.
+//! threads of it do. With a stride of a driver's block or more each touched page is a fault of its own, so that the
+//! time covers this many groups of `blocks` faults.
 
 use super::bench::{Bench, expect_sum, sum_of};
 use super::host;

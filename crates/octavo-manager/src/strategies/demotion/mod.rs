@@ -19,10 +19,10 @@ pub static DEMOTIONS: Registry<Box<dyn Demotion>, Geometry> =
 /// Decides where sole copies go that leave a GPU's memory, and how many frames are kept free for what comes. Which pages
 /// leave, [`Eviction`](crate::Eviction) decides.
 ///
-/// A GPU's memory that gets them *keeps* them for others: nobody maps them, and whoever touches one fetches it back,
-/// from there and not from the host. In the background the host gets a copy of each block, those that came first first,
-/// one block of each address space at a time; from then on its keeper can remove it without a copy, and does so before
-/// any page of its own leaves. Until then it stays.
+/// A GPU's memory that gets them *keeps* them for others. No processor maps them; a processor that touches one fetches
+/// it back from there, not from the host. In the background the host gets a copy of each block, first come, first
+/// served, one block of each address space at a time; from then on its keeper can remove it without a copy, and does so
+/// before any page of its own leaves. Until then it stays.
 pub trait Demotion: Send {
     /// The memory that the victims of one 2 MiB block go to, of which `pages` are sole copies: one of the host's, which
     /// stands for all of them, or another GPU's. They go to the host instead if pages of the block stay behind, or if
@@ -38,8 +38,9 @@ pub trait Demotion: Send {
         0
     }
 
-    /// The option that says how many frames of each GPU's memory are to be free or removable, and how many it says, if
-    /// there is one. Whoever knows how large memories are can [refuse](crate::Manager::check_reserve) more than half.
+    /// The option for the number of frames of each GPU's memory to keep free or removable, and its value, if there is
+    /// such an option. Callers that know the memories' sizes can [refuse](crate::Manager::check_reserve) more than
+    /// half.
     fn asked_for(&self) -> Option<(&'static str, u32)> {
         None
     }

@@ -24,7 +24,7 @@ pub static GUARDS: Registry<Box<dyn ThrashingGuard>, Geometry> =
 pub enum Hint {
     /// Nothing: advice and the placement decide.
     Pass,
-    /// The fault waits until then, which is later than now. Then the guard is asked about it again.
+    /// The fault waits until then, which is later than now. Then the guard decides about it again.
     Throttle(Time),
     /// The page comes to lie in a memory; the faulting processor maps it there, and so do these as far
     /// as they can. If the faulting processor cannot map that memory, the page comes to it instead.
@@ -36,8 +36,8 @@ pub enum Hint {
     },
 }
 
-/// Watches managed pages move, and goes before advice and placement where it has something to say. Neither a prefetcher
-/// nor a counter nor a report moves a page that it [keeps](ThrashingGuard::keeps).
+/// Watches managed pages move. Its answers go before advice and placement. Prefetchers, counters and reports never move
+/// a page that it [keeps](ThrashingGuard::keeps).
 ///
 /// It is asked about each fault on a managed page that has one copy and is not advised to be mostly read; about one that
 /// waited for another plan or was throttled, when it is served. It cannot move or map pages itself. What it learned from
@@ -54,14 +54,14 @@ pub trait ThrashingGuard: Send {
     /// A plan moves pages of one block to `to` because of a fault, a counter, a report or a prefetcher.
     fn moved(&mut self, pages: PageRun, to: MemoryId, context: &mut Context<'_>);
 
-    /// A plan moves pages because their program said so, or gives them replicas or takes these away. That goes before
-    /// whatever is known about them.
+    /// A plan moves pages because their program said so, or gives them replicas or takes these away. That overrides
+    /// everything the guard knows about them.
     fn overruled(&mut self, pages: PageRun);
 
     /// These pages are no longer part of an allocation.
     fn freed(&mut self, pages: PageRun);
 
-    /// Whether the page is fought over, and shall not be moved but for faults that this guard lets pass.
+    /// Whether processors compete for the page, so that it moves only for faults that this guard lets pass.
     fn keeps(&self, page: PageId) -> bool;
 
     /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
@@ -70,8 +70,8 @@ pub trait ThrashingGuard: Send {
     }
 
     /// Its [deadline](ThrashingGuard::deadline) has come; the next one is later. The mappings of `unpinned` pages by
-    /// processors that have no copy are removed, but for those that advice asks for. Pages of unfinished plans are passed
-    /// over: list them again later.
+    /// processors that have no copy are removed, except for those that advice asks for. Pages of unfinished plans are
+    /// passed over: list them again later.
     fn on_deadline(&mut self, _context: &mut Context<'_>, _unpinned: &mut Vec<PageId>) {}
 
     /// What it counts, by name, for summaries.

@@ -110,8 +110,8 @@ pub trait Placement: Send {
     /// The periodic report, if [`needs`](Placement::needs) asked for one. The moves become one plan.
     fn on_report(&mut self, _counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
 
-    /// A GPU accessed a page that it maps, if [`needs`](Placement::needs) asked for that; told before whatever makes it
-    /// decide.
+    /// A GPU accessed a page that it maps, if [`needs`](Placement::needs) asked for that; told before any call that
+    /// makes it decide.
     fn on_access(&mut self, _accessed: &Accessed) {}
 
     /// A kernel ended. What is given up becomes one plan.

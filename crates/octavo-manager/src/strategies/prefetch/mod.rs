@@ -32,15 +32,14 @@ pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(
     ],
 );
 
-/// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
-/// the service is woken, as the driver does it.
+/// Chooses more pages of a block to bring. They move together with the demanded pages, before any fault of the service
+/// is woken, as in the driver.
 ///
 /// What it chooses is a wish: pages that are there already, busy, replicated, or that the placement strategy wants to
 /// stay where they are, are passed over. The rest come in ascending order, neighbours that are alike together or not at
 /// all: others are evicted for them, and those for which no room can be made stay where they are.
 pub trait Prefetch: Send {
-    /// Whether the faults of one processor on one block that a batch holds next to each other, beside those of other
-    /// processors on that block, are served together.
+    /// Whether neighbouring faults of a batch on one block are served together, by one service for each processor.
     fn serves_blocks(&self) -> bool;
 
     /// These pages are no longer part of an allocation.
@@ -49,7 +48,7 @@ pub trait Prefetch: Send {
     /// Which more pages of the block to bring.
     fn pages(&mut self, service: &Service) -> BlockMap;
 
-    /// Whether it wants whole blocks that nobody has asked for, after each batch of faults.
+    /// Whether it also brings whole blocks without faults after each batch.
     fn looks_ahead(&self) -> bool {
         false
     }
@@ -95,13 +94,13 @@ pub enum Path {
 /// Pages of one block that migrate to one processor because of faults.
 #[derive(Clone, Copy, Debug)]
 pub struct Service {
-    /// To whom.
+    /// The processor that gets the pages.
     pub destination: ProcessorId,
     /// The block; maps are relative to its first page.
     pub block: PageRun,
     /// The part of the block that belongs to the faulting pages' allocation.
     pub extent: PageRun,
-    /// Pages that were asked for and migrate.
+    /// Demanded pages that migrate.
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,

@@ -1,4 +1,4 @@
-//! `none`: only what was asked for moves.
+//! `none`: only demanded pages move.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

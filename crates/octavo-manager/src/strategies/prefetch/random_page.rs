@@ -1,4 +1,4 @@
-//! `random-page`: with each page that was asked for, one page of its block at random.
+//! `random-page`: with each demanded page, one random page of its block.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

@@ -18,14 +18,14 @@ pub static SHARINGS: Registry<Box<dyn Sharing>, Geometry> =
 /// Decides whose pages leave a full memory. Which of them, the [`Eviction`](crate::Eviction) of that address space
 /// decides, which knows no others.
 pub trait Sharing: Send {
-    /// Whether it tells address spaces apart; asked once. If not, their pages leave in one order, whoever needs room: it
-    /// is asked nothing else and costs nothing.
+    /// Whether it tells address spaces apart; called once. If not, all pages leave in one order, no method is called
+    /// again, and the strategy costs nothing.
     fn tells_apart(&self) -> bool {
         true
     }
 
-    /// Appends who gives up pages, in this order, each address space once. Pages leave until there are as many as are
-    /// [wanted](Shortage::wanted), or everyone has given up what they may: then whoever needs room waits.
+    /// Appends the address spaces that give up pages, in order, each once. Pages leave until as many as
+    /// [wanted](Shortage::wanted) have left. If every space has given up what it may, the request for room waits.
     fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>);
 
     /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
@@ -78,7 +78,7 @@ impl Shortage<'_> {
         self.tenants.at_home(space, self.memory)
     }
 
-    /// Pages of an address space in the memory that can be made to leave, but for those that are leaving.
+    /// Pages of an address space in the memory that can be made to leave, except for those that are leaving.
     #[must_use]
     pub fn held(&self, space: SpaceId) -> u32 {
         self.tenants.held(space, self.memory)

@@ -71,7 +71,7 @@ impl Quota {
         self.above.sort_by_key(|&(_, above)| std::cmp::Reverse(above));
     }
 
-    /// Nobody asked for room: those furthest above their shares come down to one level, with everyone who is above that.
+    /// No space asked for room: the spaces furthest above their shares come down to one common level.
     fn level(&self, wanted: u32, yields: &mut Vec<Yield>) {
         let above = |level: i64| self.above.iter().map(move |&(space, above)| (space, (above - level).max(0)));
         let enough = |level: i64| above(level).map(|(_, pages)| pages).sum::<i64>() >= i64::from(wanted);

@@ -75,7 +75,7 @@ impl Fights {
         Self { guard, block_pages, ..Self::default() }
     }
 
-    /// A page that is fought over stays, but for faults.
+    /// A page that is fought over stays, except for faults.
     pub fn keeps(&self, page: u32) -> bool {
         self.pages.get(&page).is_some_and(|fight| fight.events >= self.guard.threshold)
     }

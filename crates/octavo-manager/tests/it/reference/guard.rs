@@ -14,7 +14,7 @@ pub enum Told {
 }
 
 impl Model {
-    /// Whether a page shall not be moved but for faults.
+    /// Whether a page shall not be moved except for faults.
     pub(super) fn keeps(&self, page: u32) -> bool {
         self.fights.as_ref().is_some_and(|fights| fights.keeps(page))
     }

@@ -54,7 +54,7 @@ impl Arrivals {
         known.map_or(0, |arrival| arrival.ready)
     }
 
-    /// The data of `way` is there at `ready`, whatever was known of it. It is `now`.
+    /// The data of `way` is there at `ready`; this replaces earlier knowledge. It is `now`.
     #[inline]
     pub fn note(&mut self, now: u64, way: u32, ready: u64) {
         if !self.all.is_empty() {

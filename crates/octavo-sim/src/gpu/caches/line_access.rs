@@ -1,4 +1,4 @@
-//! What caches are asked for.
+//! Requests to caches.
 
 /// What is done to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

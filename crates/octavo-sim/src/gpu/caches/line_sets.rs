@@ -192,7 +192,8 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.touch(self.first_group(line), at);
     }
 
-    /// Whether the data of all lines of a place's group is there at `time`, so that nobody need read when each came.
+    /// Whether the data of all lines of a place's group is there at `time`, so that the arrival of each need not be
+    /// read.
     #[inline(always)]
     pub fn is_settled(&self, at: Place, time: u64) -> bool {
         self.groups[at.group].settled <= time
@@ -323,7 +324,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         }
     }
 
-    /// Those of the ways whose high tag is this.
+    /// The ways with this high tag.
     #[inline(never)]
     fn with_high_tag(&self, first: usize, ways: u32, high: u16) -> u32 {
         let (mut left, mut found) = (ways, 0);

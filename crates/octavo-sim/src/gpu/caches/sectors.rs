@@ -1,7 +1,7 @@
 //! Lines that are larger than an access: one tag, and parts that come one by one.
 
-/// Bytes of a part: those of an access. On GPUs whose lines have four sectors of 32 bytes it stands for two of them, which
-/// are fetched together here.
+/// Bytes of a part, which are the bytes of one access. On GPUs whose lines have four sectors of 32 bytes, a part is two
+/// sectors, fetched together.
 pub(crate) const SECTOR_BYTES: usize = 64;
 
 /// log2 of the parts of a line.

@@ -1,5 +1,5 @@
-//! A second-level cache without tags, for fidelity `page`: a constant share of the lines that it is asked for is there.
-//! Its banks are one, as wide as all of them, and so are those of the memory behind it.
+//! A second-level cache without tags, for fidelity `page`: a constant share of requested lines is there. All its banks
+//! are one wide bank, and so are the banks of the memory behind it.
 
 use octavo_node::{L2Config, SettledConfig};
 
@@ -76,7 +76,7 @@ impl SettledL2 {
         }
         let passed = dram.access(now, there, line, missed.into());
         if access == LineAccess::Store {
-            // Nothing is fetched; what leaves for them is written back, for which nobody waits.
+            // Nothing is fetched. Lines that leave for them are written back, and nothing waits for that.
             counts.dram_writes += u64::from(missed);
             return there + self.crossbar;
         }

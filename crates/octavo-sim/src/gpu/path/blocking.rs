@@ -36,7 +36,7 @@ impl Gpu {
         sent
     }
 
-    /// Enters a line that was asked for at `sent` and will be there at `done`.
+    /// Enters a line that was requested at `sent` and will be there at `done`.
     pub fn enter_in_order(&mut self, unit: usize, (line, version): (u64, u8), done: u64, sent: u64) {
         self.l1.in_order().insert_at(unit, line, version, done, sent);
     }

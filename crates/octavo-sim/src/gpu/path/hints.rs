@@ -19,7 +19,7 @@ impl Gpu {
         }
     }
 
-    /// The second level is asked for a line.
+    /// A line is requested from the second level.
     #[inline(always)]
     pub fn hint_line(&self, line: u64) {
         self.l2.hint(line);

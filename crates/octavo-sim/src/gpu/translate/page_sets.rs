@@ -1,10 +1,10 @@
 //! The sets of a TLB and their ways, replaced in LRU order.
 //!
-//! On the path of every access, so laid out for the simulating machine. All that a search reads before it has found
-//! something, and the order of use, is one cache line for 32 ways; those of TLBs side by side follow one another, and a
-//! shootdown reads nothing else where the page is not held. A search compares seven bits of every way's tag at once,
-//! and the rest of the one that agrees. There is hardly a branch whose way cannot be foreseen. Sets of more ways, which
-//! few accesses get to, keep their order of use apart.
+//! Every access comes through here, so the layout suits the simulating machine. One cache line holds everything that a
+//! search reads before it finds a match, and the order of use, for 32 ways. Cache lines of neighbouring TLBs follow one
+//! another, and a shootdown reads nothing else if the page is not held. A search compares seven bits of every way's tag
+//! at once, and the remaining bits only for a match. Almost all branches are predictable. Larger sets, which few
+//! accesses reach, keep their order of use apart.
 
 use wide::{i16x8, u8x16};
 
@@ -37,7 +37,7 @@ const NOTHING: Way = Way { tag: EMPTY, value: [0; 2] };
 #[repr(C, align(64))]
 struct Group {
     marks: [u8; GROUP],
-    /// When each way was last used, by the clock of the set; those of larger sets are elsewhere.
+    /// When each way was last used, by the clock of the set; larger sets keep their stamps elsewhere.
     stamps: [u8; GROUP],
 }
 

@@ -70,8 +70,8 @@ impl Walker {
         }
     }
 
-    /// When a walk that is asked for at `time` can begin, the levels that it has to read, and whose turn it is. It lasts
-    /// until [`Walker::end`].
+    /// When a walk that is requested at `time` can begin, the levels that it has to read, and whose turn it is. It
+    /// lasts until [`Walker::end`].
     pub fn begin(&mut self, time: u64, page: u32) -> Begun {
         self.begin_to(time, page, self.shape.levels)
     }

@@ -73,8 +73,8 @@ impl Gpu {
 }
 
 impl Waves {
-    /// How a wavefront waits for everything it asked for but for its `youngest` latest instructions; `None` if it need
-    /// not. Accesses that wait for the driver are waited for in any case.
+    /// How a wavefront waits for everything it asked for except for its `youngest` latest instructions; `None` if it
+    /// need not. Accesses that wait for the driver are waited for in any case.
     #[inline]
     pub fn wait_for_memory(&mut self, slot: usize, now: u64, time: u64, youngest: u32) -> Option<Stop> {
         let wave = &mut self.waves[slot];

@@ -79,7 +79,7 @@ impl Unit {
         self.seats |= 1 << seat;
     }
 
-    /// The memory pipeline takes lines that are asked for at `time` for `duration`; returns from when on.
+    /// The memory pipeline takes lines that are requested at `time` for `duration`; returns from when on.
     #[inline]
     pub fn issue_lines(&mut self, time: u64, duration: u64) -> u64 {
         let issued = self.port.max(time);

@@ -259,9 +259,8 @@ pub fn memory(placement: &str) -> MemoryConfig {
     MemoryConfig { placement: Choice::named(placement), ..MemoryConfig::default() }
 }
 
-/// Every combination of placement, prefetcher and evictor, with default options, but for eviction `none`, under which
-/// full memories end a run. Every third also under each guard, with prefetched
-/// pages in plans of their own.
+/// Every combination of placement, prefetcher and evictor, with default options, except for eviction `none`, under
+/// which full memories end a run. Every third also under each guard, with prefetched pages in plans of their own.
 pub fn combinations() -> impl Iterator<Item = MemoryConfig> {
     let guards = GUARDS.names().filter(|name| *name != "none");
     let guarded = guards.flat_map(|guard| {

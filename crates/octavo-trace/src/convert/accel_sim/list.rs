@@ -36,7 +36,7 @@ fn is_list(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with("kernelslist")
 }
 
-/// The lists of a folder: those of grouped traces if there are any.
+/// The lists of a folder: the lists of grouped traces if there are any.
 fn lists(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut all: Vec<_> = entries.filter(|entry| is_list(&entry.file_name())).map(|entry| entry.path()).collect();
@@ -46,7 +46,7 @@ fn lists(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl List {
-    /// Reads the list `input`, or that of the folder `input`.
+    /// Reads the list `input`, or the list in the folder `input`.
     pub fn read(input: &Path) -> Result<Self, ConvertError> {
         let path = if input.is_dir() { only_list(input)? } else { input.to_owned() };
         let mut list = Self { path, kernels: Vec::new(), copies: Vec::new(), ignored: 0 };

@@ -94,8 +94,8 @@ impl Launches {
         Ok((rows, guessed))
     }
 
-    /// How far the numbers of LAUNCH lines are ahead of those of accesses: versions up to 1.7.1 print a number after
-    /// adding one to it, and count from 0.
+    /// How far the numbers of LAUNCH lines are ahead of the numbers of accesses: versions up to 1.7.1 print a number
+    /// after adding one to it, and count from 0.
     fn offset(&self) -> u64 {
         let fits = |offset: u64| {
             self.seen.keys().all(|id| id.checked_add(offset).is_some_and(|id| self.declared.contains_key(&id)))

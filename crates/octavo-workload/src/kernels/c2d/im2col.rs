@@ -51,7 +51,7 @@ impl Element {
         Self { channel: row / (kernel * kernel), y: row / kernel % kernel, x: row % kernel }
     }
 
-    /// That of the next row; without dividing, as this decides how fast the kernel is produced.
+    /// Moves to the next row; without a division, as this decides how fast the stream is produced.
     #[inline]
     fn advance(&mut self, kernel: u64) {
         self.x += 1;

@@ -179,7 +179,7 @@ impl Walk<'_> {
         out.push(cost::NEXT);
     }
 
-    /// The rates before the first date are those of the first row of the history.
+    /// Before the first date, the rates equal the first row of the history.
     fn copy(&self, rate: u32, out: &mut OpSink<'_>) {
         out.push(cost::BEFORE_COPY);
         self.load(&self.libor.arrays.rates, rate, out);

@@ -1,4 +1,4 @@
-//! The second and the third kernel: sums for blocks of twice the side, from those of four blocks.
+//! The second and the third kernel: sums for blocks of twice the side, from the sums of four blocks.
 
 use octavo_program::{Cursor, Op, OpSink};
 
@@ -28,10 +28,10 @@ mod cost {
 /// Which sums are made.
 #[derive(Clone, Copy)]
 pub(super) enum Merge {
-    /// Those of 8 x 8 blocks, and of 8 x 4 and 4 x 8 on the way, for the upper or the lower half of a macroblock, which
+    /// Sums of 8 x 8 blocks, and of 8 x 4 and 4 x 8 on the way, for the upper or the lower half of a macroblock, which
     /// are two blocks side by side, 32 lanes each.
     To8 { half: u64 },
-    /// Those of the macroblock, 32 lanes, and of its halves on the way.
+    /// Sums of the macroblock, 32 lanes, and of its halves on the way.
     To16,
 }
 

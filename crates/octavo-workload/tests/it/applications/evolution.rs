@@ -42,7 +42,8 @@ fn fitness_is_a_sum_of_powers() {
     }
 }
 
-/// Every new creature has its parameters of its parent of the same rank and of one of the best ten, but for those halved.
+/// Every new creature has its parameters of its parent of the same rank and of one of the best ten, except for those
+/// halved.
 #[test]
 fn creatures_descend_from_their_rank_and_one_of_the_best() {
     let mut evolution = Evolution::new(40, 2);

@@ -67,7 +67,7 @@ fn counts_follow_from_the_structure() {
         entry + (above + 1) + 3 + side(side_vector) + rows + (4 + 1 + 13) + 1
     };
     let plane = |behind| half(2, 6, [7, 6], behind, 2) + half(3, 7, [7, 7], behind, 3) + 1 + 3 + 10 + 3 + 1;
-    // Two lines in each of two rows, but for the one-element side (a line a row) and the one row (two lines).
+    // Two lines in each of two rows, except for the one-element side (a line a row) and the one row (two lines).
     let lines = 2 * (4 * 2 + 4 + 2 + 2 + 4);
     for (wavefront, behind) in [(0, false), (1, true)] {
         let instructions = entry + plane(behind) + 1;

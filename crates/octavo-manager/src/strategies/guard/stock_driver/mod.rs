@@ -6,12 +6,12 @@
 //! favoured one. A pinned page is mapped by all who fight from where it is, and unpinned after a time: then remote
 //! mappings go, and what was known about it.
 //!
-//! What differs from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs fault
-//! again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can write can
-//! do atomics here, so nobody loses the right to atomics alone, and the driver's second kind of event, revocation, does
-//! not exist. Counters do not move a page that is fought over; there, one that is favoured can. The prefetcher takes no
-//! notice of pages that are fought over, and does not bring them; there, they also keep the 64 KiB around them from being
-//! brought as a whole.
+//! What differs from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs
+//! fault again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can
+//! write can do atomics here. So no processor loses the right to atomics alone, and the driver's second kind of event,
+//! revocation, does not exist. Counters do not move a page that is fought over; there, one that is favoured can. The
+//! prefetcher takes no notice of pages that are fought over, and does not bring them; there, they also keep the 64 KiB
+//! around them from being brought as a whole.
 
 mod choose;
 mod lapse;

@@ -62,7 +62,7 @@ impl Fight {
         if over { Moved::Over } else { Moved::Nothing }
     }
 
-    /// Nobody fights any more. Who was favoured last and how often faults were throttled is kept, as the driver does.
+    /// The fight is over. The last favoured processor and the number of throttled faults are kept, as in the driver.
     pub fn forget(&mut self) {
         self.release_all();
         (self.last, self.events, self.fighters, self.pin) = (None, 0, ProcessorMask::EMPTY, None);
@@ -82,7 +82,7 @@ impl Fight {
         }
     }
 
-    /// Who comes first in a period does not have to wait in it, nor twice in a row before others did.
+    /// The first processor in a period is favoured, unless it was favoured last: then the next one is.
     pub fn choose_favoured(&mut self, now: Time, requester: ProcessorId, nap: Time) {
         if self.calm_until.is_none_or(|until| now >= until) {
             self.calm_until = Some(now + nap);
