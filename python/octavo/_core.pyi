@@ -321,7 +321,7 @@ class Page:
 
     @property
     def populated(self) -> bool:
-        """Whether a memory holds it: not if nobody touched it since it was allocated."""
+        """Whether a memory holds it: not if it has not been touched since it was allocated."""
 
     @property
     def replicated(self) -> bool:
@@ -393,11 +393,11 @@ class Service:
 
     @property
     def extent(self) -> range:
-        """Those of them that belong to the faulting pages' allocation."""
+        """The pages among them that belong to the faulting pages' allocation."""
 
     @property
     def faulted(self) -> list[int]:
-        """Pages that were asked for and migrate, ascending."""
+        """Demanded pages that migrate, ascending."""
 
     @property
     def was_full(self) -> bool:
@@ -409,12 +409,12 @@ class Service:
 
 @final
 class Decision:
-    """What to do about a fault. Mechanisms carry it out whatever state the page is in."""
+    """What to do about a fault. Mechanisms carry it out for a page in any state."""
 
     MIGRATE: Final[Decision]
     """The page moves to the faulting processor, which becomes its only holder and can write it."""
     MAP_REMOTE: Final[Decision]
-    """The faulting processor maps the page where it is, for reading and writing; read-only replicas go, but for the
+    """The faulting processor maps the page where it is, for reading and writing; read-only replicas go, except the
     owner's."""
     DUPLICATE: Final[Decision]
     """A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it the
@@ -440,7 +440,7 @@ class Hint:
 
     @staticmethod
     def throttle(until: int) -> Hint:
-        """The fault waits until a time in picoseconds, later than now; then the guard is asked about it again."""
+        """The fault waits until a time in picoseconds, later than now; then the guard decides about it again."""
 
     @staticmethod
     def pin(at: int, *, mappers: Iterable[int] | None = None) -> Hint:
@@ -571,7 +571,7 @@ class Shortage:
 
     @property
     def room(self) -> int:
-        """Pages that the memory has room for, but for those that cannot be made to leave."""
+        """Pages that the memory has room for, except for pages that cannot be made to leave."""
 
     @property
     def jobs(self) -> list[JobMemory]:

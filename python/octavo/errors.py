@@ -1,4 +1,4 @@
-"""What can go wrong, in words for its user."""
+"""Errors, in words for users."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _MOST_CHARACTERS = 2000
 
 
 def visible(text: str) -> str:
-    """A text without control characters (but for tabs and ends of lines), each of them spelled out."""
+    """A text with control characters (except tabs and ends of lines) spelled out."""
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 

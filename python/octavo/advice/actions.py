@@ -1,4 +1,4 @@
-"""What to write into a program for a placement: CUDA 12, RMM and PyTorch."""
+"""Calls to write into a program for a placement: CUDA 12, RMM and PyTorch."""
 
 from __future__ import annotations
 

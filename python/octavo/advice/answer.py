@@ -1,4 +1,4 @@
-"""What is advised, and all that was found out on the way."""
+"""Advice, with all facts found on the way."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Advice:
     plan: Plan
     constants: SystemConstants
     found: Found | None = None
-    """What simulating present and advised placements found, if it was asked for."""
+    """Results of simulating present and advised placements, if requested."""
     exhausted: Exhausted | None = None
-    """All placements, if they were asked for."""
+    """All placements, if requested."""
     by_phase: ByPhase | None = None
-    """Prefetches where buffers change their role, if they were asked for."""
+    """Prefetches where buffers change their role, if requested."""
     found_by_phase: float | None = None
-    """Seconds of the whole program simulated with them, if that was asked for."""
+    """Seconds of the whole program simulated with them, if requested."""
     notes: tuple[str, ...] = ()
     """What to know about it."""
     recording: Recording | None = None

@@ -1,4 +1,4 @@
-"""What is known of a program's buffers, where it comes from, and how sure it is."""
+"""Facts about a program's buffers, where they come from, and how sure they are."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Buffer:
         return replace(self, facts={**self.facts, **facts})
 
     def structure(self, system: System, placement: Placement, end: End = "value") -> Structure:
-        """What the model is asked about for a placement on the host: pages or lines come in the time of the kernels."""
+        """The model's input for a placement on the host: pages or lines come in the time of the kernels."""
 
         def of(name: str) -> float:
             if end == "value":

@@ -1,4 +1,4 @@
-"""What the model has to know: constants of a machine, and of each data structure."""
+"""The model's inputs: constants of a machine, and of each data structure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class System:
     fault_stale: float
     """Each fault of a group whose page has come meanwhile."""
     prefetch: float
-    """A copy that the driver's prefetcher adds to that of a fault, besides its bytes."""
+    """A copy by the driver's prefetcher, besides the fault's copy and without its bytes."""
     most_faults: int
     """Of a group."""
     host_fault: float

@@ -38,7 +38,7 @@ Host = Literal["on-demand", "pinned"]
 
 @dataclass(frozen=True)
 class Penalty:
-    """What host placement costs and saves, term by term; seconds, but for `volume` (bytes) and `concurrency`."""
+    """What host placement costs and saves, term by term; seconds, except `volume` (bytes) and `concurrency`."""
 
     volume: int
     latency: float
@@ -108,7 +108,8 @@ def penalty(
         system: the machine.
         structure: the data structure.
         host: how it comes to the device if it is host-placed.
-        readings: `sound`, `published` (as printed, whatever its dimensions), or some by name on top of the sound ones,
+        readings: `sound`, `published` (as printed, even if units do not match), or some by name on top of the sound
+        ones,
             such as `{"latency": "alone"}`.
 
     Raises:
@@ -146,7 +147,7 @@ def prefetched(
     Args:
         touches: pages in the order in which they are touched.
         pages: pages of the allocation; nothing outside comes.
-        prefetcher: `doubling` as published, where `touches` are those of one multiprocessor; `tree` as the stock driver
+        prefetcher: `doubling` as published, where `touches` come from one multiprocessor; `tree` as the stock driver
             has it; or `none`.
         page_bytes: bytes of a page, for the tree.
         threshold: per cent of a subtree that bring the rest of it, for the tree.

@@ -1,4 +1,4 @@
-"""What is asked for, and what of it goes together."""
+"""Requests for advice, and which options go together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What was asked for; as `octavo.advise` explains it."""
+    """A request; as `octavo.advise` explains it."""
 
     budget: int | None
     placements: tuple[Placement, ...]

@@ -35,9 +35,9 @@ _MARKS = {"device": "s", "managed": "o", "pinned": "^"}
 
 
 def curves(plan: Plan, constants: SystemConstants) -> dict[str, Any]:
-    """Ceilings along the operational intensity, and each buffer under that of its advised placement, as numbers.
+    """Ceilings along the operational intensity, and each buffer under the ceiling of its advised placement, as numbers.
 
-    The intensity of a buffer is that of the program: all operations over the lines accessed of it, each time.
+    A buffer has the intensity of the program: all operations over the lines accessed of it, each time.
     """
     system = constants.system
     roofline = Roofline(system.peak, system.device, system.on_demand, system.copy)

@@ -29,7 +29,7 @@ class Range:
     high: float
 
     def less(self, other: Range) -> Range:
-        """The difference, whatever of either is true."""
+        """The difference, over the ranges of both."""
         return Range(self.low - other.high, self.value - other.value, self.high - other.low)
 
 
@@ -192,7 +192,7 @@ def _priced(
 ) -> tuple[dict[Placement, Range], dict[Placement, Penalty]]:
     """What each placement costs, with the terms of those on the host.
 
-    Whatever the facts, arithmetic may hide all of the latency, or none of it.
+    For any facts, arithmetic may hide all of the latency, or none of it.
     """
     system = constants.system
     costs: dict[Placement, Range] = {"device": _NOTHING}

@@ -28,7 +28,8 @@ NOTES = (
     "gains are of one",
 )
 FOLDER_FILE = "recording.json"
-"""Its name in the folder of `octavo profile --buffers`; those of other processes have their number before the end."""
+"""Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
+the ending."""
 _PATIENCE = 10.0
 """Seconds that looking up a line may take; chosen."""
 _RECORDED = "calls of the program"
@@ -51,7 +52,7 @@ def of_sampled(folder: Path) -> Path | None:
     """The recording in the folder of a program that was sampled; none without `--buffers`.
 
     Raises:
-        AdviceError: it has those of several processes.
+        AdviceError: it has recordings of several processes.
 
     """
     found = in_folder(folder)
@@ -139,7 +140,7 @@ class _Key(NamedTuple):
 
 
 def _groups(profile: Mapping[str, Any]) -> dict[_Key, list[dict[str, Any]]]:
-    """Allocations by buffer, each with its `order` among those of its place, call and size."""
+    """Allocations by buffer, each with its `order` among allocations of the same place, call and size."""
     groups: dict[_Key, list[dict[str, Any]]] = defaultdict(list)
     made: dict[tuple[object, ...], int] = defaultdict(int)
     for each in profile["allocations"]:
@@ -189,7 +190,7 @@ def _line(module: str, offset: int) -> str | None:
     if program is None or not Path(module).is_file():
         return None
     try:
-        command = [program, "-e", module, hex(offset - 1)]  # A return address is that of what follows the call.
+        command = [program, "-e", module, hex(offset - 1)]  # A return address points behind the call.
         said = subprocess.run(  # noqa: S603 - a tool of the system, and a file that exists
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
         ).stdout

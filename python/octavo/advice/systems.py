@@ -51,7 +51,7 @@ _MEASURED = {
 }
 """Constants that a machine file may have measured, by the names of the values, the first that is there."""
 _BACK = {"copy_back": "copy", "on_demand_back": "on_demand"}
-"""Constants of the way to the host, and those of the way to the device."""
+"""Constants of the way to the host, and of the way to the device."""
 
 Certainty = Literal["measured", "given", "derived"]
 
@@ -240,7 +240,7 @@ class _System:
         return self.time(self.node["host"]["costs"]["unmap_page"]) + read + self.written()
 
     def command(self) -> float:
-        """Until a copy of pages begins, once it is asked for."""
+        """From the request of a copy of pages until it begins."""
         engines = self.node.get("copy_engines")
         return self.time(engines["setup"]) if engines else 0.0
 

@@ -1,4 +1,4 @@
-"""What runs of the whole program tell about its buffers: all of them managed, all of them pinned."""
+"""Facts from runs of the whole program about its buffers: all of them managed, all of them pinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands by name, each imported when it is asked for: what one of them needs costs the others no time."""
+"""The commands by name, each imported when it is used: what one of them needs costs the others no time."""
 
 from __future__ import annotations
 

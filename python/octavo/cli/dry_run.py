@@ -1,4 +1,4 @@
-"""What `--dry-run` shows."""
+"""The output of `--dry-run`."""
 
 from __future__ import annotations
 

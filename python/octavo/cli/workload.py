@@ -193,7 +193,7 @@ def _show_groups(sink: Sink, name: str, groups: str, of: list[int]) -> None:
 
 
 def _show_values(sink: Sink, title: str, of: str, values: list[float | None]) -> None:
-    """The largest values, of vertices or of whatever else."""
+    """The largest values, of vertices or of anything else."""
     reached = [(value, number) for number, value in enumerate(values) if value is not None]
     rows = [[str(number), f"{value:g}"] for value, number in sorted(reached, key=lambda one: (-one[0], one[1]))[:10]]
     sink.table(f"{title} of {len(values):,} {of}, {len(reached):,} of them reached", ["number", "value"], rows)

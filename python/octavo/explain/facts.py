@@ -1,4 +1,4 @@
-"""What the tables of a run say about its time."""
+"""Facts about the time of a run, from its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a GPU's memory, walkers and remote lines in flight a run uses, on average over its GPUs."""
+"""Average use of GPU memory, walkers and remote lines in flight over a run's GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would help: the same scenario with one thing changed, run."""
+"""Remedies: the same scenario with one thing changed, run."""
 
 from __future__ import annotations
 

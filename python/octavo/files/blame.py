@@ -1,4 +1,4 @@
-"""Whose fault an error of the system is: a folder that is written, or whatever else happened meanwhile."""
+"""The cause of a system error: a folder that is written, or anything else that happened meanwhile."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _checked(path: Path, found: Any) -> Manifest:
 def vouched(folder: Path) -> set[str]:
     """Files that a manifest vouches for even if it is damaged: those that are still what an entry of it says.
 
-    Nobody else's file has the size and hash that stand there by its name.
+    No foreign file has the size and hash that the manifest lists for its name.
     """
     try:
         text = (folder / MANIFEST_FILE).read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""What of a folder Octavo wrote, and taking exactly that away."""
+"""The files that Octavo wrote in a folder, and removing exactly these."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = 5
 
 
 def names(folder: Path, known: Collection[str]) -> set[str]:
-    """Names of the files that Octavo wrote: those of the manifest, or `known` ones where there is none to trust.
+    """Names of the files that Octavo wrote: names in the manifest, or `known` names if no manifest can be trusted.
 
     A damaged manifest still vouches for files that are what it says.
     """

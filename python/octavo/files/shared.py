@@ -1,4 +1,4 @@
-"""Folders that fill up file by file, such as those of experiments and sweeps: for one process at a time.
+"""Folders that fill up file by file, such as experiments and sweeps: for one process at a time.
 
 What is written into one while it is open goes into its manifest: at first as a name without a hash, so that a killed
 process leaves no file of unknown origin.

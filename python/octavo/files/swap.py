@@ -3,7 +3,7 @@
 A folder NAME is written as `.NAME.octavo-new`, sealed with a manifest, renamed to `.NAME.octavo-swap` and exchanged
 with NAME in one step of the system. Then what is not Octavo's moves from the old folder into the new one, and what is
 Octavo's goes. Where the system cannot exchange, the old folder is called `NAME.octavo-old` for a moment, which is not
-hidden. Whatever a killed process leaves of this, the next one mends.
+hidden. If a process is killed in the middle, the next one repairs the folder.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
     Args:
         target: the folder.
         kind: what its manifest calls it.
-        known: names of what Octavo writes into such folders, for those of earlier versions, which have no manifest.
+        known: names of files that Octavo writes into such folders, for folders of earlier versions, which have no
+        manifest.
 
     Raises:
         OutputError: a file that Octavo did not write has the name of one that it writes.

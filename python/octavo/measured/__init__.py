@@ -1,4 +1,4 @@
-"""What real GPUs do.
+"""Data from real GPUs.
 
 `activity` is what a driver reports of unified memory, `imports` makes results of profiles, `profile` runs a program and
 samples its memory, `calibrate` measures a GPU and describes it.

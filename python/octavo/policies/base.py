@@ -1,4 +1,4 @@
-"""What a policy is: one class to derive from for each kind of strategy."""
+"""Base classes of policies, one for each kind of strategy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Policy(ABC):
 class PlacementPolicy(Policy):
     """Decides where pages live. It is asked once about each fault.
 
-    It moves nothing itself: mechanisms carry out what it decides, whatever state pages are in.
+    It moves nothing itself: mechanisms carry out its decisions for pages in any state.
     """
 
     memory: Memory = Memory()
@@ -208,7 +208,7 @@ class GuardPolicy(Policy):
     def on_fault(self, fault: Fault, page: Page) -> Hint | None:
         """What to do about a fault on a managed page that has one copy; None if nothing.
 
-        A fault that was throttled is asked about again when its time has come.
+        The guard decides about a throttled fault again when its time has come.
         """
 
     def on_move(self, pages: range, to: int) -> None:

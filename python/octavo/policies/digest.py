@@ -1,4 +1,4 @@
-"""Digests of the source of policies, so that results are never taken for those of another policy."""
+"""Digests of the source of policies, so that results of another policy are never reused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGITS = 16
 
 
 def of_sources(sources: dict[str, bytes]) -> str:
-    """The digest of texts by name, whatever their order."""
+    """The digest of texts by name, in any order."""
     digest = hashlib.sha256()
     for name, text in sorted(sources.items()):
         digest.update(f"{name}\0{len(text)}\0".encode())

@@ -1,4 +1,4 @@
-"""What the engine asks of this package: to resolve the choice of a policy, and to build it for a run."""
+"""Calls from the engine into this package: resolving the choice of a policy, and building it for a run."""
 
 from __future__ import annotations
 

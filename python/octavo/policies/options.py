@@ -1,4 +1,4 @@
-"""Options of a policy: annotated class attributes with defaults, checked like those of built-in strategies."""
+"""Options of a policy: annotated class attributes with defaults, checked like options of built-in strategies."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Option:
 
 
 def declared(policy: type[Declaring]) -> dict[str, Option]:
-    """The options of a policy class by name, in the order of their declaration, those of its bases first.
+    """The options of a policy class by name, in the order of their declaration, options of its bases first.
 
     Raises:
         OptionError: an annotation or a default cannot be an option's.

@@ -1,4 +1,4 @@
-"""What charts of the report share: their rows, sizes, and the colours of what stands for something."""
+"""Shared parts of the report's charts: rows, sizes and colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to every page, and the state that each event left it in, from the `events` table.
+"""The history of every page, and the state after each event, from the `events` table.
 
 Pages are numbered along the footprint: allocations by address, one after another, without the gaps between them.
 """

@@ -99,5 +99,5 @@ def _in_script(code: str) -> str:
 
 
 def _json(value: object) -> str:
-    """JSON that cannot end the element it stands in, whatever names it holds."""
+    """JSON that cannot end the element around it, for any names in it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -193,7 +193,7 @@ def _shown(value: object) -> str:
 
 
 def _groups(values: Sequence[Mapping[str, str]]) -> list[str]:
-    """The workload's name, with those of its options that tell workloads of the same name apart."""
+    """The workload's name, with options that tell workloads of the same name apart."""
     names = [_workload(flat) for flat in values]
     labels = []
     for name, own in zip(names, values, strict=True):

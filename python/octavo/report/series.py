@@ -1,4 +1,4 @@
-"""What happened over time, from the interval tables, in few enough bins to draw."""
+"""Events over time, from the interval tables, in few enough bins to draw."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOVES = {
 
 
 def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
-    """Rows for the charts over time, of whatever tables runs have."""
+    """Rows for the charts over time, from all tables that runs have."""
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _CHARTS}
     for run in runs:
         for name, (table, key, draw) in _CHARTS.items():
@@ -64,7 +64,7 @@ def lent(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _few(table: pl.DataFrame, key: str | None, runs: int) -> pl.DataFrame:
-    """A table in few enough bins that those of all runs together can be drawn."""
+    """A table in so few bins that the bins of all runs together can be drawn."""
     if key is None:
         return binned(table, [], _BINS)
     width = max(table[key].n_unique() * runs, 1)

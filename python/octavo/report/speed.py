@@ -21,7 +21,7 @@ _USUAL = "on-touch"
 
 
 def baseline(runs: Sequence[Run], named: str | None) -> str:
-    """The variant that speed-ups are relative to: the one that is named, on-touch, or the first.
+    """The variant that speed-ups are relative to: the named one, on-touch, or the first.
 
     Raises:
         ScenarioError: no run is of the variant that is named.

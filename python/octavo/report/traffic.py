@@ -1,4 +1,4 @@
-"""What each kernel moved between the levels of memory, on nodes whose host and GPUs are coherent."""
+"""Traffic of each kernel between the levels of memory, on nodes whose host and GPUs are coherent."""
 
 from __future__ import annotations
 

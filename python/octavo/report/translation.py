@@ -1,4 +1,4 @@
-"""How far the TLBs reach and how often they miss, from totals and the machine."""
+"""Reach of the TLBs and their misses, from totals and the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who shares which pages under each dispatch, beside the published characterisation: GRIT's partition.
+"""Sharing of pages under each dispatch, beside the published characterisation: GRIT's partition.
 
 Nothing here is about speed. Shares of pages and accesses are counted from the kernels' streams; how many pages lose
 their replicas to a store, and get new ones, is seen in runs under duplication.
@@ -70,7 +70,7 @@ def characterise(
 ) -> Partition:
     """Count and run, and leave tables and pictures; errors as `Experiment.run`.
 
-    `collapse_scale` is that of the runs; the study's own if left out. Counts are always made at the study's.
+    `collapse_scale` is the scale of the runs; the study's own if left out. Counts are always made at the study's.
     """
     smaller = () if collapse_scale is None else (f"workload.scale={collapse_scale}",)
     runs = study.experiment([Variant(one.label, (*DUPLICATION, one.override, *smaller)) for one in dispatchers])

@@ -1,4 +1,4 @@
-"""What every part of the reproduction shares: the kernels, the settings of a run, where results go."""
+"""Shared by all parts of the reproduction: the kernels, the settings of a run, where results go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What colours stand for, in pictures and reports: one meaning each, and none twice.
+"""Colours in pictures and reports: one meaning each, and none twice.
 
 Colours of a family (placements, processors, causes, …) were chosen by a search for the largest distance between any
 two of them, as readers with and without a deficiency of red or green see them; a test computes these distances.

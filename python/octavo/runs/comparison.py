@@ -126,7 +126,7 @@ class Comparison:
 
         Args:
             what: `speedup`; `breakdown`, times by cause; `phases` of whole programs; `jobs` over time.
-            width: in inches; `octavo.runs.pictures` has those of papers.
+            width: in inches; `octavo.runs.pictures` has the widths of papers.
 
         Raises:
             ScenarioError: there is no such picture of these runs.

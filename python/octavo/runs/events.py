@@ -1,4 +1,4 @@
-"""Kinds of rows in `events` tables: those of simulated runs, and those that only profiles of real programs have.
+"""Kinds of rows in `events` tables: kinds of simulated runs, and kinds that only profiles of real programs have.
 
 This is the one place that names kinds. The engine's own come from the engine; `octavo.report` and its page, and
 `octavo.measured.activity`, take theirs from here.
@@ -33,7 +33,7 @@ KINDS = (*SIMULATED, *PROFILED)
 GPU_FAULTS = ("read_fault", "write_fault", "atomic_fault", "prefetch_fault", "unknown_fault")
 """Kinds in which the driver sees a GPU's fault."""
 WRITES = ("write_fault", "atomic_fault")
-"""Those of them that ask for write permission."""
+"""The kinds that ask for write permission."""
 GPU_REQUESTS = (*GPU_FAULTS, "counter")
 """Kinds in which a GPU asks the driver for a page."""
 REQUESTS = (*GPU_REQUESTS, "cpu_fault")

@@ -274,7 +274,7 @@ def _failure(error: _core.SimulationError, label: str) -> SimulationError:
 def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool, limits: _Limits) -> RunResult:
     with folder.locked(point.folder) as target:
         found = folder.finished(target, point.scenario, force=force)
-        if found is None or point.timeline is not None:  # Nobody else wrote it since we looked.
+        if found is None or point.timeline is not None:  # No other process wrote it since we looked.
             folder.save(target, point.scenario, *_simulated(point, stop, progress, limits))
     return RunResult(point.folder)
 

@@ -46,7 +46,7 @@ class Outcome:
     points: pl.DataFrame
     """One row for each workload and variant: see `octavo.runs.measures.row`."""
     alone: dict[Alone, RunResult]
-    """The runs of each job alone, if they were asked for."""
+    """The runs of each job alone, if requested."""
     replicates: dict[tuple[str, str], list[RunResult]] = field(default_factory=dict)
     """By workload and variant, all of its runs, the one in `results` first; nothing if each ran once."""
 

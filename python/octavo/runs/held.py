@@ -1,4 +1,4 @@
-"""What a folder holds: a finished run, the profile of a real program, or something else."""
+"""The contents of a folder: a finished run, the profile of a real program, or something else."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NAMED = 3
 
 
 def instead(folder: Path) -> str:
-    """Results below a folder that is none itself, as those of experiments and sweeps are."""
+    """Results below a folder that is not a result itself, such as an experiment or a sweep."""
     below = sorted(file.parent for file in folder.rglob(SUMMARY_FILE) if is_finished(file.parent))
     if not below:
         return f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}"

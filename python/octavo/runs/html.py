@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table whose texts are shown as they are, whatever signs they hold."""
+    """A table that shows its texts literally, with any characters in them."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     top = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""

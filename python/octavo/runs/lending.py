@@ -1,4 +1,4 @@
-"""Who lends memory to whom over time, and where pages come from: told by the single events of a run."""
+"""Memory that GPUs lend each other over time, and where pages come from: from the single events of a run."""
 
 from __future__ import annotations
 

@@ -18,5 +18,5 @@ LEVELS = {
 
 
 def told(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The levels that a table tells: those of earlier versions lack LPDDR's."""
+    """The levels that a table tells: tables of earlier versions lack LPDDR's."""
     return {level: names for level, names in LEVELS.items() if all(name in columns for name in names)}

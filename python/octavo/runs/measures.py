@@ -154,7 +154,7 @@ LOW, HIGH = "_low", "_high"
 def with_intervals(points: pl.DataFrame, replicates: Mapping[tuple[str, str], Sequence[RunResult]]) -> pl.DataFrame:
     """Put medians in place of times, and add `time_ps_low`, `time_ps_high` and `replicates`; nothing if all ran once.
 
-    Counts and shares stay those of the first replicate.
+    Counts and shares still come from the first replicate.
 
     Raises:
         DamagedError: a result is not what was written.

@@ -1,4 +1,4 @@
-"""How much memory runs may take: what a user says, or what is free."""
+"""The memory that runs may take: a user's limit, or the free memory."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def whole(*, here: bool = True) -> int | None:
 
 
 def part(most: int | None, runs: int) -> int | None:
-    """Of bytes for all, those of each of this many runs side by side."""
+    """The part of each run when this many runs share the bytes."""
     return None if most is None else most // max(runs, 1)
 
 
@@ -107,7 +107,7 @@ def free() -> int | None:
 
 
 def peak() -> int:
-    """Most bytes that this process had. Where the system counts by program, those of its parent are not among them."""
+    """Most bytes that this process had. Where the system counts by program, its parent's are not included."""
     try:
         found = re.search(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     except OSError:

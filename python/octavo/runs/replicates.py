@@ -50,7 +50,7 @@ class Interval:
 
 
 def interval(values: Iterable[float]) -> Interval:
-    """The median and its interval from the order of the values alone, whatever their distribution.
+    """The median and its interval from the order of the values alone, for any distribution.
 
     With six values or more the interval holds the median with 95 % probability or more; with fewer it is from the least
     to the greatest, which hold it with 1 - 2^(1-n): 50 % for two, 94 % for five.

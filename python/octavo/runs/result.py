@@ -1,4 +1,4 @@
-"""What a run leaves behind: a summary and tables."""
+"""The result of a run: a summary and tables."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class RunResult:
         Of what `octavo profile` sampled, the memory in use over time.
 
         Args:
-            width: in inches; that of a page, if left out. `octavo.runs.pictures` has those of papers.
+            width: in inches; that of a page, if left out. `octavo.runs.pictures` has the widths of papers.
 
         Raises:
             OutputError: the run had no time, or was imported from a profile.

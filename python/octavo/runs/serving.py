@@ -111,7 +111,7 @@ def _workload(result: RunResult) -> Scenario:
 
 def _steps(result: RunResult, launches: int) -> tuple[list[int], list[int]]:
     """When each step began and ended; the first begins with its first kernel, others when the one before has ended."""
-    # Where there are several jobs, their names stand before those of their kernels.
+    # With several jobs, names of kernels begin with the job's name.
     own = pl.col("kernel").str.split("/").list.last().is_in(KERNELS)
     kernels = result.table("kernels").filter(own).sort("began_ps", "ended_ps")
     ended = kernels["ended_ps"].to_list()[launches - 1 :: launches]

@@ -1,4 +1,4 @@
-"""What jobs cost each other: each job's time beside the others and alone, how evenly they suffer, what gets done.
+"""Interference of jobs: each job's time beside the others and alone, fairness, throughput.
 
 Alone is the same scenario with every other job idle: the job has its GPUs, its compute units and its memory as beside
 them, and the rest stays unused.

@@ -1,4 +1,4 @@
-"""What runs would take, from short trials of some of them, each in a process of its own that leaves nothing behind.
+"""Estimates of runs, from short trials of some of them, each in a process of its own that leaves nothing behind.
 
 Run as a program it is that process: a scenario comes in as JSON, what was found goes out as JSON.
 """

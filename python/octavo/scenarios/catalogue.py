@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""Lists of names to choose from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs the points of a sweep: processes on this machine, or a cluster."""
+"""Workers that run the points of a sweep: processes on this machine, or a cluster."""
 
 from __future__ import annotations
 

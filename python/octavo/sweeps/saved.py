@@ -1,4 +1,4 @@
-"""What a sweep has found so far, read from its folder: under way, killed or over."""
+"""A sweep's results so far, read from its folder: under way, killed or over."""
 
 from __future__ import annotations
 

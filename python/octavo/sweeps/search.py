@@ -1,8 +1,8 @@
 """Search for the best point instead of trying all: Optuna's tree-structured Parzen estimator.
 
-Trials are asked for in generations of a fixed size and told in order, so that what is tried depends on the seed alone,
-never on who ran it or how many ran side by side. A search that was stopped asks for the same trials again and finds
-their results in its folder, so no state of Optuna's has to be kept.
+Trials are requested in generations of a fixed size and reported in order. So the trials depend on the seed alone, never
+on where they ran or how many ran side by side. A search that was stopped asks for the same trials again and finds their
+results in its folder, so no state of Optuna's has to be kept.
 """
 
 from __future__ import annotations

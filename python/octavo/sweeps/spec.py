@@ -1,4 +1,4 @@
-"""What a sweep is asked for: the file, or the same as a dictionary."""
+"""The request of a sweep: the file, or the same as a dictionary."""
 
 from __future__ import annotations
 

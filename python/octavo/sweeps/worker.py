@@ -76,7 +76,7 @@ def explained(error: BaseException) -> str:
 
 
 def _private_output() -> TextIO:
-    """Standard output, out of the way of whatever else prints: that goes to standard error."""
+    """Standard output, kept free of other prints: that goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers

@@ -40,7 +40,7 @@ def write(  # noqa: PLR0913 - one for each part of a trace
         instructions: columns as in `docs/trace-format.md`, as a frame or NumPy arrays by name, sorted for you; or an
             iterator of such pieces, or of single rows as dictionaries, in the order of the trace: memory then depends
             on the largest piece. Columns left out are 0, `sequence` counts rows of each wavefront.
-        allocations: `name`, `base`, `bytes`, and `gpu` where the memory of one was asked for.
+        allocations: `name`, `base`, `bytes`, and `gpu` if the program requested memory of one.
         launches: `kernel`, `grid` and `group` (three numbers each, or `grid_x`, ...), and what else is known.
         actions: the whole program around the launches, columns as in `docs/trace-format.md`; allocations then say what
             they are (`kind`, `spread`). Where an address is expected, the name of an allocation may stand, and `bytes`

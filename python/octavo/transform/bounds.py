@@ -83,7 +83,7 @@ class Bounds:
         return sign in _KEEPS and (sign not in {"/", "%"} or bool(node.children[1].constant))
 
     def _constructed(self, node: Node, at: Node, depth: int) -> bytes | None:
-        """The numbers that a dim3 is made from: one, or all. A copy has those of its original."""
+        """The numbers that a dim3 is made from: one, or all. A copy has its original's numbers."""
         while node.kind == "UNEXPOSED_EXPR" and len(node.children) == 1:
             node = node.children[0]
         if node.name != "dim3" or node.kind != "CALL_EXPR":

@@ -19,7 +19,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def inclusion(text: bytes, unit: Any, path: str) -> Iterator[Edit]:
-    """The edit that includes the header, if the file does not yet: after that of CUDA, or after the last one."""
+    """The edit that includes the header, if the file does not yet: after CUDA's, or after the last one."""
     included = [
         (each.spelling, file_offset(each.extent.end)[1])
         for each in unit.cursor.get_children()

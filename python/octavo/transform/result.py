@@ -1,4 +1,4 @@
-"""What a transformation gives: the new text, what was changed, what was left alone and why."""
+"""The result of a transformation: the new text, the changes, and what was left alone and why."""
 
 from __future__ import annotations
 

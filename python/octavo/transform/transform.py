@@ -192,7 +192,7 @@ class _Change:
 
 
 def _unique(found: Sequence[buffers.Group]) -> dict[int, str]:
-    """A name for each allocated variable: its own, or with that of its function where two have the same."""
+    """A name for each allocated variable: its own, or with its function's name if two are equal."""
     variables = [variable for group in found for variable in dict.fromkeys(each for each, _ in group.allocations())]
     times = Counter(variable.name for variable in variables)
     return {

@@ -1,4 +1,4 @@
-"""What a program does with a pointer, one use at a time."""
+"""Uses of a pointer in a program, one at a time."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Judge:
 
 
 def _names_what_it_calls(call: Node) -> bool:
-    """Whether a call begins with the name of a function: those of constructors and of operators do not."""
+    """Whether a call begins with the name of a function: constructors' and operators' calls do not."""
     called = call.children[0].bare()
     return called.kind in REFERENCES and called.name == call.name and called.target == call.target
 

@@ -1,4 +1,4 @@
-"""Anybody's figures beside those of runs: a table with a row for each figure, measured or simulated elsewhere."""
+"""A user's figures beside figures of runs: a table with a row for each figure, measured or simulated elsewhere."""
 
 from __future__ import annotations
 

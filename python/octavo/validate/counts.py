@@ -1,4 +1,4 @@
-"""What is counted on both sides, and where the two count different things.
+"""Counts on both sides, and where they count different things.
 
 `found` is written in terms of the summary of a run (`accesses`), `reference` in terms of the columns of the reference
 table. Nothing is corrected to agree: where definitions differ, `differs` says how. `code` names the reference's

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOOL = Path("tools") / "mgpusim-reference" / "reference.py"
 OWN_TRACES = "own-traces"
-"""Folder of the traces of one's own points, in that of the results."""
+"""Folder of the traces of your own points, inside the folder of results."""
 
 
 def rerun(table: Path, root: Path, rows: Sequence[Row], *, force: bool) -> Path:

@@ -170,7 +170,7 @@ def _agreement(summaries: Sequence[Summary]) -> Table:
         "count",
         *(f"{_gpus(one.gpus)}: {head}" for one in shown for head in ("within", "but code", "sum", "goal")),
     ]
-    title = f"Counts: share of the runs within {WITHIN:.0%}; the same but for instruction fetches; error of the sum"
+    title = f"Counts: share of the runs within {WITHIN:.0%}; the same except for instruction fetches; error of the sum"
     return Table(title, columns, rows)
 
 

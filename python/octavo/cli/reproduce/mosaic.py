@@ -137,7 +137,7 @@ def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[in
 
 
 def _check_drawn(study: Study, mixed: str | None) -> None:
-    """Before anything runs: there are mixes, and none of the sizes that were asked for is left out."""
+    """Before anything runs: there are mixes, and every requested size is among them."""
     if study.heterogeneous and mixed is not None and max(study.mixed) > len(study.applications):
         raise ScenarioError(f"--mixed: expected at most the {len(study.applications)} applications, found {mixed}")
 

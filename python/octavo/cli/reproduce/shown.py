@@ -17,7 +17,7 @@ def counts(sink: Sink, title: str, table: pl.DataFrame) -> None:
 
 
 def values(sink: Sink, title: str, table: pl.DataFrame) -> None:
-    """A table of whatever numbers and texts."""
+    """A table of any numbers and texts."""
 
     def text(value: object) -> str:
         return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,6 +1,6 @@
 """Unified-memory activity of a real program, from any recorder: one row for each thing the driver reports.
 
-The numbers are those of CUPTI (cupti_activity.h, CUDA 12.9), whose records the other recorders pass on.
+The numbers come from CUPTI (cupti_activity.h, CUDA 12.9); the other recorders pass on its records.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def main() -> None:
         try:
             _tell(out, *sys.argv[1:])
         except BrokenPipeError:
-            os._exit(1)  # who has started us was stopped, and no one is left to tell
+            os._exit(1)  # the parent process was stopped, so there is no one to report to
 
 
 def _tell(out: TextIO, probe: str, gpu: str, effort: str) -> None:

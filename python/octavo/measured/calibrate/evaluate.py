@@ -84,7 +84,7 @@ def _timed(value: Value, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _parts(value: Value, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows themselves, or those of each pair of GPUs."""
+    """The rows themselves, or the rows of each pair of GPUs."""
     if not value.each_pair:
         yield value.name, rows
         return

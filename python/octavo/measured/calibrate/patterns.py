@@ -1,6 +1,6 @@
 """The probes' access patterns on a simulated node: the workload `touch` under the memory system that a probe meets.
 
-Times are those of kernels without their launches, as events of a GPU give them.
+Times are kernel times without launches, as events of a GPU give them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the driver recorded while a probe ran, as the events table that simulated runs write."""
+"""The driver's records of a probe, as the events table that simulated runs write."""
 
 from __future__ import annotations
 

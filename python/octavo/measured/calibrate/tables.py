@@ -1,4 +1,4 @@
-"""What the probes' tables hold: series by probe, and the parameters of each.
+"""Tables of the probes: series by probe, and the parameters of each.
 
 Every row of every series also has `repetition` (from 0), `seconds`, `bytes` (useful bytes moved) and `count` (calls,
 launches, accesses or operations); a parameter that a series does not have is null in its rows.

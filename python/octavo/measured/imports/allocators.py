@@ -1,4 +1,4 @@
-"""What an allocator logged, as a result folder: memory in use over time, and when each allocation lived."""
+"""An allocator's log as a result folder: memory in use over time, and the lifetime of each allocation."""
 
 from __future__ import annotations
 

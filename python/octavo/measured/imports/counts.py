@@ -1,4 +1,4 @@
-"""What happened to every allocation and to every 64 KiB of it, in pages.
+"""Counts for every allocation and for every 64 KiB of it, in pages.
 
 Address spaces are large and profiles touch little of them: pages are never listed one by one. Parts of allocations are
 cut where any of them begins or ends, and every piece between two cuts is counted as a whole.
@@ -62,7 +62,7 @@ class _Rows:
 
     @property
     def to_gpu(self) -> Flags:
-        """Rows that bring pages to a GPU, for whatever reason."""
+        """Rows that bring pages to a GPU, for any reason."""
         return self.among(kinds.TRANSFERS) & (self.target > 0)
 
 
@@ -95,7 +95,7 @@ def tables(
 
     Args:
         allocations: in the order of their numbers.
-        parts: whose rows are those of `events`.
+        parts: with the rows of `events`.
         events: the table of that name.
         origin: the nanosecond that is time 0.
 

@@ -93,7 +93,7 @@ def _nothing(export: Export, notes: Counter[str]) -> str:
 
 
 def _process(export: Export, processes: Numbers, wanted: int | None) -> int:
-    """The process to import: the one that is wanted, or the only one; -1 if none is named at all."""
+    """The process to import: the wanted one, or the only one; -1 if none is named at all."""
     numbers, counts = np.unique(processes[processes >= 0], return_counts=True)
     found = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     listed = ", ".join(f"{number} ({found[number]:,} rows)" for number in sorted(found, key=lambda one: -found[one]))

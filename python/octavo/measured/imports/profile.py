@@ -1,4 +1,4 @@
-"""What is known of a profile of a real program, from any recorder."""
+"""A profile of a real program, from any recorder."""
 
 from __future__ import annotations
 

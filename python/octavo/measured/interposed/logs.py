@@ -32,7 +32,7 @@ def summed(logs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _buffer(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A buffer in all processes; the status is that of the first failure."""
+    """A buffer in all processes; the status comes from the first failure."""
     counts = [{key: value for key, value in one.items() if key not in (*_LABELS, "status")} for one in each]
     status = next((one["status"] for one in each if one["status"] is not None), None)
     return {**{key: each[0][key] for key in _LABELS}, **_counts(counts), "status": status}

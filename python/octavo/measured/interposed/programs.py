@@ -116,7 +116,7 @@ def recording_to(file: Path, command: Sequence[str]) -> dict[str, str]:
 
 
 def recordings(file: Path) -> list[Path]:
-    """Files that a recorded program has left: its own, if it exists, and those of its children."""
+    """Files that a recorded program has left: its own, if it exists, and its children's."""
     return [*([file] if file.is_file() else []), *_others(file, _RECORDING)]
 
 
@@ -137,7 +137,7 @@ def _environment(command: Sequence[str], variables: dict[str, str]) -> dict[str,
 
 
 def _in_the_way(file: Path, key: str, *, force: bool) -> list[Path]:
-    """Files of a name, and those of other processes, that may be replaced.
+    """Files of a name, and of other processes, that may be replaced.
 
     Raises:
         OutputError: nothing can be written there, or something is there that may not be replaced.

@@ -1,4 +1,4 @@
-"""What the kernel says of processes, from /proc; nothing where a process is gone or may not be read."""
+"""The kernel's data about processes, from /proc; nothing where a process is gone or may not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What samples leave: rows of tables, and what is known of each process and mapping."""
+"""The record of all samples: rows of tables, and the state of each process and mapping."""
 
 from __future__ import annotations
 

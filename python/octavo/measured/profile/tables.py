@@ -1,4 +1,4 @@
-"""Samples as tables and totals: those of simulated runs where they mean the same, and their own."""
+"""Samples as tables and totals: the tables of simulated runs where they mean the same, and their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PICOSECONDS = 1000
 
 
 def tables(record: Record) -> dict[str, pl.DataFrame]:
-    """The tables by name: `memory_intervals` is that of simulated runs, others only sampled programs have."""
+    """The tables by name: `memory_intervals` is as in simulated runs; only sampled programs have the others."""
     return {
         "memory_intervals": _frame(record.memory, ["time_ps", "processor:text", "bytes"]),
         "process_intervals": _frame(record.processes, _PROCESS_INTERVALS),

@@ -37,9 +37,9 @@ class Ending:
     code: int
     """Its exit status, or minus the signal that killed it."""
     used: resource.struct_rusage
-    """What it used, with those of its children that it waited for."""
+    """Its resource usage, including children that it waited for."""
     span: int
-    """Nanoseconds until the last sample, after its end and that of what it left behind."""
+    """Nanoseconds until the last sample, after the end of the program and of its daemons."""
     signals: Sequence[int]
     """Signals that came meanwhile."""
 

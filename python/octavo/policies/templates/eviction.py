@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class MyPolicy(EvictionPolicy):
-    """The page that was used least recently leaves, or the one that came first."""
+    """The page that was used least recently leaves, or the page that came first."""
 
     # An option, set by `--set`, in a scenario file or from Python. Types: bool, int, float, str, Literal of words.
     refresh: bool = option(True, "whether a use makes a page the last to leave, or only its arrival does")

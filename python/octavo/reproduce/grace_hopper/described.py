@@ -1,4 +1,4 @@
-"""What a part of the study is: its name, what it runs, and of which programs and kinds it has runs."""
+"""Descriptions of the study's parts: the name, the runs, and the programs and kinds."""
 
 from __future__ import annotations
 

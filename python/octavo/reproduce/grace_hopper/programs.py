@@ -17,7 +17,7 @@ class Program:
     studied: bool = True
     """Whether the study's input is an option of the workload; otherwise it is the default input."""
     share: float = 1.0
-    """Its scale over that of the study: a program with many launches is taken smaller."""
+    """Its scale over the study's: a program with many launches is taken smaller."""
 
     def overrides(self, scale: float) -> tuple[str, ...]:
         """The program on the study's input at a scale."""

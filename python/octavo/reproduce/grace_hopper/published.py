@@ -1,6 +1,6 @@
-"""What the study says, from the one file that holds it: statements alone.
+"""The study's statements alone, from the one file that holds them.
 
-Its results in numbers are neither in the file nor used.
+Its numeric results are neither in the file nor used.
 """
 
 from __future__ import annotations

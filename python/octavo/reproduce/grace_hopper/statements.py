@@ -18,7 +18,8 @@ Verdict = tuple[bool | None, str, str]
 """Whether a statement holds (None: in part), what was found, and why."""
 
 FAR = 1.1
-"""Slow-down of managed memory over that of system memory from which it is hurt far more; chosen."""
+"""Slow-down of managed memory over the slow-down of system memory, from which managed memory is hurt far more;
+chosen."""
 
 
 def judged(frames: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What every part of the study shares: how a program is run, where results go."""
+"""Shared by all parts of the study: how a program is run, where results go."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Study:
         return Runs(root, digested, {key: found[folder] for key, folder in folders.items()})
 
     def _folder(self, key: Key, scenario: Scenario) -> Path:
-        """Parts share equal runs, whatever they call them."""
+        """Parts share equal runs, even under different names."""
         return inside(self.root, RUNS, slug(key[0]), f"{slug(key[1])}-{scenario.digest}")
 
 

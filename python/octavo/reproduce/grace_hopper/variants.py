@@ -59,7 +59,7 @@ def tried(study: Study) -> Part:
     )
 
     def draw(root: Path) -> None:
-        # A colour is that of a kind, so counters are told by panels.
+        # A colour belongs to a kind, so panels tell counters apart.
         told = pl.when(pl.col("counters") == "off").then("program").otherwise(pl.format("{}, counters on", "program"))
         named = shown.with_columns(told.alias("program")).sort("program", maintain_order=True)
         for name, column in SPEEDS.items():

@@ -1,4 +1,4 @@
-"""Who harvests and who yields: the published cases, as far as their programs are there."""
+"""The published cases, with harvesters and owners, as far as their programs are there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Job:
     workload: dict[str, Any]
     gpus: tuple[int, ...]
     network: bool = False
-    """Whether it is a network, which fills the part of its GPUs' memory that the study says, whatever the scale."""
+    """Whether it is a network: at every scale, it fills the study's part of its GPUs' memory."""
     beside: float | None = None
-    """Bytes on each of its GPUs over those of the harvesting job that needs most, where these give it its size."""
+    """Bytes on each of its GPUs over the bytes of the largest harvesting job, if this ratio sets its size."""
 
     def table(self, until: str | None, scales: Mapping[str, float]) -> dict[str, Any]:
         """The job as a scenario has it; one that yields begins again until the harvester is done."""

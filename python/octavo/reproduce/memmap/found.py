@@ -1,4 +1,4 @@
-"""What the study found, beside the publication, as tables and pictures."""
+"""Results of the study beside the publication, as tables and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every placement of each application, those of the model, and what managed memory does with and without advice."""
+"""Every placement of each application, the model's placements, and managed memory with and without advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What placements are compared with: all on the device, and managed memory with `cudaMemAdvise`."""
+"""Systems to compare placements with: all on the device, and managed memory with `cudaMemAdvise`."""
 
 from __future__ import annotations
 

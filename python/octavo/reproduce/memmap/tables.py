@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _PAGE = 4096
-"""Bytes that a rate of faults is for, whatever the pages of the system."""
+"""Bytes that a rate of faults refers to, for any page size of the system."""
 
 
 @dataclass(frozen=True)

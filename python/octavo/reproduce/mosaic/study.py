@@ -1,4 +1,4 @@
-"""What every part of the study shares: how it is run, where results go, and the weighted speed-up."""
+"""Shared by all parts of the study: how it is run, where results go, and the weighted speed-up."""
 
 from __future__ import annotations
 

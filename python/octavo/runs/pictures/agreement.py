@@ -1,4 +1,4 @@
-"""Times found over those of a reference."""
+"""Times found over a reference's times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Picture:
-    """Kernel times found over those of a reference, one point for each run, with bands of 15 % and 50 %.
+    """Kernel times found over a reference's, one point for each run, with bands of 15 % and 50 %.
 
     Runs further off than 15 % are named, hollow points are runs that the reference itself computes wrongly.
     """

@@ -26,7 +26,7 @@ _DARK = 1.4
 _STROKES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
 """Markers and lines of the first line of a colour, of the second, and so on."""
 _BEHIND = 4.0
-"""How much larger the points of the first line are than those of the last, in points."""
+"""How much larger the points of the first line are than the last line's, in points."""
 _ROOM = 1.06
 """Where an axis that begins at zero ends, over the largest value."""
 _WIDE_LABEL = 8

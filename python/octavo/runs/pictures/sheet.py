@@ -1,4 +1,4 @@
-"""What all pictures have in common: their sizes, what stands around the data, and how they are written."""
+"""Shared by all pictures: sizes, the frame around the data, and how files are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has over time."""
+"""Pictures of a run over time."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ OVERWRITE = {"fill_", "zero_", "copy_", "bernoulli_", "uniform_", "normal_", "ra
 """Operators that write all of their first argument and do not read it."""
 
 RUNNING_STATISTICS = {"native_batch_norm", "cudnn_batch_norm"}
-"""Operators that write their fourth and fifth argument in training, of which their schemas say nothing."""
+"""Operators that write their fourth and fifth argument in training, which their schemas do not mention."""
 
 Event = tuple[Any, ...]
 """`("free", tensor)`, or `("run", name, flops, reads, writes, made)`, operands as (tensor, offset, bytes)."""

@@ -66,7 +66,7 @@ def _carried(
     freed: dict[int, int],
     touched: set[int],
 ) -> dict[int, int]:
-    """Tensors of the step before, and those of this step that take their place for the next.
+    """Tensors of the previous step, and tensors of this step that take their place in the next.
 
     A gradient, for example, is given back when the next step begins, and another of its size is made later.
     """

@@ -48,7 +48,7 @@ class Measurement:
 
 @dataclass
 class Chosen:
-    """What is compared, and how many points of which series are not, by reason."""
+    """Compared points, and the number of skipped points of each series, by reason."""
 
     measurements: list[Measurement] = field(default_factory=list)
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What is compared with UVMSmart's rules: programs under policies, with memories that are too small for them."""
+"""Cases to compare with UVMSmart's rules: programs under policies, with memories that are too small for them."""
 
 from __future__ import annotations
 

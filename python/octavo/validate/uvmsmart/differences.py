@@ -1,4 +1,4 @@
-"""The rules with Octavo's two differences put in, of which its distance from the rules is made."""
+"""The rules with Octavo's two differences, which explain its distance from the rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class AsOctavo(Replay):
     """What is on its way does not count as there while others leave; counts of a block outlast its way home."""
 
     def synchronise(self) -> None:
-        """As the rules', but for the counts."""
+        """As in the rules, except for the counts."""
         uses = dict(self._uses)
         super().synchronise()
         self._uses = uses

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def counts(path: Path | None, found: UvmsmartValidation) -> sheet.Picture:
-    """Octavo's counts over those of the rules, one point for each row that both finish, with the band that is near."""
+    """Octavo's counts over the rules' counts, one point for each row that both finish, with the band of near rows."""
     figure = sheet.figure(sheet.PAGE, 2.0 * len(COUNTS) / 2 + 1.2)
     panels = figure.subplots(2, -(-len(COUNTS) // 2)).flat
     for axes, count in zip(panels, COUNTS, strict=True):

@@ -64,7 +64,7 @@ POLICIES = (
 """Pairs of `-hardware_prefetch` and `-eviction_policy`, and the last with `-hwprefetch_oversub 0`."""
 
 OVERSUBSCRIPTIONS = (110, 125, 150)
-"""Footprint in percent of the memory: those of the publications."""
+"""Footprint in percent of the memory: the publications' sizes."""
 
 PAGE = 4096
 """Bytes of a page (`-page_size 4KB`)."""

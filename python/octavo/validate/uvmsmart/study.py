@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 COUNTS = ("faults", "migrated", "evicted", "thrashed")
-"""What is compared, in pages but for the first."""
+"""The compared counts; all but the first are in pages."""
 NEAR = 0.05
 """How far off a count may be to be near, as a share."""
 
@@ -39,7 +39,7 @@ class Row:
     octavo: Counts | None
 
     def error(self, count: str) -> float | None:
-        """Of Octavo's count relative to that of the rules; None where one has none."""
+        """Of Octavo's count relative to the rules' count; None where one has none."""
         if self.rules is None or self.octavo is None:
             return None
         return _error(getattr(self.octavo, count), getattr(self.rules, count))
@@ -58,7 +58,7 @@ class UvmsmartValidation:
     rows: list[Row]
 
     def within(self, count: str, share: float = NEAR) -> tuple[int, int]:
-        """Rows in which a count is within a share of that of the rules, and all rows that both finish."""
+        """Rows in which a count is within a share of the rules' count, and all rows that both finish."""
         errors = [error for row in self.rows if (error := row.error(count)) is not None]
         return sum(abs(error) <= share for error in errors), len(errors)
 

@@ -45,7 +45,7 @@ class Tree:
         return range(self.first + leaf * LEAF, self.first + (leaf + 1) * LEAF)
 
     def fill(self) -> set[int]:
-        """Fills nodes of which more than half is there, the lower ones first; the leaves that come for it.
+        """Fills nodes that are more than half full, the lower ones first; the leaves that come for it.
 
         `traverse_and_fill_lp_tree`: what fills a node counts for those above.
         """
@@ -60,7 +60,7 @@ class Tree:
         return come
 
     def empty(self, evictable: set[int]) -> set[int]:
-        """Empties nodes of which less than half is there, the lower ones first; the leaves that leave for it.
+        """Empties nodes that are less than half full, the lower ones first; the leaves that leave for it.
 
         `traverse_and_remove_lp_tree`: whole leaves leave, of those that can.
         """

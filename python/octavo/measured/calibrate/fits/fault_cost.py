@@ -34,7 +34,7 @@ class FaultCosts:
 
 
 def group(table: pl.DataFrame) -> Estimate:
-    """Seconds a group of faults takes, whatever it holds."""
+    """Fixed seconds that any group of faults takes."""
     costs = fault_costs(table)
     return spread(costs.per_group, costs.note)
 

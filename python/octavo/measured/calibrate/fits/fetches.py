@@ -72,7 +72,7 @@ def fetched(table: pl.DataFrame, number: int) -> Estimate:
 
 
 def faults_a_block(table: pl.DataFrame) -> Estimate:
-    """How many of a block's touches fault, over blocks and repetitions, in whatever order they come.
+    """How many of a block's touches fault, over blocks and repetitions, in any order.
 
     Raises:
         Unfit: touches do not fall into two kinds.

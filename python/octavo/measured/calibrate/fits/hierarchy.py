@@ -78,10 +78,10 @@ def _curves(table: pl.DataFrame) -> list[list[Plateau]]:
 
 
 def _named(found: list[Plateau], l2_bytes: int | None) -> dict[Level, Plateau]:
-    """Plateaus by level: L1 is the first, L2 all up to the one that ends where the cache does, memory the next.
+    """Plateaus by level: L1 is the first, L2 all levels up to the cache's end, memory the next.
 
-    An L2 cache in two halves has two plateaus, and slopes may hold a short one: its latency is that of the one with
-    most points, its end that of the last.
+    An L2 cache in two halves has two plateaus, and slopes may hold a short one: the L2 has the latency of the plateau
+    with most points, and ends with the last one.
     """
     end = _end_of_l2(found, l2_bytes)
     if end is None:

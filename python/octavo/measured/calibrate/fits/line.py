@@ -1,4 +1,4 @@
-"""Straight lines: what something takes whatever its size, and what each byte or call adds to that."""
+"""Straight lines: a fixed time, and the time that each byte or call adds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Line:
 
 
 def overhead(table: pl.DataFrame) -> Estimate:
-    """Seconds that a transfer takes whatever its size."""
+    """Fixed seconds of a transfer of any size."""
     return fitted(table, "size", "bytes").start
 
 

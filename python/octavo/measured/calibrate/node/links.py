@@ -26,7 +26,7 @@ _TRIP = "zero_copy_round_trip_read"
 
 
 def host(draft: Draft) -> None:
-    """The link's bandwidth is that of bulk copies to the GPU: the simulated link is alike in both directions."""
+    """The link has the bandwidth of bulk copies to the GPU: the simulated link is alike in both directions."""
     if (rate := draft.number(_HOST, "host_link.bandwidth")) is not None:
         draft.put("host_link.bandwidth", quantities.text(rate, "B/s"), f"measured {draft.named(_HOST)}")
 

@@ -1,4 +1,4 @@
-"""What bulk copies between host and device cost."""
+"""Cost of bulk copies between host and device."""
 
 from __future__ import annotations
 

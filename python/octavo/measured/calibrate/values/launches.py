@@ -1,4 +1,4 @@
-"""What it costs to launch a kernel."""
+"""Cost of launching a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What device memory and its caches give."""
+"""Bandwidth and latency of device memory and its caches."""
 
 from __future__ import annotations
 

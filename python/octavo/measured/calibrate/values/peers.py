@@ -1,4 +1,4 @@
-"""What GPUs give one another, pair by pair."""
+"""Bandwidth and latency between GPUs, pair by pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What memory costs that CPU and GPU share: managed, and allocated by the system where the platform supports that."""
+"""Cost of memory that CPU and GPU share: managed, or allocated by the system where the platform supports that."""
 
 from __future__ import annotations
 

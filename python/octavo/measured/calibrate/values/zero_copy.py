@@ -1,4 +1,4 @@
-"""What kernels get from pinned host memory."""
+"""Bandwidth and latency of kernels on pinned host memory."""
 
 from __future__ import annotations
 
