@@ -47,6 +47,15 @@ def path(runs):
 
 
 @pytest.fixture(scope="module")
+def of_two_workloads(runs, tmp_path_factory):
+    """A report whose runs have long names, the first one with buffers of one page at both ends."""
+    root = tmp_path_factory.mktemp("two")
+    octavo.run(workload="fir", placement="access-counter", scale=SMALL, output=root / "fir")
+    octavo.run(workload="stencil2d", placement="duplication", scale=SMALL, output=root / "stencil2d")
+    return report([root / "fir", root / "stencil2d", runs / "on-touch"], root / "two.html")
+
+
+@pytest.fixture(scope="module")
 def watched(browser, path):
     """One page for all tests that leave it as it was."""
     return Watched(browser, path)
@@ -151,6 +160,37 @@ def test_a_narrow_screen_scrolls_tables_and_nothing_else(browser, path):
         return box.width && box.right > 421 && !one.closest(".scroll, .chart, .map, .vega-embed, svg");
     }).map((one) => `${one.tagName}.${one.className}`)""")
     assert lost == []
+
+
+def test_a_narrow_screen_cuts_no_text_of_a_chart(browser, of_two_workloads):
+    page = Watched(browser, of_two_workloads).page
+    page.set_viewport_size({"width": 420, "height": 800})
+    page.reload()
+    page.wait_for_selector("html[data-charts=drawn]")
+    cut = page.evaluate("""() => [...document.querySelectorAll(".chart svg text")].filter((one) => {
+        const [box, chart] = [one, one.closest(".chart")].map((each) => each.getBoundingClientRect());
+        return one.textContent && box.width && (box.right > chart.right + 1 || box.left < chart.left - 1);
+    }).map((one) => `${one.closest("section").querySelector("h2").textContent}: ${one.textContent}`)""")
+    assert cut == []
+
+
+def test_names_of_small_buffers_stay_within_the_map(browser, of_two_workloads):
+    page = Watched(browser, of_two_workloads).page
+    page.evaluate("""() => {
+        window.named = {};
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+            if (x === 6) window.named[text] = y;
+            write.apply(this, arguments);
+        };
+    }""")
+    page.set_viewport_size({"width": 1300, "height": 900})
+    page.wait_for_function("window.named.history")
+    names = page.evaluate("window.named")
+    first, last = min(names.values()), max(names.values())
+    height = page.evaluate("document.querySelector('canvas').clientHeight")
+    assert first >= 16 + 7, "below the strip of kernels, with half a line of room"
+    assert last <= height - 26 - 7, "above the axis of time"
 
 
 def test_the_map_shows_owners_and_changes_with_what_is_coloured(watched):

@@ -75,12 +75,19 @@ function narrowed(specification, width) {
     if (typeof one.x?.title === "string") one.x.title = inLines(one.x.title, (width * (1 - NAMES_SHARE)) / LETTER);
     for (const name of ["color", "strokeDash"]) {
       if (!one[name] || one[name].legend === null || one[name].legend?.type === "gradient") continue;
-      one[name].legend = { ...one[name].legend, columns: Math.max(Math.floor(width / (longest(specification, one[name]) * LETTER + 28)), 1) };
+      const room = width - namesBeside(specification);
+      one[name].legend = { ...one[name].legend, columns: Math.max(Math.floor(room / (longest(specification, one[name]) * LETTER + 28)), 1) };
     }
   }
 }
 
-// Letters of the longest name of a legend.
+// Pixels of the names of bars: a legend begins to the right of them.
+function namesBeside(specification) {
+  const y = [specification, ...(specification.layer ?? [])].map((one) => one.encoding?.y).find((one) => one?.axis?.labelLimit);
+  return y ? Math.min(y.axis.labelLimit, longest(specification, y) * LETTER) : 0;
+}
+
+// Letters of the longest name of a legend or an axis.
 function longest(specification, channel) {
   const names = channel.legend?.values ?? channel.scale?.domain ?? specification.datasets.rows.map((row) => row[channel.field.replace(/:.*/, "")]);
   return Math.max(...names.map((name) => String(name ?? "").length), 1);

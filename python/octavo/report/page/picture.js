@@ -7,6 +7,8 @@ const ADDRESSES = 76;
 const TICK_PIXELS = 3;
 const STRIP = 16;
 const FOOT = 26;
+// Half the height of a name beside the map: names of small buffers at its edges stay whole.
+const HALF_LINE = 7;
 const KEPT_PICTURES = 400;
 
 // Draws `run` in `view`, coloured by `layer`, into `canvas`.
@@ -174,7 +176,7 @@ class MapPicture {
       context.fillStyle = this.ink(index % 2 ? "--line" : "--panel");
       context.fillRect(0, from, left - 6, until - from);
       context.fillStyle = this.ink("--ink");
-      const middle = (from + until) / 2;
+      const middle = clamp((from + until) / 2, top + HALF_LINE, top + height - HALF_LINE);
       if (middle - last >= 13 && room > ADDRESSES / 2) {
         context.fillText(fitting(context, one.name, room - 8), 6, middle);
         last = middle;
