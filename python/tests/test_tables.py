@@ -36,6 +36,15 @@ def test_a_table_takes_the_room_there_is_before_it_takes_more():
     assert "copied in and copied out" not in shown(80)
 
 
+def test_columns_stand_closer_before_rows_run_over_the_edge():
+    told = io.StringIO()
+    names = ["variant", "local", "host", "migrate", "remote", "duplicate", "collapse", "eviction", "walk"]
+    rows = [[name, *["94.0%"] * 8] for name in ("on-touch", "access-counter", "duplication")]
+    Sink(as_json=False, console=Console(file=told, width=80, highlight=False)).table("shares", names, rows)
+    assert max(map(len, told.getvalue().splitlines())) <= 80
+    assert told.getvalue().split()[-9:] == rows[-1]
+
+
 def test_long_names_and_ranges_end_lines_between_their_parts_rather_than_beyond_the_terminal():
     told = io.StringIO()
     sink = Sink(as_json=False, console=Console(file=told, width=60, highlight=False))
@@ -53,3 +62,14 @@ def test_long_names_and_ranges_end_lines_between_their_parts_rather_than_beyond_
         "counter_",
         "threshold`",
     ]
+
+
+def test_sentences_stay_whole_words_on_a_terminal_and_one_line_in_a_file():
+    sentence = "Faults by buffer: input 49% (its pages moved 1.0 times), output 49%, a-name-that-has-no-room-at-all."
+    on_terminal, in_file = io.StringIO(), io.StringIO()
+    for into, terminal in ((on_terminal, True), (in_file, False)):
+        console = Console(file=into, width=24, highlight=False, force_terminal=terminal, color_system=None)
+        Sink(as_json=False, console=console).tell(sentence)
+    assert in_file.getvalue() == f"{sentence}\n"
+    assert on_terminal.getvalue().split() == sentence.split()
+    assert max(len(row) for row in on_terminal.getvalue().splitlines()[:-1]) <= 24

@@ -42,9 +42,9 @@ def show(sink: Sink, advice: Advice, library: Library) -> None:
     title = f"{advice.name} on {advice.constants.name}"
     sink.table(title, ["buffer", "size", "now", "advised", "gain", "between", "why"], rows)
     for note in advice.notes:
-        sink.say(f"Note: {note}")
+        sink.tell(f"Note: {note}")
     if not advice.plan.exact:
-        sink.say("Note: there are too many buffers to be sure that no other choice fits the budget better")
+        sink.tell("Note: there are too many buffers to be sure that no other choice fits the budget better")
     sink.say(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({_range(advice.plan.gain)})")
     if advice.found is not None:
         found = advice.found
@@ -94,7 +94,7 @@ def _show_phases(sink: Sink, advice: Advice) -> None:
     )
     changed = [name for name, place in found.placements.items() if place != advice.placements[name]]
     if changed:
-        sink.say(f"With them, managed memory is the better place of {', '.join(changed)}")
+        sink.tell(f"With them, managed memory is the better place of {', '.join(changed)}")
     if advice.found is not None and advice.found_by_phase is not None:
         gain = words.seconds(advice.found.advised - advice.found_by_phase)
         sink.say(f"Found by simulating them: {words.seconds(advice.found_by_phase)}, {gain} less than as advised")

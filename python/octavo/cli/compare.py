@@ -190,7 +190,7 @@ def _show_replicates(sink: Sink, comparison: Comparison) -> None:
     columns = ["workload", "variant", "median time", "interval", "speed-up", "interval of it"]
     sink.table(f"Medians of {comparison.points['replicates'][0]} replicates", columns, rows)
     for workload in comparison.workloads:
-        sink.say(f"{workload}: fastest is {names(comparison.best(workload))}.")
+        sink.tell(f"{workload}: fastest is {names(comparison.best(workload))}.")
 
 
 def _show_sharing(sink: Sink, comparison: Comparison) -> None:

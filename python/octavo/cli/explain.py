@@ -71,7 +71,7 @@ def explain(
             found = difference(*(RunResult.load(run) for run in runs))
         sink.document(found.to_dict())
         for sentence in found.sentences:
-            sink.say(sentence)
+            sink.tell(sentence)
         if picture is not None:
             found.plot().save(picture)
         return
@@ -81,7 +81,7 @@ def explain(
         one = explained(result, what_if=folder, workers=workers, watch=watch)
     sink.document(one.to_dict())
     for sentence in one.sentences:
-        sink.say(sentence)
+        sink.tell(sentence)
     if one.facts.waits:
         sink.table("what faults wait for", WAIT_COLUMNS, [_wait(each) for each in one.facts.waits])
     if one.remedies:

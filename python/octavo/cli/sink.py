@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from octavo.errors import OctavoError
 
 _MOST_NOTES = 5
+_APART, _CLOSE = 2, 1
+"""Blanks between columns, and between those of a table that has no room for more."""
 
 
 class Sink:
@@ -48,33 +51,49 @@ class Sink:
         if not self.human:
             return
         rows = [[visible(cell) for cell in row] for row in rows]
-        table = Table(
-            title=escape(visible(title)),
-            title_justify="left",
-            title_style="bold",
-            box=box.SIMPLE_HEAD,
-            padding=(0, 1, 0, 0),
-        )
         shown = [visible(name).replace("-", "-\n") if len(columns) > 8 else visible(name) for name in columns]
         given = [
             _column(name, [row[index] for row in rows], first=index == 0, wished=columns[index] in unbroken)
             for index, name in enumerate(shown)
         ]
-        beside = 2 * len(columns) + 1
-        given, taken = fitted(given, self._console.width - beside)
+        given, taken, apart = self._fitted(given)
+        table = Table(
+            title=escape(visible(title)),
+            title_justify="left",
+            title_style="bold",
+            box=box.SIMPLE_HEAD,
+            padding=(0, apart - 1, 0, 0),
+        )
         for column, width in zip(given, taken, strict=True):
             numeric = _numbers(column.cells) and column is not given[0]
             table.add_column(escape(column.name), justify="right" if numeric else "left", overflow="fold", width=width)
         for row in zip(*(column.cells for column in given), strict=True):
             table.add_row(*map(escape, row))
         # A table of long words is wider than the terminal, whose lines go on below.
-        table.width = sum(taken) + beside
+        table.width = sum(taken) + apart * len(columns) + 1
         self._console.print(table, crop=False, soft_wrap=True)
 
+    def _fitted(self, columns: Sequence[Column]) -> tuple[list[Column], list[int], int]:
+        """Columns, their widths, and how far apart they stand: closer only if the terminal has room for just that."""
+        found = []
+        for apart in (_APART, _CLOSE):
+            room = self._console.width - apart * len(columns) - 1
+            given, taken = fitted(columns, room)
+            found.append((given, taken, apart))
+            if sum(taken) <= room:
+                return found[-1]
+        return found[0]
+
     def say(self, text: str) -> None:
-        """A line for people."""
+        """A line for people; paths and commands in it can be copied whole."""
         if self.human:
             self._console.print(visible(text), markup=False, soft_wrap=True)
+
+    def tell(self, sentence: str) -> None:
+        """A sentence for people: in rows of whole words on a terminal, one line anywhere else."""
+        width = self._console.width if self._console.is_terminal else len(sentence) + 1
+        for row in textwrap.wrap(visible(sentence), width, break_long_words=False, break_on_hyphens=False):
+            self.say(row)
 
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """The whole result, for programs."""

@@ -164,7 +164,7 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
         sink.say(f"Best {metric}: {value} in point {first['point']}: {found}")
         if several and others:
             level = ", ".join(str(row["point"]) for row in others)
-            sink.say(f"Level with it, as their intervals overlap: points {level}")
+            sink.tell(f"Level with it, as their intervals overlap: points {level}")
 
 
 def _complain_of_failures(root: Path, table: pl.DataFrame) -> None:
