@@ -90,6 +90,8 @@ def test_what_is_busy_enough_is_said_to_bound_the_run(on_touch):
     loaded = "\n".join(words.run("it", replace(found, occupied={MEMORY: 0.81, WALKERS: 0.2, REMOTE: 1.5})))
     assert "GPU memory 81%, page-table walkers 20%, remote lines in flight 150% of their limit" in loaded
     assert "This bounds the run: GPU memory, remote lines in flight." in loaded
+    many = "\n".join(words.run("it", replace(found, occupied={REMOTE: 53.7})))
+    assert "remote lines in flight 54 times their limit, waiting ones included" in many
     short = "\n".join(words.run("it", replace(found, occupied={WALKERS: 0.79, REMOTE: 0.99})))
     assert "This bounds" not in short
     assert "The driver served no fault." in words.run("it", replace(found, faults=0, buffers=[]))

@@ -194,6 +194,36 @@ def test_values_can_be_read_where_a_line_crosses_them(drawn):
 
 
 @pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+def test_no_line_crosses_a_value(drawn, width):
+    table = pl.DataFrame({"change": ["a", "b", "c", "d"], "time": [0.5, 0.93, 0.99, 1.2]})
+    figure = drawn("bars", table, xlabel="relative time", title="Near the line", line_at=1.0, width=width)
+    check_texts(figure)
+    (axes,) = figure.axes
+    line = axes.transData.transform((1.0, 0.0))[0]
+    for text in axes.texts:
+        box = text.get_window_extent()
+        assert not box.x0 < line < box.x1, text.get_text()
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+@pytest.mark.parametrize("values", [[-0.00487, -0.00285, 0.000944, -0.000329], [-3.0, -0.000329], [2.0, -1234567.0]])
+def test_values_of_bars_below_zero_stand_between_them_and_their_names(drawn, width, values):
+    table = pl.DataFrame({"cause": ["migration", "local", "duplication", "walk"][: len(values)], "time": values})
+    figure = drawn("bars", table, xlabel="ms", title="Where the difference comes from", width=width)
+    check_texts(figure)
+    assert "-" not in "".join(text for text, _ in texts(figure)), "a minus is no hyphen"
+
+
+def test_the_last_row_of_a_legend_is_as_full_as_the_others(drawn):
+    rows = [{"workload": "fir", "variant": "grit", "time_ps": 9, **{f"{cause}_ps": 1 for cause in measures.CAUSES[:6]}}]
+    rows[0] |= {f"{cause}_ps": 0 for cause in measures.CAUSES[6:]}
+    (legend,) = drawn("breakdown", pl.DataFrame(rows), title="Run time by cause").legends
+    boxes = [text.get_window_extent() for text in legend.get_texts()]
+    rows_of = [round(box.y0) for box in boxes]
+    assert len({rows_of.count(row) for row in rows_of}) == 1, rows_of
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
 @pytest.mark.parametrize("values", [[180, 80, 14.9], [1.4e9, 3, 0.02], [10, 9, 1]])
 def test_marks_of_a_logarithmic_axis_have_room_and_are_numbers(drawn, width, values):
     series = {

@@ -18,11 +18,14 @@ _MOST_LINKS = 4
 
 
 def apart(names: tuple[str, str], causes: Mapping[str, float], width: float | None) -> pictures.Picture:
-    """How much longer the second of two runs takes for each cause (picoseconds), in milliseconds."""
-    table = pl.DataFrame({"cause": list(causes), "time": [part * 1e-9 for part in causes.values()]})
+    """How much longer the second of two runs takes for each cause (picoseconds)."""
+    unit, scale = pictures.time_unit(max((abs(part) for part in causes.values()), default=0.0))
+    table = pl.DataFrame({"cause": list(causes), "time": [part / scale for part in causes.values()]})
     table = table.with_columns(pl.col("cause").str.replace_all("_", " "))
     title = f"{names[1]} against {names[0]}: where the difference comes from"
-    return pictures.bars(None, table, xlabel="ms", title=title, width=pictures.PAGE if width is None else width)
+    return pictures.bars(
+        None, table, xlabel=f"{unit} more", title=title, width=pictures.PAGE if width is None else width
+    )
 
 
 def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: float | None) -> pictures.Picture:

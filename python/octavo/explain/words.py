@@ -40,8 +40,10 @@ BUSY = 0.8
 """Share of the time from which something is called what bounds a run; chosen."""
 _QUEUED = 1.0
 """Share from which something bounds a run whose share counts what waits for it; chosen."""
-_WAITING = {REMOTE: " of their limit, waiting ones included"}
+_WAITING = (REMOTE,)
 """What counts what waits for it."""
+_MANIFOLD = 2.0
+"""Share from which a share is told as times and not in per cent; chosen."""
 _TOLD = 0.05
 """Share of the time of accesses from which a cause is told; chosen."""
 MOST_BUFFERS, _MOST_PAIRS = 3, 3
@@ -113,7 +115,7 @@ def _links(found: Facts) -> Iterable[str]:
 
 
 def _occupied(found: Facts) -> Iterable[str]:
-    parts = [f"{what} {_percent(share)}{_WAITING.get(what, '')}" for what, share in found.occupied.items()]
+    parts = [f"{what} {_taken(what, share)}" for what, share in found.occupied.items()]
     if parts:
         yield f"In use on average over the GPUs: {', '.join(parts)}."
     full = [what for what, share in found.occupied.items() if share >= (_QUEUED if what in _WAITING else BUSY)]
@@ -121,8 +123,12 @@ def _occupied(found: Facts) -> Iterable[str]:
         yield f"This bounds {'the kernels' if found.phases else 'the run'}: {', '.join(full)}."
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}"
+def _taken(what: str, share: float) -> str:
+    percent = f"{share:.0%}" if share >= 0.1 else f"{share:.1%}"
+    if what not in _WAITING:
+        return percent
+    much = f"{share:,.0f} times" if share >= _MANIFOLD else f"{percent} of"
+    return f"{much} their limit, waiting ones included"
 
 
 def _buffers(found: Facts) -> Iterable[str]:

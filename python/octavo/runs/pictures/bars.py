@@ -26,6 +26,8 @@ _NAMES, _ROW = 0.42, 0.6
 """Part of a picture's width from which names are in several rows, and height of each more of these, in bars."""
 _MOST_PANELS = 3
 """Panels side by side."""
+_VALUE, _GAP = 7, 3
+"""Size of values, and what is between them and their bars, in points."""
 _HALO = 2.0
 """White around values, in points, so that they can be read where a line crosses them."""
 _SPOKEN = 0.09
@@ -84,17 +86,31 @@ class _Limits:
     def of(cls, values: Sequence[float | None], line: float | None, inches: float) -> _Limits:
         """Of bars in panels of a width, with room for the values behind their ends."""
         known = [value for value in values if value is not None and math.isfinite(value)] or [0.0]
-        room = min(0.5 / inches, 0.4)
+        longest = max(sheet.text_width(_text(value, line), _VALUE) for value in known)
+        room = min(max(0.5, longest + 2 * _GAP / 72) / inches, 0.4)
         least, most = min(*known, line or known[0]), max(*known, line or known[0])
         if line is None or least <= 0 or most < LOGARITHMIC * least:
-            high = (most or 1.0) / (1 - room)
-            return cls(min(least / (1 - room), 0.0), high, 0.0, line, inches)
+            low, high = min(least, 0.0), max(most, 0.0)
+            left, right = room if low else 0.0, room if high or not low else 0.0
+            whole = ((high - low) or 1.0) / (1 - left - right)
+            return cls(low - left * whole, high + right * whole, 0.0, line, inches)
         wide = math.log(most / least)
         low = least * math.exp(-wide * room / (1 - 2 * room)) if least < line else line
         return cls(low, most * math.exp(wide * room / (1 - room)), line, line, inches)
 
     def text(self, value: float) -> str:
-        return sheet.number(value) if self.line is None else f"{value:.2f}"
+        return _text(value, self.line)
+
+    def begins(self, text: str, end: float) -> float:
+        """Where the value of a bar that ends somewhere stands: behind the line if the line would cross it."""
+        if self.line is None or self.logarithmic:
+            return end
+        wide = (sheet.text_width(text, _VALUE) + 2 * _GAP / 72) / self.inches * (self.high - self.low)
+        return self.line if end < self.line < end + wide else end
+
+
+def _text(value: float, line: float | None) -> str:
+    return sheet.number(value) if line is None else f"{value:.2f}"
 
 
 def _bars(
@@ -116,19 +132,19 @@ def _bars(
             continue
         axes.barh(place, value - limits.base, 0.74, left=limits.base, color=shade)
         beyond = value >= limits.base
-        text, side = limits.text(value), 3 if beyond else -3
+        text, side = limits.text(value), _GAP if beyond else -_GAP
         outer = value
         if (pair := ends[place]) is not None:
             axes.plot(pair, (place, place), color="#333333", linewidth=1.0, marker="|", markersize=5)
             outer = max(pair) if beyond else min(pair)
         axes.annotate(
             text,
-            (outer, place),
+            (limits.begins(text, outer) if beyond else outer, place),
             (side, 0),
             textcoords="offset points",
             va="center",
             ha="left" if beyond else "right",
-            fontsize=7,
+            fontsize=_VALUE,
             path_effects=[halo],
         )
     if limits.line is not None:

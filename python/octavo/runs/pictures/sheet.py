@@ -98,12 +98,14 @@ def legend_height(names: Sequence[str], width: float) -> float:
 
 
 def _columns(names: Sequence[str], width: float) -> int:
-    return max(int(width / (0.5 + max(text_width(name, 7) for name in names))), 1)
+    """As many columns as fit, or fewer that take as many rows: the last row is as full as the others."""
+    most = max(int(width / (0.5 + max(text_width(name, 7) for name in names))), 1)
+    return -(-len(names) // -(-len(names) // most))
 
 
 def number(value: float) -> str:
     """A value in few characters: three digits, or all those before the point."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")
 
 
 def time_unit(picoseconds: float) -> tuple[str, float]:
