@@ -34,7 +34,7 @@ class Arguments(TypedDict, total=False):
     demotion: Strategy | None
     """As `placement`."""
     sharing: Strategy | None
-    """What one job may take of another's memory: as `placement`."""
+    """How much of another's memory a job may take: as `placement`."""
     guard: Strategy | None
     """As `placement`."""
     kind: str | None

@@ -109,8 +109,7 @@ def penalty(
         structure: the data structure.
         host: how it comes to the device if it is host-placed.
         readings: `sound`, `published` (as printed, even if units do not match), or some by name on top of the sound
-        ones,
-            such as `{"latency": "alone"}`.
+            ones, such as `{"latency": "alone"}`.
 
     Raises:
         AdviceError: a constant is out of its range, or there is no such reading.

@@ -69,7 +69,7 @@ def calibrate(
     Runs probes on an NVIDIA GPU and writes a machine description: every value with its unit, its spread over
     repetitions and the probe that gave it. Peer copies and loads are measured between all GPUs, everything else on one.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished probes are kept: the same command resumes where it was stopped.
 
     Where Octavo cannot be installed, `octavo-probe` takes the same samples; with --samples they are evaluated here.
     """

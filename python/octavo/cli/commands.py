@@ -27,7 +27,7 @@ class Command:
 
 COMMANDS = {
     "run": Command(
-        "run", "run", "Run one scenario and leave its results in a folder: scenario, summary and Parquet tables."
+        "run", "run", "Run one scenario and write its results to a folder: scenario, summary and Parquet tables."
     ),
     "compare": Command(
         "compare",

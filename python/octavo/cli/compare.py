@@ -68,14 +68,14 @@ Sharings = Annotated[
     list[str] | None,
     typer.Option(
         "--sharing",
-        help="What one job may take of another's memory, by name or Python file, repeated or separated by commas: "
+        help="How much of another's memory a job may take, by name or Python file, repeated or separated by commas: "
         "free-for-all, quota. Combines with each of --placement and --kind; the scenario's placement if these are left "
         "out.",
     ),
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option("--baseline", help="What speed-ups are relative to; the first variant if left out."),
+    typer.Option("--baseline", help="Variant that speed-ups are relative to; the first if left out."),
 ]
 Alone = Annotated[
     bool,
@@ -114,7 +114,7 @@ def compare(
 ) -> None:
     """Run placements, kinds of memory or ways to share it side by side: time, speed-up, faults, where time goes.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     workloads = options.listed(workload)

@@ -30,26 +30,26 @@ def _group() -> None:
 
 @app.command(epilog=options.examples("octavo new placement my_policy.py", f"{_RUN} --placement my_policy.py"))
 def placement(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
-    """Write a placement policy in Python that runs as it is: who gets a page when a GPU touches it."""
+    """Write a placement policy in Python that runs as it is: where a page goes when a GPU touches it."""
     _policy("placement", file, f"{_RUN} --placement {file}", force=force, quiet=quiet)
 
 
 @app.command(epilog=options.examples("octavo new prefetch my_policy.py", f"{_RUN} --prefetch my_policy.py"))
 def prefetch(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
-    """Write a prefetch policy in Python that runs as it is: what else to bring when pages migrate."""
+    """Write a prefetch policy in Python that runs as it is: which pages come along when others migrate."""
     _policy("prefetch", file, f"{_RUN} --prefetch {file}", force=force, quiet=quiet)
 
 
 @app.command(epilog=options.examples("octavo new eviction my_policy.py", f"{_RUN} --eviction my_policy.py"))
 def eviction(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
-    """Write an eviction policy in Python that runs as it is: what leaves a full memory."""
+    """Write an eviction policy in Python that runs as it is: which pages leave a full memory."""
     run = f"{_RUN} --eviction {file} --set node.capacity.footprint_percent=20"
     _policy("eviction", file, run, force=force, quiet=quiet)
 
 
 @app.command(epilog=options.examples("octavo new demotion my_policy.py", f"{_RUN} --demotion my_policy.py"))
 def demotion(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
-    """Write a demotion in Python that runs as it is: where victims go, and what leaves ahead of need."""
+    """Write a demotion in Python that runs as it is: where victims go, and which pages leave ahead of need."""
     run = f"{_RUN} --eviction lru-block --demotion {file} --set node.capacity.footprint_percent=20"
     _policy("demotion", file, run, force=force, quiet=quiet)
 
@@ -63,7 +63,7 @@ def sharing(file: Target, force: Replace = False, quiet: options.Quiet = False) 
 
 @app.command(epilog=options.examples("octavo new guard my_policy.py", f"{_RUN} --guard my_policy.py"))
 def guard(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
-    """Write a guard in Python that runs as it is: who steps in when processors fight over a page."""
+    """Write a guard in Python that runs as it is: what happens when processors compete for a page."""
     _policy("guard", file, f"{_RUN} --guard {file}", force=force, quiet=quiet)
 
 

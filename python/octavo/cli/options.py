@@ -20,7 +20,7 @@ Workload = Annotated[
         "-w",
         autocompletion=names("workloads"),
         callback=former.read,
-        help="Workload by name, folder of a trace, or file of a recorded step. Replaces that of a scenario file.",
+        help="Workload by name, folder of a trace, or file of a recorded step. Overrides the scenario file's.",
     ),
 ]
 Named = Annotated[
@@ -48,7 +48,7 @@ Demotion = Annotated[
 Sharing = Annotated[
     str | None,
     typer.Option(
-        "--sharing", help="What one job may take of another's memory: by name, or a Python file.", show_default=False
+        "--sharing", help="How much of another's memory a job may take: by name, or a Python file.", show_default=False
     ),
 ]
 Guard = Annotated[
@@ -132,7 +132,7 @@ MemoryLimit = Annotated[
         metavar="SIZE",
         callback=_limited,
         help="Memory that all runs side by side may take, such as 8GiB. If left out: what is free on this machine, and "
-        "no limit on a Ray cluster that was there before. A run that would take more than its part is refused.",
+        "no limit on a Ray cluster that already runs. A run that would take more than its part is refused.",
         show_default=False,
     ),
 ]

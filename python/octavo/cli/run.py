@@ -88,7 +88,7 @@ def run(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run one scenario and leave its results in a folder: scenario, summary and Parquet tables."""
+    """Run one scenario and write its results to a folder: scenario, summary and Parquet tables."""
     sink = Sink(as_json=as_json, quiet=quiet)
     options.require_source(scenario, workload)
     resolved = api.scenario(

@@ -96,7 +96,7 @@ def sweep(
 ) -> None:
     """Run a scenario under many values of some of its keys: a grid, lists that step together, random draws, a search.
 
-    Every point is kept as soon as it is done: the same command goes on where it was stopped, and tries failed points
+    Every point is kept as soon as it is done: the same command resumes where it was stopped, and tries failed points
     again. A failed point does not stop the others. Results do not depend on where or how many at a time they ran.
     """
     sink = Sink(as_json=as_json, quiet=quiet)

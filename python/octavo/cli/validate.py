@@ -100,13 +100,13 @@ def mgpusim(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare kernel times and counts with those of MGPUSim v4.2.0, a cycle-level simulator.
+    """Compare kernel times and counts with MGPUSim v4.2.0, a cycle-level simulator.
 
     Simulates the recorded programs on the presets r9nano and r9nano-4, one configuration for all.
 
     docs/validation.md says what is compared with what, and what the model leaves out.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     if point and output is None:
@@ -170,7 +170,7 @@ def machine(
     Simulates the patterns of the probes' samples (streams, chases, line accesses to the host, faults, the roofline's
     grid) on the node that `octavo calibrate` derived from the measured values; nothing is fitted to a pattern.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     chosen = options.listed(only)
@@ -253,7 +253,7 @@ def uvmsmart_(
     The replay is small and obvious, written from what the simulator does with pages; it has no time. Octavo decides
     about the same accesses, without time, with UVMSmart's prefetchers and evictors. Nothing is fitted.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     percents = _percents(options.listed(oversubscription))

@@ -61,7 +61,7 @@ def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
         target: the folder.
         kind: what its manifest calls it.
         known: names of files that Octavo writes into such folders, for folders of earlier versions, which have no
-        manifest.
+            manifest.
 
     Raises:
         OutputError: a file that Octavo did not write has the name of one that it writes.

@@ -126,7 +126,7 @@ class PrefetchPolicy(Policy):
 
 
 class EvictionPolicy(Policy):
-    """Chooses what leaves a full memory. A replica is dropped, a sole copy written to the host."""
+    """Chooses which pages leave a full memory. A replica is dropped, a sole copy written to the host."""
 
     residency: Residency = Residency()
     """Which pages are where, to be looked at while a method is called (`on_restore` aside)."""

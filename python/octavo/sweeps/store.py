@@ -1,4 +1,4 @@
-"""The folder of a sweep, made so that a sweep can be killed at any time and goes on where it was.
+"""The folder of a sweep, made so that a sweep can be killed at any time and resumes where it was.
 
 - `sweep.json`: which sweep it is.
 - `runs/`: a run folder a point, which appears only when it is whole. What is in it is finished.

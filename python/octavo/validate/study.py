@@ -94,7 +94,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> Validation:
-    """Compare kernel times and counts with those of MGPUSim on the same programs.
+    """Compare kernel times and counts with MGPUSim on the same programs.
 
     Args:
         output: folder of results, tables and picture.

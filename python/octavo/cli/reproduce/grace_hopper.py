@@ -57,7 +57,7 @@ def grace_hopper(
 ) -> None:
     """Integrated memory on Grace Hopper (ICPP 2024): six programs in system, managed and explicit memory.
 
-    What is finished is kept: the same command goes on where it was stopped. Inputs are a sixteenth of the published
+    Finished runs are kept: the same command resumes where it was stopped. Inputs are a sixteenth of the published
     ones, unless `--scale` says otherwise.
     """
     sink = Sink(as_json=as_json, quiet=quiet)

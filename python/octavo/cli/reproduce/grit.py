@@ -57,7 +57,7 @@ def grit(
     ] = False,
     collapse_scale: Annotated[
         float | None,
-        typer.Option("--collapse-scale", help="Scale of the runs of --characterise; that of its counts if left out."),
+        typer.Option("--collapse-scale", help="Scale of the runs of --characterise; its counts' if left out."),
     ] = None,
     workload: Annotated[
         list[str] | None,
@@ -79,7 +79,7 @@ def grit(
 ) -> None:
     """GRIT (HPCA 2024): eight kernels under eight placements, beside the published averages.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     if fit + networks + characterise + walks + (sensitivity is not None) > 1:
         message = "--fit, --networks, --characterise, --walks and --sensitivity are different studies"

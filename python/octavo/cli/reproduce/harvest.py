@@ -62,7 +62,7 @@ def harvest(
 ) -> None:
     """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, technique by technique.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     if sensitivity is not None and case:
         raise ScenarioError(

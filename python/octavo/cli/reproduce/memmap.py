@@ -49,7 +49,7 @@ def memmap(
 ) -> None:
     """Host or device for each data structure (MemMap, PACT 2020): every placement, the model's, and managed memory.
 
-    What is finished is kept: the same command goes on where it was stopped.
+    Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     chosen = tuple(str(one.value) for one in application or []) or tuple(APPLICATIONS)

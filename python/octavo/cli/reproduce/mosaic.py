@@ -83,7 +83,7 @@ def mosaic(
 ) -> None:
     """Mosaic (MICRO 2017): page sizes, and applications that share a GPU, beside the published averages.
 
-    Parts share their runs. What is finished is kept: the same command goes on where it was stopped.
+    Parts share their runs. Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     asked = tuple(map(mixes.labelled, options.listed(workload)))

@@ -1,4 +1,4 @@
-"""An eviction policy for Octavo: what leaves a full memory.
+"""An eviction policy for Octavo: which pages leave a full memory.
 
 Try it in memories that each hold a fifth of the footprint; compare it; change its option:
 

@@ -1,4 +1,4 @@
-"""A guard for Octavo: who steps in when processors fight over a page.
+"""A guard for Octavo: what happens when processors compete for a page.
 
 Try it; compare it with none; change an option:
 

@@ -1,4 +1,4 @@
-"""A placement policy for Octavo: who gets a page, and how, when a GPU touches it.
+"""A placement policy for Octavo: where a page goes when a GPU touches it.
 
 Try it, compare it, change its option:
 

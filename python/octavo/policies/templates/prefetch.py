@@ -1,4 +1,4 @@
-"""A prefetch policy for Octavo: what else to bring when pages migrate.
+"""A prefetch policy for Octavo: which pages come along when others migrate.
 
 Try it, compare it, change its option:
 
