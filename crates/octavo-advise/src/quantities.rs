@@ -1,4 +1,4 @@
-//! What the roofline is a function of, each with the range in which it means something.
+//! Variables of the roofline, each with its valid range.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

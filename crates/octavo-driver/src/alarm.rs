@@ -1,4 +1,4 @@
-//! What the driver wants to be called for later, and a list of it for executors that keep none.
+//! Times at which the driver wants to be called, and a list of them for executors without a calendar.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

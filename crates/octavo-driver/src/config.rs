@@ -34,31 +34,33 @@ pub struct BatchConfig {
     pub batch: Time,
     /// Time for each request in it.
     pub request: Time,
-    /// Time for each block of 2 MiB that faults of the batch are in, however many they are: the production driver serves
-    /// them together. `0ns`, the default: there is nothing but the requests' time.
+    /// Time for each block of 2 MiB with faults of the batch, no matter how many: the production driver serves them
+    /// together. `0ns`, the default: only the requests' time counts.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub block: Time,
-    /// When those whose faults were served go on, and what becomes of faults that came meanwhile; `batch` unless said
-    /// otherwise, and left out then.
+    /// When processors with served faults continue, and how faults that came meanwhile are treated; default `batch`,
+    /// which is not written out.
     #[serde(default, skip_serializing_if = "Replay::is_batch")]
     pub replay: Replay,
-    /// Time from the first request to an idle driver until it takes a batch of what is there then: an interrupt, and
-    /// that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself.
+    /// Time from the first request to an idle driver until it takes a batch of all requests that are there then: for an
+    /// interrupt and for scheduling the driver. `0ns`, the default: it takes the first request at once, alone.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub interrupt: Time,
-    /// Whose requests are in one queue, of which one batch is served at a time. `node`, the default: those of all GPUs.
+    /// Which requests share a queue; each queue serves one batch at a time. `node`, the default: the requests of all
+    /// GPUs.
     #[serde(default, skip_serializing_if = "BatchScope::is_node")]
     pub scope: BatchScope,
 }
 
-/// Whose requests are served in batches, one after another.
+/// Which requests share a queue that serves one batch at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchScope {
-    /// Those of all GPUs.
+    /// The requests of all GPUs.
     #[default]
     Node,
-    /// Those of each GPU, beside the others': the production driver has a bottom half for each (`uvm-driver.md` section 2).
+    /// The requests of each GPU, side by side: the production driver has a bottom half for each (`uvm-driver.md`
+    /// section 2).
     PerGpu,
 }
 
@@ -73,16 +75,16 @@ impl BatchScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replay {
-    /// Whoever faulted goes on as soon as the plan of their fault is done, before the batch is over (0).
+    /// A processor that faulted continues as soon as its fault's plan is done, before the batch is over (0).
     Block,
-    /// Everyone goes on when the batch is over. Faults that came meanwhile wait for the next one (1).
+    /// All processors continue when the batch is over. Faults that came meanwhile wait for the next one (1).
     #[default]
     Batch,
     /// The same, but faults that came meanwhile are discarded: their accesses are tried again, too, and fault again if
-    /// they have to (2, the driver's default). The driver discards what it last knew to be there, or, if more than half
-    /// of the batch were duplicates, all that is there; here it is always all.
+    /// they have to (2, the driver's default). The driver discards the faults that it last knew of, or all if more than
+    /// half of the batch were duplicates; here it always discards all.
     BatchFlush,
-    /// Everyone goes on when nobody waits any more, or after 20 batches (3).
+    /// All processors continue when no fault waits any more, or after 20 batches (3).
     Once,
 }
 

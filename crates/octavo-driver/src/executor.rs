@@ -1,4 +1,4 @@
-//! What an executor is.
+//! The contract of an executor.
 
 use octavo_manager::{Manager, PageRun, Plan, Refusal, Step};
 use octavo_units::Time;

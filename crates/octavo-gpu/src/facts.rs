@@ -1,4 +1,4 @@
-//! What machines say about themselves, by name.
+//! Descriptions of machines by themselves, by name.
 
 /// One thing that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]

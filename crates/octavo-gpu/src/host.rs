@@ -1,4 +1,4 @@
-//! What the host says about itself: what measured values of its memory depend on.
+//! The host's description of itself, for measured values that depend on its memory.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Who asks for a function by name gets its hook.
+//! Look-ups of functions by name, which return hooks.
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_void};

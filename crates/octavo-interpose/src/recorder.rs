@@ -1,4 +1,4 @@
-//! What is recorded of a process, and the profile that it becomes.
+//! The recording of a process, and the profile made from it.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;

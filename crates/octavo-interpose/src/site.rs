@@ -1,4 +1,4 @@
-//! Who called: frames of the stack as files and offsets, which are the same in every run.
+//! Call sites: frames of the stack as files and offsets, which are the same in every run.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};

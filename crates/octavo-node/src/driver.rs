@@ -33,8 +33,8 @@ pub enum DrainScope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransFwConfig {
-    /// Entries of the filter that guesses which GPU holds a translation. One filter stands for those that each GPU
-    /// and the host have; looking it up costs nothing.
+    /// Entries of the filter that guesses which GPU holds a translation. One filter stands for all filters of GPUs and
+    /// host; a look-up costs nothing.
     pub filter_entries: u32,
     /// Bits of the fingerprint an entry keeps; two pages with the same slot and fingerprint are confused.
     pub fingerprint_bits: u32,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct LinkConfig {
     /// Payload bandwidth each way; of one link, where `links` says how many a pair of GPUs has.
     pub bandwidth: Bandwidth,
-    /// Payload bandwidth towards the host, of a host link that differs by direction; `bandwidth` unless said otherwise.
+    /// Payload bandwidth towards the host, of a host link that differs by direction; default `bandwidth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_host: Option<Bandwidth>,
     /// Cycles from one end to the other, one way.

@@ -24,19 +24,19 @@ impl Fidelity {
     }
 }
 
-/// What stands for cache tags at fidelity `page`: the same shares for every workload. At fidelity `line` each must have
-/// its default.
+/// Replaces cache tags at fidelity `page`, by the same shares for every workload. At fidelity `line` each must have its
+/// default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SettledConfig {
-    /// Loads of lines of the own memory that the first-level cache has, in percent. Default 35: the median of the eight
-    /// kernels of the GRIT study at fidelity `line`, under `grit` at scale 1/16.
+    /// Share of loaded lines of a GPU's own memory that its first-level cache has, in percent. Default 35: the median
+    /// of the eight kernels of the GRIT study at fidelity `line`, under `grit` at scale 1/16.
     #[schemars(range(max = 100))]
     pub l1_hits_percent: u32,
-    /// Lines that the second-level cache has of those that it is asked for, in percent. Default 84: the same median.
+    /// Share of requested lines that the second-level cache has, in percent. Default 84: the same median.
     #[schemars(range(max = 100))]
     pub l2_hits_percent: u32,
-    /// How far ahead of the clock a wavefront goes on as long as it touches only pages of the own memory that never left
+    /// How far ahead of the clock a wavefront continues while it touches only pages of its GPU's memory that never left
     /// it. Default 1 us; ours.
     pub ahead: Time,
 }

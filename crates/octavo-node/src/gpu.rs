@@ -1,4 +1,4 @@
-//! What a GPU is made of: compute units, caches, memory, translation.
+//! The parts of a GPU: compute units, caches, memory, translation.
 
 use octavo_units::{Bytes, Cycles};
 use schemars::JsonSchema;
@@ -135,7 +135,7 @@ impl LineSize {
 pub struct CacheConfig {
     /// Capacity.
     pub size: Bytes,
-    /// Bytes of a line; 64B unless said otherwise. 128B only where requests are not served in order, and not for scalars.
+    /// Bytes of a line; default 64B. 128B only where requests are not served in order, and not for scalars.
     #[serde(default, skip_serializing_if = "LineSize::is_default")]
     pub line: LineSize,
     /// Associativity, a power of two.
@@ -162,7 +162,7 @@ pub struct CacheConfig {
 pub struct L2Config {
     /// Capacity of all banks together.
     pub size: Bytes,
-    /// Bytes of a line; 64B unless said otherwise.
+    /// Bytes of a line; default 64B.
     #[serde(default, skip_serializing_if = "LineSize::is_default")]
     pub line: LineSize,
     /// Associativity, a power of two.
@@ -195,7 +195,7 @@ pub struct DramConfig {
     pub line_cycles: Cycles,
     /// Consecutive bytes on one bank.
     pub interleave: Bytes,
-    /// Banks that share a channel, between which a page moves when memory is compacted; 1 unless said otherwise.
+    /// Banks that share a channel, between which a page moves when memory is compacted; default 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub channel_banks: u32,
 }
@@ -285,25 +285,25 @@ pub struct WalkerConfig {
     /// Cycles to read one level of the page table, unless it is `in_memory`.
     pub level: Cycles,
     /// Whether the levels are read one after another from the GPU's second-level cache and memory, where they compete
-    /// with everything else, rather than in a fixed time; `false` unless said otherwise.
+    /// with everything else, rather than in a fixed time; default `false`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_memory: bool,
     /// Page-walk cache entries, each one table prefix of any level above the last.
     pub cache_entries: u32,
     /// Walks that can wait; when full, misses hold their registers until one leaves.
     pub queue: u32,
-    /// Whose walkers they are.
+    /// Which GPUs share the walkers.
     pub scope: WalkerScope,
     /// Cycles from the second-level TLB to the walkers, one way.
     pub distance: Cycles,
 }
 
-/// Whose page-table walkers they are.
+/// Which GPUs share page-table walkers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WalkerScope {
     /// Each GPU has its own.
     PerGpu,
-    /// All GPUs share those of the node (an IOMMU).
+    /// All GPUs share the node's walkers (an IOMMU).
     Node,
 }

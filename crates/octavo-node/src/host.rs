@@ -19,15 +19,15 @@ pub struct HostConfig {
     /// Sizes of pages that its kernel can be built for; any, unless said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub page_sizes: Vec<Bytes>,
-    /// Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say.
+    /// Its first memory, the nearest to its cores. The keys for remote lines and for cores have its speed.
     #[serde(default, skip_serializing_if = "FirstMemoryConfig::is_unlimited")]
     pub memory: FirstMemoryConfig,
-    /// Its other memories. Pages fill the first memory, then these, those of the lowest latency first.
+    /// Its other memories. Pages fill the first memory, then these, the one of lowest latency first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<FurtherMemoryConfig>,
     /// Its cores, for the phases in which the host computes.
     pub cpu: CpuConfig,
-    /// What allocating, populating, copying and freeing costs.
+    /// Costs of allocating, populating, copying and freeing.
     pub costs: HostCosts,
 }
 
@@ -50,7 +50,7 @@ impl FirstMemoryConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FurtherMemoryConfig {
-    /// What results and errors call it.
+    /// Its name in results and errors.
     pub name: String,
     /// What it is.
     pub kind: FurtherMemoryKind,
@@ -102,7 +102,7 @@ pub struct CpuTlbConfig {
     pub walk: Time,
 }
 
-/// What memory costs on the host, besides the time of its bytes on links and in memories.
+/// Costs of memory on the host, besides the time of its bytes on links and in memories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostCosts {
@@ -110,8 +110,8 @@ pub struct HostCosts {
     pub call: Time,
     /// Each chunk of 2 MiB of GPU memory that a call allocates or frees (`cudaMalloc`, `cudaFree`).
     pub device_chunk: Time,
-    /// Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted; and
-    /// each frame, of whatever size, that the driver makes for what leaves a GPU (`memory.host_frames`).
+    /// Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted;
+    /// and each frame of any size that the driver makes for pages that leave a GPU (`memory.host_frames`).
     pub pin: Time,
     /// A fault of a core at its first touch of a page, zeroing not counted.
     pub minor_fault: Time,

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct CapacityConfig {
     /// Share of the workload's footprint that fits, in per cent; 0 for no limit.
     pub footprint_percent: u32,
-    /// Whose memory that share is.
+    /// Whether the share is one GPU's memory or all GPUs' together.
     pub scope: CapacityScope,
-    /// Memory of each GPU whatever the footprint is; 0, the default, leaves it to the share.
+    /// Memory of each GPU, independent of the footprint; 0, the default: the share decides.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub bytes: Bytes,
     /// How it changes while a workload runs.

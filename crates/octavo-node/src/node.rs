@@ -33,10 +33,10 @@ pub struct NodeConfig {
     pub gpus: u32,
     /// Clock of the GPUs' compute units, caches and translation.
     pub clock: Frequency,
-    /// How closely accesses to a GPU's own memory are followed; `line` unless said otherwise.
+    /// How closely accesses to a GPU's own memory are followed; default `line`.
     #[serde(default, skip_serializing_if = "Fidelity::is_line")]
     pub fidelity: Fidelity,
-    /// What stands for cache tags at fidelity `page`.
+    /// Replaces cache tags at fidelity `page`.
     #[serde(default, skip_serializing_if = "SettledConfig::is_default")]
     pub settled: SettledConfig,
     /// Which work-groups of a launch run on which GPU.
@@ -61,8 +61,8 @@ pub struct NodeConfig {
     pub l2_tlb: TlbConfig,
     /// Page-table walkers of one GPU.
     pub walker: WalkerConfig,
-    /// Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain.
-    /// `false` unless said otherwise.
+    /// Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain. Default
+    /// `false`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ideal_tlb: bool,
     /// Links between GPUs.
@@ -87,7 +87,7 @@ pub struct NodeConfig {
     /// operating system's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coherence: Option<CoherenceConfig>,
-    /// Whether GPUs can use memory of the operating system (`malloc`); `offered` unless said otherwise.
+    /// Whether GPUs can use memory of the operating system (`malloc`); default `offered`.
     #[serde(default, skip_serializing_if = "SystemMemory::is_offered")]
     pub system_memory: SystemMemory,
     /// Cache-line access to another processor's memory.

@@ -1,4 +1,4 @@
-//! What users type.
+//! The command line.
 
 use std::path::PathBuf;
 use std::time::Duration;

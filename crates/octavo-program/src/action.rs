@@ -1,4 +1,4 @@
-//! What a program does beside computing on GPUs, and in which order.
+//! Actions of a program besides computing on GPUs, and their order.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -18,8 +18,8 @@ pub enum Dispatch {
     /// filled evenly, rounded up; the last GPUs get what is left, or nothing (MGPUSim since April 2022, v4.2.0:
     /// `distributeWGToGPUs`).
     UnitMultiples,
-    /// One queue for all GPUs: work-groups fill the units of one GPU, then the next, and whoever has room takes the
-    /// next (GRIT section 6, taken literally). Who runs what is decided while running.
+    /// One queue for all GPUs: work-groups fill the units of one GPU, then the next; any GPU with room takes the next
+    /// work-group (GRIT section 6, taken literally). The split is decided during the run.
     FillFirst,
     /// One work-group after another, each to the next GPU (MGPUSim from November 2019 to April 2022: the flattened id
     /// modulo the number of GPUs).

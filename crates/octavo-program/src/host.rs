@@ -1,4 +1,4 @@
-//! What the host's threads do in a phase of a program: whose bytes they read and write, produced piece by piece.
+//! Work of the host's threads in a phase of a program: the bytes they read and write, produced piece by piece.
 
 use std::borrow::Cow;
 use std::ops::Range;

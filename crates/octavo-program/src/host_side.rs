@@ -1,4 +1,4 @@
-//! What the host does with the buffers of a workload before, between and after its launches.
+//! The host's use of a workload's buffers before, between and after its launches.
 //!
 //! Every workload states this once; [`lower`](crate::lower::lower) makes a whole program of it for each kind of memory.
 

@@ -1,4 +1,4 @@
-//! What a wavefront does: packed operations, and the chunk buffer they are produced into.
+//! Operations of a wavefront, packed, and the chunk buffer they are produced into.
 
 /// Bytes of a cache line, the unit of memory operations (GCN-class L1 and L2).
 pub const LINE_BYTES: u64 = 64;

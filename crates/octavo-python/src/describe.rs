@@ -1,4 +1,4 @@
-//! What there is to choose from, and what a workload does.
+//! Lists of names to choose from, and characteristics of a workload.
 
 use octavo_manager::Spread;
 use octavo_program::{Listing, Lowering, ProgramKind, Room, Setting, characterise_filled, lower};

@@ -1,4 +1,4 @@
-//! What can go wrong, as Python exceptions.
+//! Errors as Python exceptions.
 
 use octavo_scenario::{PartRefused, ProgramRefused};
 use octavo_sim::{SimError, StrategyFailure};

@@ -1,4 +1,4 @@
-//! What crosses the C interface, as `include/octavo.h` has it: `tests/it/header.rs` holds the two in step.
+//! The C interface of `include/octavo.h`: `tests/it/header.rs` checks that both agree.
 
 use octavo_advise::{Placement, Term};
 

@@ -1,4 +1,4 @@
-//! What types cannot express about `[[job]]`.
+//! Checks of `[[job]]` that types cannot express.
 
 use octavo_node::divide_units;
 use serde_json::Value;

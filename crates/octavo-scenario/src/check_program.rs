@@ -1,4 +1,4 @@
-//! What types cannot express about `[program]`.
+//! Checks of `[program]` that types cannot express.
 
 use octavo_manager::{HOST, Kind, ProcessorId};
 use octavo_node::SystemMemory;

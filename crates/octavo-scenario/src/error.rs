@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, in the words of its author.
+//! Errors in a scenario, in the words of its author.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What earlier versions called otherwise: refused in what users write, brought up to date in what a result folder holds.
+//! Former names: refused in files that users write, brought up to date in result folders.
 //!
 //! Former names of workloads stand beside their registry.
 

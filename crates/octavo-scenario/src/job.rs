@@ -20,9 +20,9 @@ pub(crate) const ALL: &str = "all";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobChoice {
-    /// What tables and pictures call it: letters, digits, `-`, `_` and `.`; no two jobs have the same.
+    /// Its name in tables and pictures: letters, digits, `-`, `_` and `.`; no two jobs have the same.
     pub name: String,
-    /// What it runs. Scale and seed are those of `workload` beside the jobs if left out.
+    /// The program that it runs. If left out, scale and seed come from `workload` beside the jobs.
     pub workload: WorkloadChoice,
     /// The GPUs that it runs on, from 0; all if left out.
     #[serde(default)]
@@ -34,7 +34,7 @@ pub struct JobChoice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub repetitions: Option<u32>,
-    /// The job at whose end it does not begin again; it runs once at least. Default, without `repetitions`: `all`, which
+    /// It runs again and again until this job ends; it runs once at least. Default, without `repetitions`: `all`, that
     /// is until every other job has ended as often as it must.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
@@ -42,8 +42,8 @@ pub struct JobChoice {
     /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// Whether it never begins, though its compute units and its part of the footprint are kept for it: what the others
-    /// take without it.
+    /// Whether it never begins, although its compute units and its part of the footprint are kept for it. This gives
+    /// the times of the others without it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub idle: bool,
     /// What is around its launches.

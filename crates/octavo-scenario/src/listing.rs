@@ -1,4 +1,4 @@
-//! What a scenario can name, for `octavo list`.
+//! Names that a scenario can use, for `octavo list`.
 
 use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SHARINGS, SIZINGS};
 use octavo_registry::Registry;

@@ -1,4 +1,4 @@
-//! What a scenario is once everything in it is spelled out.
+//! A scenario with everything spelled out.
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
@@ -22,24 +22,24 @@ pub struct Scenario {
     /// Seed of everything random.
     #[schemars(range(min = 0))]
     pub seed: i64,
-    /// What runs, if that is one program.
+    /// The program that runs, if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "WorkloadChoice")]
     pub workload: Option<WorkloadChoice>,
     /// Programs that run beside one another, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub job: Vec<JobChoice>,
-    /// What is around the workload's launches.
+    /// The program around the workload's launches.
     #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
     pub program: ProgramChoice,
-    /// Who carries out what the memory manager decides.
+    /// The part that carries out the memory manager's decisions.
     #[serde(default, skip_serializing_if = "ExecutorChoice::is_default")]
     pub executor: ExecutorChoice,
     /// How pages are managed.
     pub memory: MemoryConfig,
-    /// What is recorded besides totals.
+    /// Records besides totals.
     pub record: Record,
-    /// What it runs on.
+    /// The node that it runs on.
     pub node: NodeConfig,
 }
 
@@ -59,7 +59,7 @@ pub struct WorkloadChoice {
     pub options: Options,
 }
 
-/// What is recorded besides totals.
+/// Records besides totals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {

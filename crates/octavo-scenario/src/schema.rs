@@ -87,7 +87,7 @@ fn several_programs(common: &Value) -> [Value; 3] {
     });
     let of_all = json!({
         "type": "object",
-        "description": "What holds for all jobs that do not say it themselves.",
+        "description": "Values for all jobs that do not set them.",
         "properties": { "scale": scale, "seed": seed },
         "additionalProperties": false,
     });
@@ -112,7 +112,7 @@ fn strategy<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
             "name": place,
             "digest": {
                 "type": ["string", "null"],
-                "description": "Digest of its source, so that results are not taken for those of another class. Default: computed.",
+                "description": "Digest of its source, so that results of another class are not reused. Default: computed.",
             },
         },
         "required": ["name"],

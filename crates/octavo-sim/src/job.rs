@@ -1,4 +1,4 @@
-//! What a run is made of: programs with GPUs, a start and a number of repetitions.
+//! The programs of a run, each with GPUs, a start and a number of repetitions.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What a job has of a node: GPUs, and compute units of each.
+//! A job's share of a node: GPUs, and compute units of each.
 
 use std::ops::Range;
 

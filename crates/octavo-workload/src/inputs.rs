@@ -10,14 +10,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whose input a program runs on at scale 1.
+/// The input of a program at scale 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Input {
-    /// The program's own, or that of the study that the kernel was written for.
+    /// The program's own input, or the input of the study that the kernel was written for.
     #[default]
     Own,
-    /// That of the study of integrated memory on Grace Hopper (ICPP 2024).
+    /// The input of the study of integrated memory on Grace Hopper (ICPP 2024).
     GraceHopper,
 }
 

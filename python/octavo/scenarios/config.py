@@ -33,7 +33,7 @@ class WorkloadGraph(TypedDict, total=False):
 
 
 class Workload(TypedDict, total=False):
-    """What runs, if that is one program."""
+    """The program that runs, if there is only one."""
 
     name: (
         Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
@@ -261,8 +261,8 @@ class Workload(TypedDict, total=False):
     """`pagerank`: The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1). `bfs-balanced`: The graph.
     Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `wcc`: The graph; edges count both ways. Default
     `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `sssp`: The graph. Default `soc-twitter-2010` (HUVM, USENIX
-    ATC 2022). `louvain`: The graph; edges count both ways. Default `soc-twitter-2010`, as that of the others.
-    `mst`: The graph; directions do not count. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022)."""
+    ATC 2022). `louvain`: The graph; edges count both ways. Default `soc-twitter-2010`, as for the others. `mst`:
+    The graph; directions do not count. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022)."""
 
     damping: float
     """Part of a vertex's rank that follows edges, 0 to 1. Default 0.85 (cuGraph's)."""
@@ -368,7 +368,7 @@ class Workload(TypedDict, total=False):
     """Operations for each byte touched, two in a fused multiply-add, 0 to 1024. Default 0."""
 
     fresh: bool
-    """Whether each launch has memory of its own, rather than that of the first. Default `false`."""
+    """Whether each launch has its own memory instead of the first launch's. Default `false`."""
 
     turn: int
     """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
@@ -405,25 +405,24 @@ class Workload(TypedDict, total=False):
     0.001 to 4096. Default 4 (chosen: few enough that a step passes a part of the experts)."""
 
     after: int
-    """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has
-    left)."""
+    """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
+    left by then)."""
 
     cache: int
     """`llm-decode`: Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`).
     `moe-decode`: Tokens that the cache holds, in whole blocks. Default 32768 (chosen: 3 GiB of `qwen3-30b-a3b`)."""
 
     skew: float
-    """How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85
-    (fitted to a published skew of 128 experts)."""
+    """How much more popular some experts are: the expert of rank r is drawn with a weight of 1/r to this power, 0
+    to 2. Default 0.85 (fitted to a published skew of 128 experts)."""
 
     path: str
     """`step`: File of the recorded step, relative to the working directory. No default: it must be given. `trace`:
     Folder of the trace, relative to the working directory. No default: it must be given."""
 
     digest: str
-    """`step`: Digest of the file, so that results are not taken for those of another one. Default: computed.
-    `trace`: Digest of the trace's contents, so that results are not taken for those of another trace. Default:
-    computed."""
+    """`step`: Digest of the file, so that results of another file are not reused. Default: computed. `trace`:
+    Digest of the trace's contents, so that results of another trace are not reused. Default: computed."""
 
     layout: Literal["recorded", "packed"]
     """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
@@ -433,7 +432,7 @@ class Workload(TypedDict, total=False):
 
 
 class JobItemWorkload(TypedDict, total=False):
-    """What runs, if that is one program."""
+    """The program that runs, if there is only one."""
 
     name: (
         Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
@@ -661,8 +660,8 @@ class JobItemWorkload(TypedDict, total=False):
     """`pagerank`: The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1). `bfs-balanced`: The graph.
     Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `wcc`: The graph; edges count both ways. Default
     `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `sssp`: The graph. Default `soc-twitter-2010` (HUVM, USENIX
-    ATC 2022). `louvain`: The graph; edges count both ways. Default `soc-twitter-2010`, as that of the others.
-    `mst`: The graph; directions do not count. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022)."""
+    ATC 2022). `louvain`: The graph; edges count both ways. Default `soc-twitter-2010`, as for the others. `mst`:
+    The graph; directions do not count. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022)."""
 
     damping: float
     """Part of a vertex's rank that follows edges, 0 to 1. Default 0.85 (cuGraph's)."""
@@ -768,7 +767,7 @@ class JobItemWorkload(TypedDict, total=False):
     """Operations for each byte touched, two in a fused multiply-add, 0 to 1024. Default 0."""
 
     fresh: bool
-    """Whether each launch has memory of its own, rather than that of the first. Default `false`."""
+    """Whether each launch has its own memory instead of the first launch's. Default `false`."""
 
     turn: int
     """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
@@ -805,25 +804,24 @@ class JobItemWorkload(TypedDict, total=False):
     0.001 to 4096. Default 4 (chosen: few enough that a step passes a part of the experts)."""
 
     after: int
-    """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has
-    left)."""
+    """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
+    left by then)."""
 
     cache: int
     """`llm-decode`: Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`).
     `moe-decode`: Tokens that the cache holds, in whole blocks. Default 32768 (chosen: 3 GiB of `qwen3-30b-a3b`)."""
 
     skew: float
-    """How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85
-    (fitted to a published skew of 128 experts)."""
+    """How much more popular some experts are: the expert of rank r is drawn with a weight of 1/r to this power, 0
+    to 2. Default 0.85 (fitted to a published skew of 128 experts)."""
 
     path: str
     """`step`: File of the recorded step, relative to the working directory. No default: it must be given. `trace`:
     Folder of the trace, relative to the working directory. No default: it must be given."""
 
     digest: str
-    """`step`: Digest of the file, so that results are not taken for those of another one. Default: computed.
-    `trace`: Digest of the trace's contents, so that results are not taken for those of another trace. Default:
-    computed."""
+    """`step`: Digest of the file, so that results of another file are not reused. Default: computed. `trace`:
+    Digest of the trace's contents, so that results of another trace are not reused. Default: computed."""
 
     layout: Literal["recorded", "packed"]
     """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
@@ -834,23 +832,24 @@ class JobItemProgramBuffersItem(TypedDict, total=False):
     """How one buffer differs from the others."""
 
     kind: Literal["managed", "system", "device", "pinned"]
-    """Which memory it is in; as `program.kind` says if left out."""
+    """Its kind of memory; as `program.kind` if left out."""
 
     preferred: str
-    """Advice: in whose memory its pages should be (`host`, `gpu0`, …)."""
+    """Advice: the processor whose memory should hold its pages (`host`, `gpu0`, …)."""
 
     accessed_by: Sequence[str]
-    """Advice: who should be able to access its pages without a fault, wherever they are (`host`, `gpu0`, …)."""
+    """Advice: processors that should access its pages without a fault, wherever the pages are (`host`, `gpu0`,
+    …)."""
 
     read_mostly: bool
     """Advice: whether its pages are mostly read, so that every reader should have a copy."""
 
     prefetch: str
-    """To whose memory the program brings all of it before launches (`cudaMemPrefetchAsync`: `host`, `gpu0`, …); it
-    does not if left out."""
+    """The processor to whose memory the program prefetches all of it before launches (`cudaMemPrefetchAsync`:
+    `host`, `gpu0`, …); no prefetch if left out."""
 
     prefetch_before: Literal["first-launch", "each-launch"]
-    """Before which launches it does that; the first if left out."""
+    """Before which launches it prefetches; the first if left out."""
 
     populate: bool
     """Whether the host touches a word of each 4 KiB of it before anything else does, so that its pages are
@@ -861,8 +860,8 @@ class JobItemProgram(TypedDict, total=False):
     """What is around its launches."""
 
     kind: Literal["launches", "explicit", "managed", "pinned", "system", "recorded"]
-    """What runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
-    program, with all buffers of one kind."""
+    """Which part runs: the launches alone, on managed memory that the host has filled before time zero, or the
+    whole program, with all buffers of one kind."""
 
     devices: Literal["interleaved", "split"]
     """On which GPUs the bytes of device memory lie."""
@@ -875,8 +874,7 @@ class JobItemProgram(TypedDict, total=False):
 
 
 class JobItemMemoryPlacement(TypedDict, total=False):
-    """Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left
-    out."""
+    """Where one of its managed pages goes when a processor touches it; as `memory.placement` if left out."""
 
     name: (
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
@@ -899,10 +897,10 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     threshold is reached without a fault: the touched page (the default) or its 64 KiB."""
 
     host_pages: Literal["map", "migrate"]
-    """`access-counter`: What happens to a page on the host: mapped over the host link (the default) or migrated at
+    """`access-counter`: How a page on the host is served: mapped over the host link (the default) or migrated at
     its first touch. GRIT does not say; with `migrate` this scheme never loses on private pages, as published it
-    does. `grit`: What happens to a page on the host that has the access-counter scheme: migrated to the toucher
-    (the default) or mapped over the host link. Pages of the other schemes always migrate from the host."""
+    does. `grit`: How a page on the host with the access-counter scheme is served: migrated to the toucher (the
+    default) or mapped over the host link. Pages of the other schemes always migrate from the host."""
 
     downgrade_drain: bool
     """`duplication`: Whether the owner's in-flight accesses are drained when a second reader takes away its right
@@ -967,8 +965,8 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     the most. Ours."""
 
     profile_kernels: int
-    """Kernels that make up the profiled first iteration, after which replicas that nobody is known to read are
-    given up; default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration)."""
+    """Kernels that make up the profiled first iteration, after which replicas without a known reader are given up;
+    default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration)."""
 
     first_gpu: int
     """GPU that holds the first page of all (1 is the first GPU; 0: the last); default 0, as MGPUSim v4.2.0 does
@@ -1000,11 +998,11 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     (`-multiply_dma_penalty`)."""
 
     digest: str
-    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+    """Digest of its source, so that results of another class are not reused. Default: computed."""
 
 
 class JobItemMemoryPrefetch(TypedDict, total=False):
-    """What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out."""
+    """Which pages come along when one of its managed pages migrates; as `memory.prefetch` if left out."""
 
     name: (
         Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
@@ -1013,11 +1011,10 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
     """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     threshold: int
-    """`tree`: A subtree comes when more than this share of its pages is there or asked for, in percent, 1 to 100;
+    """`tree`: A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100;
     default 51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole
-    block. `local-path`, `multi-path`: Of the blocks that faults are on, a subtree comes when more than this share
-    of its pages is there or asked for, in percent, 1 to 100; default 1, the whole block (memHarvester, USENIX ATC
-    2022)."""
+    block. `local-path`, `multi-path`: In blocks with faults, a subtree comes when more than this share of its pages
+    is there or demanded, in percent, 1 to 100; default 1, the whole block (memHarvester, USENIX ATC 2022)."""
 
     min_faults: int
     """Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
@@ -1047,7 +1044,7 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
     before)."""
 
     digest: str
-    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+    """Digest of its source, so that results of another class are not reused. Default: computed."""
 
 
 class JobItemMemoryEviction(TypedDict, total=False):
@@ -1077,7 +1074,7 @@ class JobItemMemoryEviction(TypedDict, total=False):
     """Seed of the choice, any number; default 1 (ours: UVMSmart takes the C library's default)."""
 
     digest: str
-    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+    """Digest of its source, so that results of another class are not reused. Default: computed."""
 
 
 class JobItemMemory(TypedDict, total=False):
@@ -1087,14 +1084,13 @@ class JobItemMemory(TypedDict, total=False):
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
         "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str | JobItemMemoryPlacement | Strategy
     )
-    """Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left
-    out."""
+    """Where one of its managed pages goes when a processor touches it; as `memory.placement` if left out."""
 
     prefetch: (
         Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
         "when-full"] | str | JobItemMemoryPrefetch | Strategy
     )
-    """What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out."""
+    """Which pages come along when one of its managed pages migrates; as `memory.prefetch` if left out."""
 
     eviction: (
         Literal["lru-page", "lru-block", "lfu-block", "tree-neighborhood", "sequential-local", "random-page", "none"] |
@@ -1107,7 +1103,7 @@ class JobItem(TypedDict, total=False):
     """A program that runs beside others."""
 
     name: str
-    """What tables and pictures call it: letters, digits, `-`, `_` and `.`; no two jobs have the same."""
+    """Its name in tables and pictures: letters, digits, `-`, `_` and `.`; no two jobs have the same."""
 
     workload: (
         Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
@@ -1118,7 +1114,7 @@ class JobItem(TypedDict, total=False):
         "fdtd2d", "random-access", "dijkstra", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large",
         "gnmt16", "llm-decode", "moe-decode", "step", "trace"] | JobItemWorkload | str
     )
-    """What runs, if that is one program."""
+    """The program that runs, if there is only one."""
 
     gpus: Sequence[int]
     """The GPUs that it runs on, from 0; all if left out."""
@@ -1130,16 +1126,16 @@ class JobItem(TypedDict, total=False):
     """How often it runs."""
 
     until: str
-    """The job at whose end it does not begin again; it runs once at least. Default, without `repetitions`: `all`,
-    which is until every other job has ended as often as it must."""
+    """It runs again and again until this job ends; it runs once at least. Default, without `repetitions`: `all`,
+    that is until every other job has ended as often as it must."""
 
     share: float
     """Share of the compute units of each of its GPUs, above 0 and at most 1; an equal part of what the others leave
     if left out."""
 
     idle: bool
-    """Whether it never begins, though its compute units and its part of the footprint are kept for it: what the
-    others take without it."""
+    """Whether it never begins, although its compute units and its part of the footprint are kept for it. This gives
+    the times of the others without it."""
 
     program: JobItemProgram
     """What is around its launches."""
@@ -1149,7 +1145,7 @@ class JobItem(TypedDict, total=False):
 
 
 class Executor(TypedDict, total=False):
-    """Who carries out what the memory manager decides."""
+    """The part that carries out the memory manager's decisions."""
 
     kind: Literal["simulated", "instant"]
 
@@ -1169,10 +1165,10 @@ class Executor(TypedDict, total=False):
 
 
 class MemorySystemNuma(TypedDict, total=False):
-    """On which NUMA node its pages come into being; left out where the placement alone says it."""
+    """On which NUMA node its pages are allocated; if left out, the placement decides."""
 
     policy: Literal["local", "preferred", "interleave", "bind"]
-    """Which policy; `local` unless said otherwise."""
+    """Which policy; default `local`."""
 
     nodes: Sequence[str]
     """The nodes that it speaks of, as tables call them: `host`, the host's other memories `host1` and so on, and on
@@ -1180,29 +1176,29 @@ class MemorySystemNuma(TypedDict, total=False):
 
 
 class MemorySystem(TypedDict, total=False):
-    """Who decides about the operating system's memory instead of `placement` and `prefetch`."""
+    """Strategies for the operating system's memory, in place of `placement` and `prefetch`."""
 
     placement: (
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
         "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str | JobItemMemoryPlacement | Strategy
     )
-    """Who gets a page, and how, when a processor touches it; `on-touch` unless said otherwise."""
+    """Where a page goes when a processor touches it; default `on-touch`."""
 
     prefetch: (
         Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
         "when-full"] | str | JobItemMemoryPrefetch | Strategy
     )
-    """What else to bring when a page migrates; `none` unless said otherwise."""
+    """Which pages come along when a page migrates; default `none`."""
 
     huge_pages: Literal["never", "always"]
-    """Whether cores that touch it first get huge pages; `never` unless said otherwise, and left out then."""
+    """Whether cores that touch it first get huge pages; default `never`, which is not written out."""
 
     numa: MemorySystemNuma
-    """On which NUMA node its pages come into being; left out where the placement alone says it."""
+    """On which NUMA node its pages are allocated; if left out, the placement decides."""
 
 
 class MemoryDemotion(TypedDict, total=False):
-    """Where evicted pages go, and which leave ahead of need; `host` unless said otherwise."""
+    """Where evicted pages go, and which leave ahead of need; default `host`."""
 
     name: Literal["host", "reserve", "spare-memory"] | str
     """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
@@ -1235,11 +1231,11 @@ class MemoryDemotion(TypedDict, total=False):
     parallel fetch)."""
 
     digest: str
-    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+    """Digest of its source, so that results of another class are not reused. Default: computed."""
 
 
 class MemorySharing(TypedDict, total=False):
-    """What one address space may take from another; `free-for-all` unless said otherwise, and left out then."""
+    """How much memory one address space may take from another; default `free-for-all`, which is not written out."""
 
     name: Literal["free-for-all", "quota"] | str
     """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
@@ -1249,18 +1245,19 @@ class MemorySharing(TypedDict, total=False):
     1; an equal part of what the others leave for jobs that are not named (ours)."""
 
     digest: str
-    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+    """Digest of its source, so that results of another class are not reused. Default: computed."""
 
 
 class MemoryGuard(TypedDict, total=False):
-    """Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none."""
+    """The guard against thrashing, for when processors compete for a page; default `none`, which is not written
+    out."""
 
     name: Literal["none", "stock-driver"] | str
     """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     threshold: int
-    """Moves of a page, each no longer than the lapse after the one before, that make it one that is fought over;
-    default 3, 1 to 7 (`uvm_perf_thrashing_threshold`)."""
+    """Number of moves of a page, each within the lapse after the one before, from which the page counts as
+    thrashing; default 3, 1 to 7 (`uvm_perf_thrashing_threshold`)."""
 
     pin_threshold: int
     """Faults on a page that are throttled before it is pinned; default 10, 1 to 255
@@ -1273,7 +1270,7 @@ class MemoryGuard(TypedDict, total=False):
     """Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
     500ms; default true, as release 595 does (460 does not). As compiled there, an eight-bit vote is compared as an
     unsigned number, so that it grows at once and shrinks only from 500ms, after 32 more moves that were further
-    apart than closer together. That the moves are those of one block of 2 MiB is our reading. Nap, pin time and
+    apart than closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
     epoch stay."""
 
     nap: str
@@ -1285,24 +1282,24 @@ class MemoryGuard(TypedDict, total=False):
     lapse)."""
 
     epoch: str
-    """Time without fights after which what is known about a block of 2 MiB is forgotten, if none of its pages was
-    ever pinned; default 1s (`uvm_perf_thrashing_epoch` 2000, of the lapse)."""
+    """Time without thrashing after which the guard forgets its knowledge about a block of 2 MiB, if none of its
+    pages was ever pinned; default 1s (`uvm_perf_thrashing_epoch` 2000, of the lapse)."""
 
     max_resets: int
     """How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`)."""
 
     fast_links: Literal["node", "none", "gpus", "all"]
-    """Which memories processors map by a fast link with atomics: a page that is fought over is pinned there at
-    once, without throttling. By default `node`: what the node's links are, as the driver reads it from the
-    hardware. Others say it whatever the links are: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`)
-    or `all` (the host's, too, as on a coherent node)."""
+    """Which memories processors map by a fast link with atomics: a thrashing page is pinned there at once, without
+    throttling. Default `node`: as the node's links are; the driver reads this from the hardware. The other values
+    ignore the links: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the host's, too, as
+    on a coherent node)."""
 
     digest: str
-    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+    """Digest of its source, so that results of another class are not reused. Default: computed."""
 
 
 class MemoryAllocator(TypedDict, total=False):
-    """Which frame a page gets; `free-list` unless said otherwise."""
+    """Which frame a page gets; default `free-list`."""
 
     name: Literal["free-list", "cocoa", "chunks"]
 
@@ -1312,7 +1309,7 @@ class MemoryAllocator(TypedDict, total=False):
 
 
 class MemorySizing(TypedDict, total=False):
-    """Which sizes pages have; `base` unless said otherwise."""
+    """Which sizes pages have; default `base`."""
 
     name: Literal["base", "large", "mosaic", "whole-blocks"]
 
@@ -1356,51 +1353,52 @@ class Memory(TypedDict, total=False):
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
         "interleaved", "coherent", "fault-and-count", "delayed-migration"] | str | JobItemMemoryPlacement | Strategy
     )
-    """Who gets a page, and how, when a GPU touches it; `on-touch` unless said otherwise."""
+    """Where a page goes when a GPU touches it; default `on-touch`."""
 
     prefetch: (
         Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
         "when-full"] | str | JobItemMemoryPrefetch | Strategy
     )
-    """What else to bring when a page migrates; `none` unless said otherwise."""
+    """Which pages come along when a page migrates; default `none`."""
 
     prefetch_plan: Literal["shared", "own", "at-once"]
-    """Whether a fault waits for what is prefetched with it; `shared` unless said otherwise, and left out then."""
+    """Whether a fault waits for the pages that are prefetched with it; default `shared`, which is not written
+    out."""
 
     system: MemorySystem
-    """Who decides about the operating system's memory instead of `placement` and `prefetch`."""
+    """Strategies for the operating system's memory, in place of `placement` and `prefetch`."""
 
     eviction: (
         Literal["lru-page", "lru-block", "lfu-block", "tree-neighborhood", "sequential-local", "random-page", "none"] |
         str | JobItemMemoryEviction | Strategy
     )
-    """What leaves a full memory; `lru-page` unless said otherwise."""
+    """Which pages leave a full memory; default `lru-page`."""
 
     demotion: Literal["host", "reserve", "spare-memory"] | str | MemoryDemotion | Strategy
-    """Where evicted pages go, and which leave ahead of need; `host` unless said otherwise."""
+    """Where evicted pages go, and which leave ahead of need; default `host`."""
 
     host_frames: Literal["ready", "base", "large"]
-    """Which frames of the host hold what leaves; `ready` unless said otherwise, and left out then."""
+    """Which frames of the host hold evicted pages; default `ready`, which is not written out."""
 
     padding: Literal["none", "trees"]
-    """What lies beyond the end of an allocation of managed memory; `none` unless said otherwise, and left out
-    then."""
+    """Pages beyond the end of an allocation of managed memory; default `none`, which is not written out."""
 
     synchronisation: Literal["stay", "dirty-home"]
-    """What becomes of pages that a GPU has written when the host waits for it between two launches; `stay` unless
-    said otherwise, and left out then."""
+    """Where pages that a GPU has written go when the host waits for it between two launches; default `stay`, which
+    is not written out."""
 
     sharing: Literal["free-for-all", "quota"] | str | MemorySharing | Strategy
-    """What one address space may take from another; `free-for-all` unless said otherwise, and left out then."""
+    """How much memory one address space may take from another; default `free-for-all`, which is not written out."""
 
     guard: Literal["none", "stock-driver"] | str | MemoryGuard | Strategy
-    """Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none."""
+    """The guard against thrashing, for when processors compete for a page; default `none`, which is not written
+    out."""
 
     allocator: Literal["free-list", "cocoa", "chunks"] | MemoryAllocator
-    """Which frame a page gets; `free-list` unless said otherwise."""
+    """Which frame a page gets; default `free-list`."""
 
     sizing: Literal["base", "large", "mosaic", "whole-blocks"] | MemorySizing
-    """Which sizes pages have; `base` unless said otherwise."""
+    """Which sizes pages have; default `base`."""
 
     fragmentation: MemoryFragmentation
     """Foreign data in the GPUs' memories."""
@@ -1410,7 +1408,7 @@ class Memory(TypedDict, total=False):
 
 
 class Record(TypedDict, total=False):
-    """What is recorded besides totals."""
+    """Records besides totals."""
 
     events: bool
     """Keep everything that happens to pages, one row each."""
@@ -1423,18 +1421,17 @@ class Record(TypedDict, total=False):
 
 
 class NodeSettled(TypedDict, total=False):
-    """What stands for cache tags at fidelity `page`."""
+    """Replaces cache tags at fidelity `page`."""
 
     l1_hits_percent: int
-    """Loads of lines of the own memory that the first-level cache has, in percent. Default 35: the median of the
-    eight kernels of the GRIT study at fidelity `line`, under `grit` at scale 1/16."""
+    """Share of loaded lines of a GPU's own memory that its first-level cache has, in percent. Default 35: the
+    median of the eight kernels of the GRIT study at fidelity `line`, under `grit` at scale 1/16."""
 
     l2_hits_percent: int
-    """Lines that the second-level cache has of those that it is asked for, in percent. Default 84: the same
-    median."""
+    """Share of requested lines that the second-level cache has, in percent. Default 84: the same median."""
 
     ahead: str
-    """How far ahead of the clock a wavefront goes on as long as it touches only pages of the own memory that never
+    """How far ahead of the clock a wavefront continues while it touches only pages of its GPU's memory that never
     left it. Default 1 us; ours."""
 
 
@@ -1549,8 +1546,7 @@ class NodeScalarCache(TypedDict, total=False):
     """Capacity."""
 
     line: Literal["64B", "128B"]
-    """Bytes of a line; 64B unless said otherwise. 128B only where requests are not served in order, and not for
-    scalars."""
+    """Bytes of a line; default 64B. 128B only where requests are not served in order, and not for scalars."""
 
     ways: int
     """Associativity, a power of two."""
@@ -1642,7 +1638,7 @@ class NodeL2(TypedDict, total=False):
     """Capacity of all banks together."""
 
     line: Literal["64B", "128B"]
-    """Bytes of a line; 64B unless said otherwise."""
+    """Bytes of a line; default 64B."""
 
     ways: int
     """Associativity, a power of two."""
@@ -1684,7 +1680,7 @@ class NodeDram(TypedDict, total=False):
     """Consecutive bytes on one bank."""
 
     channel_banks: int
-    """Banks that share a channel, between which a page moves when memory is compacted; 1 unless said otherwise."""
+    """Banks that share a channel, between which a page moves when memory is compacted; default 1."""
 
 
 class NodeWalker(TypedDict, total=False):
@@ -1698,7 +1694,7 @@ class NodeWalker(TypedDict, total=False):
 
     in_memory: bool
     """Whether the levels are read one after another from the GPU's second-level cache and memory, where they
-    compete with everything else, rather than in a fixed time; `false` unless said otherwise."""
+    compete with everything else, rather than in a fixed time; default `false`."""
 
     cache_entries: int
     """Page-walk cache entries, each one table prefix of any level above the last."""
@@ -1707,7 +1703,7 @@ class NodeWalker(TypedDict, total=False):
     """Walks that can wait; when full, misses hold their registers until one leaves."""
 
     scope: Literal["per-gpu", "node"]
-    """Whose walkers they are."""
+    """Which GPUs share the walkers."""
 
     distance: str
     """Cycles from the second-level TLB to the walkers, one way."""
@@ -1720,8 +1716,7 @@ class NodeGpuLink(TypedDict, total=False):
     """Payload bandwidth each way; of one link, where `links` says how many a pair of GPUs has."""
 
     to_host: str
-    """Payload bandwidth towards the host, of a host link that differs by direction; `bandwidth` unless said
-    otherwise."""
+    """Payload bandwidth towards the host, of a host link that differs by direction; default `bandwidth`."""
 
     latency: str
     """Cycles from one end to the other, one way."""
@@ -1806,7 +1801,7 @@ class NodeRemote(TypedDict, total=False):
 
 
 class NodeHostMemory(TypedDict, total=False):
-    """Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say."""
+    """Its first memory, the nearest to its cores. The keys for remote lines and for cores have its speed."""
 
     capacity: str
     """Bytes that it holds; 0, the default, for no limit."""
@@ -1816,7 +1811,7 @@ class NodeHostMemoriesItem(TypedDict, total=False):
     """Another memory of the host."""
 
     name: str
-    """What results and errors call it."""
+    """Its name in results and errors."""
 
     kind: Literal["numa", "cxl"]
     """What it is."""
@@ -1867,7 +1862,7 @@ class NodeHostCpu(TypedDict, total=False):
 
 
 class NodeHostCosts(TypedDict, total=False):
-    """What allocating, populating, copying and freeing costs."""
+    """Costs of allocating, populating, copying and freeing."""
 
     call: str
     """A call that allocates or frees."""
@@ -1877,7 +1872,7 @@ class NodeHostCosts(TypedDict, total=False):
 
     pin: str
     """Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted;
-    and each frame, of whatever size, that the driver makes for what leaves a GPU (`memory.host_frames`)."""
+    and each frame of any size that the driver makes for pages that leave a GPU (`memory.host_frames`)."""
 
     minor_fault: str
     """A fault of a core at its first touch of a page, zeroing not counted."""
@@ -1917,16 +1912,16 @@ class NodeHost(TypedDict, total=False):
     """Sizes of pages that its kernel can be built for; any, unless said."""
 
     memory: NodeHostMemory
-    """Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say."""
+    """Its first memory, the nearest to its cores. The keys for remote lines and for cores have its speed."""
 
     memories: Sequence[NodeHostMemoriesItem]
-    """Its other memories. Pages fill the first memory, then these, those of the lowest latency first."""
+    """Its other memories. Pages fill the first memory, then these, the one of lowest latency first."""
 
     cpu: NodeHostCpu
     """Its cores, for the phases in which the host computes."""
 
     costs: NodeHostCosts
-    """What allocating, populating, copying and freeing costs."""
+    """Costs of allocating, populating, copying and freeing."""
 
     preset: Literal["x86-server", "grace", "mi300a", "power8"] | str
     """Values to start from."""
@@ -1953,19 +1948,19 @@ class NodeDriverService(TypedDict, total=False):
     """Time for each request in it."""
 
     block: str
-    """Time for each block of 2 MiB that faults of the batch are in, however many they are: the production driver
-    serves them together. `0ns`, the default: there is nothing but the requests' time."""
+    """Time for each block of 2 MiB with faults of the batch, no matter how many: the production driver serves them
+    together. `0ns`, the default: only the requests' time counts."""
 
     replay: Literal["block", "batch", "batch-flush", "once"]
-    """When those whose faults were served go on, and what becomes of faults that came meanwhile; `batch` unless
-    said otherwise, and left out then."""
+    """When processors with served faults continue, and how faults that came meanwhile are treated; default `batch`,
+    which is not written out."""
 
     interrupt: str
-    """Time from the first request to an idle driver until it takes a batch of what is there then: an interrupt, and
-    that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself."""
+    """Time from the first request to an idle driver until it takes a batch of all requests that are there then: for
+    an interrupt and for scheduling the driver. `0ns`, the default: it takes the first request at once, alone."""
 
     scope: Literal["node", "per-gpu"]
-    """Whose requests are in one queue, of which one batch is served at a time. `node`, the default: those of all
+    """Which requests share a queue; each queue serves one batch at a time. `node`, the default: the requests of all
     GPUs."""
 
 
@@ -1973,8 +1968,8 @@ class NodeDriverTransFw(TypedDict, total=False):
     """Forward walks of far faults to the GPU that probably has the translation."""
 
     filter_entries: int
-    """Entries of the filter that guesses which GPU holds a translation. One filter stands for those that each GPU
-    and the host have; looking it up costs nothing."""
+    """Entries of the filter that guesses which GPU holds a translation. One filter stands for all filters of GPUs
+    and host; a look-up costs nothing."""
 
     fingerprint_bits: int
     """Bits of the fingerprint an entry keeps; two pages with the same slot and fingerprint are confused."""
@@ -2022,17 +2017,17 @@ class NodeCapacity(TypedDict, total=False):
     """Share of the workload's footprint that fits, in per cent; 0 for no limit."""
 
     scope: Literal["per-gpu", "total"]
-    """Whose memory that share is."""
+    """Whether the share is one GPU's memory or all GPUs' together."""
 
     bytes: str
-    """Memory of each GPU whatever the footprint is; 0, the default, leaves it to the share."""
+    """Memory of each GPU, independent of the footprint; 0, the default: the share decides."""
 
     change: Sequence[NodeCapacityChangeItem]
     """How it changes while a workload runs."""
 
 
 class Node(TypedDict, total=False):
-    """What it runs on."""
+    """The node that it runs on."""
 
     gpus: int
     """Number of GPUs, 1 to 16."""
@@ -2041,10 +2036,10 @@ class Node(TypedDict, total=False):
     """Clock of the GPUs' compute units, caches and translation."""
 
     fidelity: Literal["line", "page"]
-    """How closely accesses to a GPU's own memory are followed; `line` unless said otherwise."""
+    """How closely accesses to a GPU's own memory are followed; default `line`."""
 
     settled: NodeSettled
-    """What stands for cache tags at fidelity `page`."""
+    """Replaces cache tags at fidelity `page`."""
 
     dispatch: (
         Literal["even-split"] | Literal["unit-multiples"] | Literal["fill-first"] | Literal["round-robin"] |
@@ -2083,8 +2078,8 @@ class Node(TypedDict, total=False):
     """Page-table walkers of one GPU."""
 
     ideal_tlb: bool
-    """Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain. `false`
-    unless said otherwise."""
+    """Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain. Default
+    `false`."""
 
     gpu_link: NodeGpuLink
     """Links between GPUs."""
@@ -2112,7 +2107,7 @@ class Node(TypedDict, total=False):
     is the operating system's."""
 
     system_memory: Literal["offered", "none"]
-    """Whether GPUs can use memory of the operating system (`malloc`); `offered` unless said otherwise."""
+    """Whether GPUs can use memory of the operating system (`malloc`); default `offered`."""
 
     remote: NodeRemote
     """Cache-line access to another processor's memory."""
@@ -2155,22 +2150,22 @@ class Config(TypedDict, total=False):
         "fdtd2d", "random-access", "dijkstra", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large",
         "gnmt16", "llm-decode", "moe-decode", "step", "trace"] | str | Workload
     )
-    """What runs, if that is one program."""
+    """The program that runs, if there is only one."""
 
     job: Sequence[JobItem]
     """Programs that run beside one another, if there are several."""
 
     program: JobItemProgram
-    """What is around the workload's launches."""
+    """The program around the workload's launches."""
 
     executor: Executor
-    """Who carries out what the memory manager decides."""
+    """The part that carries out the memory manager's decisions."""
 
     memory: Memory
     """How pages are managed."""
 
     record: Record
-    """What is recorded besides totals."""
+    """Records besides totals."""
 
     node: Node
-    """What it runs on."""
+    """The node that it runs on."""

@@ -1,4 +1,4 @@
-//! What a whole program pays on the host for a placement, beside its kernels and copies.
+//! Costs of a placement on the host in a whole program, besides kernels and copies.
 
 use super::structure::{HostPlacement, Returns, Structure, Toucher};
 use super::system::System;

@@ -1,4 +1,4 @@
-//! What the penalty knows of a data structure: from a partial profile, a launch, or an estimate.
+//! The penalty's input about a data structure: from a partial profile, a launch, or an estimate.
 
 use octavo_units::{Bandwidth, Bytes, Time};
 use serde::{Deserialize, Serialize};

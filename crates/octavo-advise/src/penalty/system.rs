@@ -1,4 +1,4 @@
-//! What the penalty knows of a machine: measured once, the same for every program.
+//! The penalty's input about a machine: measured once, the same for every program.
 
 use octavo_units::{Bandwidth, Bytes, Time};
 use serde::{Deserialize, Serialize};

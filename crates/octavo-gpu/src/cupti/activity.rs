@@ -1,4 +1,4 @@
-//! What a recording leaves.
+//! Records of a recording.
 
 /// Records of the driver's unified-memory activity, as CUPTI gave them.
 #[derive(Clone, Debug)]

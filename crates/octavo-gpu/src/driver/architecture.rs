@@ -1,4 +1,4 @@
-//! What kernels are compiled for.
+//! The target that kernels are compiled for.
 
 /// A generation of GPUs, as compilers know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

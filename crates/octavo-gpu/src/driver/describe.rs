@@ -1,4 +1,4 @@
-//! What the driver says about a GPU.
+//! The driver's description of a GPU.
 
 use cudarc::driver::result::device;
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute_enum as Attribute};

@@ -1,4 +1,4 @@
-//! What GPUs are to each other.
+//! Access and links between GPUs.
 
 use cudarc::driver::sys::{self, CUdevice_P2PAttribute_enum as Attribute};
 

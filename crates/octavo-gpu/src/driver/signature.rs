@@ -1,4 +1,4 @@
-//! What arguments a kernel declares, read from its source: the driver takes whatever it is given.
+//! The arguments that a kernel declares, read from its source, because the driver accepts any arguments.
 
 /// What the GPU makes of an argument's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the compiler is given.
+//! Sources and options for the compiler.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! What the multiprocessors compute, and how many warps it takes to keep them at it.
+//! Throughput of the multiprocessors, and the number of warps that saturates them.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What copies between host and GPU cost.
+//! Cost of copies between host and GPU.
 
 use crate::driver::buffers::{DeviceMemory, HostMemory, PinnedMemory};
 use crate::driver::kernel::{Argument, Grid, Kernel};

@@ -1,4 +1,4 @@
-//! What launching a kernel costs.
+//! Cost of launching a kernel.
 
 use crate::driver::graph::Graph;
 use crate::driver::kernel::{Grid, Kernel};

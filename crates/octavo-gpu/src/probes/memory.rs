@@ -1,4 +1,4 @@
-//! What the GPU's own memory gives.
+//! Bandwidth and latency of the GPU's own memory.
 
 use crate::driver::buffers::DeviceMemory;
 use crate::driver::kernel::{Argument, Grid, Kernel};

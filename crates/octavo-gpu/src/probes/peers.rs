@@ -1,4 +1,4 @@
-//! What GPUs give each other.
+//! Bandwidth and latency between GPUs.
 
 use crate::driver::buffers::DeviceMemory;
 use crate::driver::describe::describe;

@@ -1,4 +1,4 @@
-//! What the GPU's own accesses to pinned host memory give.
+//! Bandwidth and latency of the GPU's own accesses to pinned host memory.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What is asked of a probe.
+//! The effort of a probe: sizes and repetitions.
 
 /// What is asked of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

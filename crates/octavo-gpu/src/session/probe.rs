@@ -1,4 +1,4 @@
-//! What a probe is.
+//! The description of a probe.
 
 use crate::driver::source::{Source, digest};
 use crate::error::GpuError;

@@ -1,4 +1,4 @@
-//! What was measured: rows of a series, with the parameters that the series has.
+//! Measured values: rows of a series, with its parameters.
 
 /// One column of a table of samples.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What was done, as it is written.
+//! The log of the redirected calls, as it is written.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is applied to a process, and what is known of it.
+//! The placement that is applied to a process, and its state.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

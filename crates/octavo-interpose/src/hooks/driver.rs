@@ -1,4 +1,4 @@
-//! Of the CUDA driver.
+//! Hooks of the CUDA driver.
 
 #![allow(non_snake_case, unused_braces, reason = "the names are CUDA's, the braces those of the list")]
 

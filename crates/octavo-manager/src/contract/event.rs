@@ -1,4 +1,4 @@
-//! What happens to a memory manager.
+//! Events for a memory manager.
 
 use crate::contract::ids::{Access, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::{Advice, Kind, Spread};

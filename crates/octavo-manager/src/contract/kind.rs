@@ -1,4 +1,4 @@
-//! What memory a program asked for, and what it said about its use.
+//! Kinds of memory that a program can request, and its advice about their use.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What goes in and comes out: names, sizes, events, plans, views and counts. Nothing here decides.
+//! Inputs and outputs: names, sizes, events, plans, views and counts. Nothing here decides. Nothing here decides.
 
 pub(crate) mod block;
 pub(crate) mod counts;

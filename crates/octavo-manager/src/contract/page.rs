@@ -1,4 +1,4 @@
-//! What is known about one page.
+//! The state of one page.
 
 use crate::contract::ids::{HOST, MemoryId, PageId, SpaceId};
 use crate::contract::kind::Kind;

@@ -1,4 +1,4 @@
-//! What the driver of the manager has to do.
+//! Plans, which the driver of the manager carries out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

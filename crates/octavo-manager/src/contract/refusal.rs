@@ -1,4 +1,4 @@
-//! What an executor says when it cannot carry a plan out.
+//! An executor's refusal to carry a plan out.
 
 use crate::contract::ids::PageRun;
 use crate::contract::plan::Step;

@@ -1,4 +1,4 @@
-//! What programs say about their pages, and pages that they want somewhere.
+//! Advice of programs about their pages, and prefetch calls.
 
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, MemoryId, PageId, PageRun};

@@ -1,4 +1,4 @@
-//! What moves without a fault: access counters, reports, ends of kernels.
+//! Moves without a fault: access counters, reports, ends of kernels.
 
 use crate::contract::event::{AccessCount, CounterNotification, KernelEnd};
 use crate::contract::ids::{MemoryId, PageId, PageRun};

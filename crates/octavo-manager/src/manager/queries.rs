@@ -1,4 +1,4 @@
-//! What outsiders can ask.
+//! Queries from outside.
 
 use crate::contract::counts::{PlacementCounts, Statistics};
 use crate::contract::event::{Fault, Needs};

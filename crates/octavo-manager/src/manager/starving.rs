@@ -1,4 +1,4 @@
-//! Who waits for room that nothing under way can make.
+//! Requests that wait for room that no unfinished plan can make.
 
 use crate::contract::ids::{MemoryId, PageId, PageRun, SpaceId};
 use crate::manager::Manager;

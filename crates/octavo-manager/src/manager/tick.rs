@@ -1,4 +1,4 @@
-//! What happens because time passed.
+//! Actions whose time has come.
 
 use octavo_units::Time;
 

@@ -1,4 +1,4 @@
-//! What GPUs keep for others gets its copy on the host, in the background.
+//! Copies to the host, in the background, of pages that GPUs keep for others.
 
 use crate::contract::ids::{HOST_MEMORY, MemoryId, SpaceId};
 use crate::contract::plan::{Cause, Plan, PlanClass};

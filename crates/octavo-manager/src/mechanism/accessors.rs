@@ -1,4 +1,4 @@
-//! Who was said to access a page maps it where it comes to lie (`uvm-driver.md` section 3: accessed by).
+//! Processors advised to access a page map it at its new place (`uvm-driver.md` section 3: accessed by).
 
 use crate::contract::ids::{PageId, PageRun};
 use crate::contract::kind::Advice;

@@ -1,4 +1,4 @@
-//! Whose pages leave a full memory, and which of them.
+//! The choice of pages that leave a full memory, and of the address space that loses them.
 
 use crate::contract::ids::{MemoryId, PageId, SpaceId};
 use crate::pages::residency::Residency;

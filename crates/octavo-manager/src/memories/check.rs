@@ -1,4 +1,4 @@
-//! What is counted about frames agrees with what they hold; for tests.
+//! Checks for tests that counts about frames agree with the frames' contents.
 
 use crate::memories::content::Content;
 use crate::memories::large_frame::{Holder, LargeFrame};

@@ -1,4 +1,4 @@
-//! What a base frame holds.
+//! The content of a base frame.
 
 use crate::contract::ids::PageId;
 

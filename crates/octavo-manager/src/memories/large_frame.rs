@@ -1,4 +1,4 @@
-//! What is known of a large frame.
+//! The state of a large frame.
 
 use crate::contract::block::BlockMap;
 use crate::contract::ids::SpaceId;

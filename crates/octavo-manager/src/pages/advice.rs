@@ -1,4 +1,4 @@
-//! What programs said about the use of their pages.
+//! Advice of programs about the use of their pages.
 
 use crate::contract::ids::{PageId, PageRun};
 use crate::contract::kind::Advice;

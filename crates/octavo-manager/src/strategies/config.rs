@@ -1,4 +1,4 @@
-//! What a memory system is made of.
+//! The configuration of a memory system.
 
 use octavo_registry::{Choice, Registry};
 use octavo_units::Bytes;
@@ -27,15 +27,15 @@ use crate::strategies::system::SystemConfig;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrefetchPlan {
-    /// That of the faults: they are woken when all pages have come, as the production driver does it (`uvm-driver.md`
-    /// section 2: one service of a block).
+    /// The faults' plan: they are woken when all pages have come, as in the production driver (`uvm-driver.md` section
+    /// 2: one service of a block).
     #[default]
     Shared,
-    /// One of their own, which begins when the pages that were asked for have come. The fault's wake came last, 50 to
-    /// 140 us late for each prefetched run, where plans were carried out on real memory (`executor.md`, point 9).
+    /// A plan of their own, which begins when the demanded pages have come. The fault's wake came last, 50 to 140 us
+    /// late for each prefetched run, where plans were carried out on real memory (`executor.md`, point 9).
     Own,
-    /// That of the faults, and decided before anything leaves: room is made for all pages at once, and what leaves for
-    /// them does not count against what comes (UVMSmart: `do_hardware_prefetch` before `page_eviction_procedure`).
+    /// The faults' plan, decided before any page leaves: room is made for all pages at once, and pages that leave for
+    /// them do not affect the choice (UVMSmart: `do_hardware_prefetch` before `page_eviction_procedure`).
     AtOnce,
 }
 
@@ -52,40 +52,40 @@ impl PrefetchPlan {
 pub struct MemoryConfig {
     /// Bytes of a page: 4KiB (the default, GRIT section 3), 64KiB (hosts with big pages) or 2MiB (large pages).
     pub page_size: Bytes,
-    /// Who gets a page, and how, when a GPU touches it; `on-touch` unless said otherwise.
+    /// Where a page goes when a GPU touches it; default `on-touch`.
     pub placement: Choice,
-    /// What else to bring when a page migrates; `none` unless said otherwise.
+    /// Which pages come along when a page migrates; default `none`.
     pub prefetch: Choice,
-    /// Whether a fault waits for what is prefetched with it; `shared` unless said otherwise, and left out then.
+    /// Whether a fault waits for the pages that are prefetched with it; default `shared`, which is not written out.
     #[serde(skip_serializing_if = "PrefetchPlan::is_shared")]
     pub prefetch_plan: PrefetchPlan,
-    /// Who decides about the operating system's memory instead of `placement` and `prefetch`.
+    /// Strategies for the operating system's memory, in place of `placement` and `prefetch`.
     #[serde(skip_serializing_if = "SystemConfig::is_default")]
     pub system: SystemConfig,
-    /// What leaves a full memory; `lru-page` unless said otherwise.
+    /// Which pages leave a full memory; default `lru-page`.
     pub eviction: Choice,
-    /// Where evicted pages go, and which leave ahead of need; `host` unless said otherwise.
+    /// Where evicted pages go, and which leave ahead of need; default `host`.
     #[serde(skip_serializing_if = "goes_to_host")]
     pub demotion: Choice,
-    /// Which frames of the host hold what leaves; `ready` unless said otherwise, and left out then.
+    /// Which frames of the host hold evicted pages; default `ready`, which is not written out.
     #[serde(skip_serializing_if = "HostFrames::are_ready")]
     pub host_frames: HostFrames,
-    /// What lies beyond the end of an allocation of managed memory; `none` unless said otherwise, and left out then.
+    /// Pages beyond the end of an allocation of managed memory; default `none`, which is not written out.
     #[serde(skip_serializing_if = "Padding::is_none")]
     pub padding: Padding,
-    /// What becomes of pages that a GPU has written when the host waits for it between two launches; `stay` unless said
-    /// otherwise, and left out then.
+    /// Where pages that a GPU has written go when the host waits for it between two launches; default `stay`, which is
+    /// not written out.
     #[serde(skip_serializing_if = "Synchronisation::is_default")]
     pub synchronisation: Synchronisation,
-    /// What one address space may take from another; `free-for-all` unless said otherwise, and left out then.
+    /// How much memory one address space may take from another; default `free-for-all`, which is not written out.
     #[serde(skip_serializing_if = "is_free_for_all")]
     pub sharing: Choice,
-    /// Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none.
+    /// The guard against thrashing, for when processors compete for a page; default `none`, which is not written out.
     #[serde(skip_serializing_if = "is_none")]
     pub guard: Choice,
-    /// Which frame a page gets; `free-list` unless said otherwise.
+    /// Which frame a page gets; default `free-list`.
     pub allocator: Choice,
-    /// Which sizes pages have; `base` unless said otherwise.
+    /// Which sizes pages have; default `base`.
     pub sizing: Choice,
     /// Foreign data in the GPUs' memories.
     pub fragmentation: Fragmentation,

@@ -1,4 +1,4 @@
-//! What a placement strategy or a guard can see and change besides the page of the call.
+//! The context of a placement strategy or a guard: what it can see and change besides the page of the call.
 
 use octavo_units::Time;
 

@@ -1,4 +1,4 @@
-//! What a placement strategy can answer. Mechanisms carry it out.
+//! Decisions of placement strategies. Mechanisms carry them out. Mechanisms carry it out.
 
 use crate::contract::ids::{MemoryId, PageId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};

@@ -1,4 +1,4 @@
-//! Who chooses what leaves: one evictor for all pages, or one for each address space.
+//! The evictors of a node: one for all pages, or one for each address space.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What several placements want of one node.
+//! Requirements of several placements of one node.
 
 use octavo_registry::{Choice, is_place};
 

@@ -29,7 +29,7 @@ pub enum NumaPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumaConfig {
-    /// Which policy; `local` unless said otherwise.
+    /// Which policy; default `local`.
     pub policy: NumaPolicy,
     /// The nodes that it speaks of, as tables call them: `host`, the host's other memories `host1` and so on, and on
     /// coherent nodes whose GPU memory is the operating system's `gpu0` and so on. None for `local`.

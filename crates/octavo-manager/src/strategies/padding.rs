@@ -1,10 +1,10 @@
-//! What lies beyond the end of an allocation of managed memory.
+//! Padding of allocations of managed memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What lies beyond the end of an allocation of managed memory. The manager decides about such pages as about all others;
-/// whoever lays out allocations makes them that large.
+/// Pages beyond the end of an allocation of managed memory. The manager treats them like all others; the caller that
+/// lays out allocations includes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Padding {

@@ -1,4 +1,4 @@
-//! Who decides about which pages: by what their program asked for, and by whose they are.
+//! The strategies for each page, by the kind of its memory and by its address space.
 
 use octavo_units::Time;
 

@@ -1,4 +1,4 @@
-//! What one address space has of its own.
+//! Options of one address space.
 
 use octavo_registry::Choice;
 use schemars::JsonSchema;
@@ -11,17 +11,17 @@ use crate::strategies::needs;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
 
-/// What holds for the memory of one address space, such as a job's. What it does not say is as the memory system has it.
+/// Strategies for the memory of one address space, such as a job's. Missing options come from the memory system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpaceConfig {
-    /// What it is called, such as the name of a job; empty for a program alone.
+    /// Its name, such as the name of a job; empty for a program alone.
     #[serde(skip)]
     pub name: String,
-    /// Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left out.
+    /// Where one of its managed pages goes when a processor touches it; as `memory.placement` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Choice>,
-    /// What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out.
+    /// Which pages come along when one of its managed pages migrates; as `memory.prefetch` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<Choice>,
     /// Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out.

@@ -1,4 +1,4 @@
-//! Who decides about the operating system's memory.
+//! Strategies for the operating system's memory.
 
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -20,8 +20,8 @@ pub enum Huge {
     /// Base pages alone.
     #[default]
     Never,
-    /// A block of 2 MiB that belongs to one allocation comes into being whole when a core touches it first, and one entry
-    /// leads to it as long as none of its pages moves.
+    /// A block of 2 MiB that belongs to one allocation is made as a whole when a core touches it first. One entry maps
+    /// it as long as none of its pages moves.
     Always,
 }
 
@@ -31,7 +31,7 @@ impl Huge {
         *self == Self::Never
     }
 
-    /// Kernels of 4 KiB have huge pages of 2 MiB, those of 64 KiB such of 512 MiB.
+    /// Kernels with pages of 4 KiB have huge pages of 2 MiB; kernels with pages of 64 KiB have huge pages of 512 MiB.
     fn check(self, geometry: &Geometry) -> Result<(), ConfigError> {
         if self == Self::Never || geometry.page_size == Bytes(4 << 10) {
             return Ok(());
@@ -54,19 +54,19 @@ pub(crate) fn check_large(huge: Huge, large_pages: u32, geometry: &Geometry) -> 
     Err(ConfigError { key: "system.huge_pages".to_owned(), message })
 }
 
-/// Who decides about memory of the kind `system` (`malloc`), which GPUs fault on as well. Unless said otherwise it moves
-/// to whoever touches it, page by page, and is neither duplicated nor prefetched (`uvm-driver.md` sections 3 and 7: HMM).
+/// Strategies for memory of the kind `system` (`malloc`), which GPUs fault on as well. By default, a page moves to the
+/// processor that touches it, and is neither duplicated nor prefetched (`uvm-driver.md` sections 3 and 7: HMM).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SystemConfig {
-    /// Who gets a page, and how, when a processor touches it; `on-touch` unless said otherwise.
+    /// Where a page goes when a processor touches it; default `on-touch`.
     pub placement: Choice,
-    /// What else to bring when a page migrates; `none` unless said otherwise.
+    /// Which pages come along when a page migrates; default `none`.
     pub prefetch: Choice,
-    /// Whether cores that touch it first get huge pages; `never` unless said otherwise, and left out then.
+    /// Whether cores that touch it first get huge pages; default `never`, which is not written out.
     #[serde(skip_serializing_if = "Huge::is_never")]
     pub huge_pages: Huge,
-    /// On which NUMA node its pages come into being; left out where the placement alone says it.
+    /// On which NUMA node its pages are allocated; if left out, the placement decides.
     #[serde(skip_serializing_if = "NumaConfig::is_default")]
     pub numa: NumaConfig,
 }

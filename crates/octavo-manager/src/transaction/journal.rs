@@ -1,4 +1,4 @@
-//! What a plan changes about frames, to finish it or to take it back.
+//! Changes of a plan to frames, for finishing it or taking it back.
 
 use crate::contract::ids::ProcessorId;
 use crate::memories::content::Content;

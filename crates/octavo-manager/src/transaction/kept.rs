@@ -1,4 +1,4 @@
-//! What a refused plan leaves behind: the state before it, and the steps that were done.
+//! The rest of a refused plan: the state before it, and the steps that were done.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a change of pages means for the large pages that they are part of, or could be.
+//! Effects of a change of pages on large pages around them.
 
 use crate::contract::ids::{HOST, PageRun, ProcessorId};
 use crate::contract::masks::ProcessorMask;

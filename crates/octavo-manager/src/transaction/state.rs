@@ -1,4 +1,4 @@
-//! What mechanisms work on: the pages, how full memories are, and who leaves a full one.
+//! The state that mechanisms work on: the pages, how full memories are, and the evictors.
 
 use octavo_units::Time;
 

@@ -1,4 +1,4 @@
-//! What a workload does to its pages: footprint, traffic, and who shares what.
+//! Effects of a workload on its pages: footprint, traffic and sharing.
 //!
 //! The whole program is streamed once; nothing but a few counters for each page is kept. Accesses are counted as line
 //! transactions before any cache. The time they come at plays no part: a page that two GPUs use one after the other

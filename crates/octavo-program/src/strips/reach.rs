@@ -1,4 +1,4 @@
-//! What work-groups reach of staged buffers.
+//! The parts of staged buffers that work-groups access.
 
 use super::GRANULE;
 use crate::op::{LINE_BYTES, Op};

@@ -1,4 +1,4 @@
-//! What a policy answers, and how its answers are read.
+//! Answers of a policy, and how they are read.
 
 use octavo_manager::{CounterSpec, MemoryMask, PageId, PageRun, ProcessorMask, ReportSpec};
 use octavo_units::Time;
@@ -110,7 +110,7 @@ enum Step {
 
 #[pymethods]
 impl Hint {
-    /// The fault waits until a time in picoseconds, and the guard is asked about it again.
+    /// The fault waits until a time in picoseconds, and the guard decides about it again.
     #[staticmethod]
     fn throttle(until: Py<PyAny>) -> Self {
         Self(Step::Throttle(until))

@@ -143,7 +143,7 @@ impl Shortage {
         self.asking
     }
 
-    /// Pages that the memory has room for, except for those that cannot be made to leave.
+    /// Pages that the memory has room for, except for pages that cannot be made to leave.
     #[getter]
     fn room(&self) -> u32 {
         self.room

@@ -1,4 +1,4 @@
-//! What a policy is shown: copies, taken when it is asked, that nothing can change.
+//! Views for policies: immutable copies, taken at the time of the call.
 
 use octavo_manager::{Access, Geometry, Mode, PageId, PageRun, PageView, Scheme};
 use pyo3::prelude::*;
@@ -269,7 +269,7 @@ impl Service {
 
 #[pymethods]
 impl Service {
-    /// To whom: a GPU from 0, or HOST.
+    /// The receiver: a GPU from 0, or HOST.
     #[getter]
     fn destination(&self) -> i32 {
         number(self.service.destination)
@@ -281,13 +281,13 @@ impl Service {
         range(py, self.service.block)
     }
 
-    /// Those of them that belong to the faulting pages' allocation.
+    /// The pages among them that belong to the faulting pages' allocation.
     #[getter]
     fn extent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
         range(py, self.service.extent)
     }
 
-    /// Pages that were asked for and migrate, ascending.
+    /// Demanded pages that migrate, ascending.
     #[getter]
     fn faulted(&self) -> Vec<u32> {
         self.numbers(self.service.faulted.iter())

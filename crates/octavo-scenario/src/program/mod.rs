@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub use self::refused::ProgramRefused;
 pub(crate) use self::whole::Place;
 
-/// What is around the launches of a workload, and which memory its buffers are in.
+/// The program around the launches of a workload, and the memory of its buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProgramChoice {
-    /// What runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
+    /// Which part runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
     /// program, with all buffers of one kind.
     pub kind: RunKind,
     /// On which GPUs the bytes of device memory lie.
@@ -30,7 +30,7 @@ pub struct ProgramChoice {
     pub buffers: BTreeMap<String, BufferChoice>,
 }
 
-/// What runs of a program.
+/// Which part of a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
@@ -45,7 +45,7 @@ pub enum RunKind {
     Pinned,
     /// The whole program, with its buffers in system memory.
     System,
-    /// The whole program as it was recorded; traces of whole programs alone, whose default it is.
+    /// The whole program as recorded: only for traces of whole programs, and their default.
     Recorded,
 }
 
@@ -53,23 +53,23 @@ pub enum RunKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BufferChoice {
-    /// Which memory it is in; as `program.kind` says if left out.
+    /// Its kind of memory; as `program.kind` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Advice: in whose memory its pages should be (`host`, `gpu0`, …).
+    /// Advice: the processor whose memory should hold its pages (`host`, `gpu0`, …).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred: Option<String>,
-    /// Advice: who should be able to access its pages without a fault, wherever they are (`host`, `gpu0`, …).
+    /// Advice: processors that should access its pages without a fault, wherever the pages are (`host`, `gpu0`, …).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accessed_by: Vec<String>,
     /// Advice: whether its pages are mostly read, so that every reader should have a copy.
     #[serde(skip_serializing_if = "is_false")]
     pub read_mostly: bool,
-    /// To whose memory the program brings all of it before launches (`cudaMemPrefetchAsync`: `host`, `gpu0`, …); it does
-    /// not if left out.
+    /// The processor to whose memory the program prefetches all of it before launches (`cudaMemPrefetchAsync`: `host`,
+    /// `gpu0`, …); no prefetch if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<String>,
-    /// Before which launches it does that; the first if left out.
+    /// Before which launches it prefetches; the first if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch_before: Option<Before>,
     /// Whether the host touches a word of each 4 KiB of it before anything else does, so that its pages are there.

@@ -1,4 +1,4 @@
-//! What can happen at a moment, packed into 53 bits for the calendar.
+//! Events, packed into 53 bits for the calendar.
 
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

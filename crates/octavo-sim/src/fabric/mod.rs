@@ -1,4 +1,4 @@
-//! What connects processors.
+//! Connections between processors.
 
 mod direction;
 mod host_links;

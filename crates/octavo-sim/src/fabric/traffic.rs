@@ -1,4 +1,4 @@
-//! What the bytes on links are for.
+//! Purposes of the bytes on links.
 
 use octavo_manager::Cause;
 

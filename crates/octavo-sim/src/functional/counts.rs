@@ -1,4 +1,4 @@
-//! Who accessed whose memory how often.
+//! Counts of accesses, by GPU and memory.
 
 use octavo_manager::{MAX_MEMORIES, MemoryId, ProcessorId};
 

@@ -1,4 +1,4 @@
-//! What runs without time: the driver and the tables that its plans change.
+//! The machine without time: the driver and the tables that its plans change.
 
 use octavo_driver::{Driver, Instant, Service};
 use octavo_manager::{Manager, MemoryId, PageId, PageRun};

@@ -1,4 +1,4 @@
-//! What stands for time where strategies ask for it: each GPU is taken to access a line in this many cycles.
+//! A substitute for time where strategies ask for it: each GPU is taken to access a line in this many cycles.
 
 use octavo_units::Time;
 

@@ -1,4 +1,4 @@
-//! What a run without time leaves behind.
+//! The output of a run without time.
 
 use octavo_manager::{Cause, MemoryUse, Statistics};
 use serde::Serialize;

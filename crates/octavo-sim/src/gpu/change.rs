@@ -1,4 +1,4 @@
-//! What a GPU does when pages change hands: entries, translations and lines go, units stop.
+//! Changes in a GPU when pages move: entries, translations and lines go, units stop.
 
 use std::ops::Range;
 

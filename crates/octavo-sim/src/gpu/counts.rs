@@ -1,4 +1,4 @@
-//! What the wavefronts did, counted.
+//! Counts of the wavefronts' work.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What one instruction asks of memory.
+//! The memory accesses of one instruction.
 
 use octavo_program::Op;
 

@@ -177,7 +177,7 @@ impl<L: Listen> Node<'_, L> {
         gpus[gpu].look_up_first_large(first, page, write, time, accesses)
     }
 
-    /// The upper bound: whatever is mapped was in the first-level TLB.
+    /// The upper bound: every mapped page counts as a hit of the first-level TLB.
     fn translate_ideally(&mut self, gpu: usize, page: u32, write: bool, time: u64) -> Translation {
         if !self.hardware.gpus[gpu].entry(page).allows(write) {
             if self.is_awaited(gpu, page, write) {

@@ -1,5 +1,5 @@
 //! Accesses that cannot go on yet for another reason than a fault: they get an event instead of reservations far ahead
-//! of the clock, which would book links and banks for times at which nobody knows who else will want them.
+//! of the clock, which would book links and banks before the competing requests are known.
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;

@@ -139,8 +139,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// The host has copied between launches: second-level caches are written back and emptied, and so are those of
-    /// code. The time of it is the host's.
+    /// The host has copied between launches: second-level caches are written back and emptied, and so are code caches.
+    /// The time for this belongs to the host.
     fn flush_caches(&mut self, gpus: &[usize]) {
         for &gpu in gpus {
             self.accesses.dram_writes += self.gpus[gpu].flush();

@@ -103,7 +103,7 @@ impl<L: Listen> Node<'_, L> {
         let Queue { walked_at, last_waiter } = self.waiters.queues[number as usize];
         self.hardware.say(Happening::FaultEnds { fault: FaultId(number) });
         // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
-        // another cache line. What comes behind it is asked for meanwhile.
+        // another cache line. The records behind it are prefetched meanwhile.
         let mut next = self.waiters.take(last_waiter);
         while let Some(waiter) = next {
             next = self.waiters.take(waiter.next);

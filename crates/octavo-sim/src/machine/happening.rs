@@ -1,4 +1,4 @@
-//! What happens in the machine, for those who keep a record of it.
+//! Happenings in the machine, for listeners that record them.
 //!
 //! Listeners are a type parameter: what has no listener costs nothing.
 

@@ -1,4 +1,4 @@
-//! What runs wavefronts and carries out plans: GPUs, links, the host's part of a fault, and what is counted of them.
+//! The hardware that runs wavefronts and carries out plans: GPUs, links, the host's part of a fault, and their counts.
 
 use octavo_driver::Driver;
 use octavo_driver::slab::Slab;

@@ -17,7 +17,7 @@ use octavo_node::{CapacityAt, NodeConfig};
 
 /// A node that runs jobs under one memory manager.
 pub(crate) struct Node<'a, L> {
-    /// That of all jobs beside one another.
+    /// The combined workload of all jobs.
     pub(super) workload: &'a dyn Workload,
     pub(super) driver: Driver,
     pub(super) hardware: Hardware<'a, L>,
@@ -87,7 +87,7 @@ impl<'a, L: Listen> Node<'a, L> {
         answer
     }
 
-    /// Evictors that want to know accesses are told before anything that can make room.
+    /// Evictors that want to know accesses learn them before any call that can make room.
     #[inline(always)]
     pub(super) fn tell_accesses(&mut self) {
         if let Some(touched) = self.hardware.listeners.touched() {

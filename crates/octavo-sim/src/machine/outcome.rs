@@ -1,4 +1,4 @@
-//! What a node tells about its run: how far it is, how it ended, what it leaves.
+//! The state of a run: its progress, its end, its output.
 
 use octavo_driver::Driver;
 use octavo_manager::{Manager, MemoryUse};
@@ -13,7 +13,7 @@ use crate::machine::jobs::Running;
 use crate::machine::node::Node;
 use crate::rounds::Rounds;
 
-/// What a run leaves.
+/// The outcome of a run.
 pub(crate) struct Outcome {
     /// How closely accesses to GPUs' own memory were followed.
     pub fidelity: Fidelity,

@@ -85,7 +85,7 @@ impl<L: Listen> Hardware<'_, L> {
                 None
             }
             Turn::Of(next, later) => {
-                // The one that is first now was asked for when it was second.
+                // The first one's record was prefetched when it was second.
                 if let Some(slot) = later {
                     self.waves.hint_record(slot as usize);
                 }

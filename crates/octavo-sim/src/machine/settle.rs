@@ -1,5 +1,5 @@
-//! Fidelity `page`: a wavefront's operations on the own GPU's memory, settled without cache tags and ahead of the clock.
-//! Whatever else an operation needs happens at its own time, as at fidelity `line`.
+//! Fidelity `page`: a wavefront's operations on the own GPU's memory, settled without cache tags and ahead of the
+//! clock. All other parts of an operation happen at their own times, as at fidelity `line`.
 
 use octavo_manager::MemoryId;
 use octavo_program::{Op, OpKind};

@@ -12,7 +12,7 @@ const LATEST: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Starts(Option<NonZeroU32>);
 
-/// What a number is drawn for, so that those of one launch and GPU are independent.
+/// The purpose of a drawn number, so that numbers for one launch and GPU are independent.
 #[derive(Clone, Copy)]
 enum For {
     Order,

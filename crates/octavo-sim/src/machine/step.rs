@@ -97,8 +97,8 @@ impl<L: Listen> Hardware<'_, L> {
         Some(event)
     }
 
-    /// For the two events after the one that happens now, if they are known. In two steps, since a deferred access says
-    /// which wavefront's it is.
+    /// For the two events after the current one, if they are known. In two steps, since a deferred access says which
+    /// wavefront's it is.
     #[inline(always)]
     fn hint_upcoming(&self) {
         let Some([soon, later]) = self.clock.upcoming() else { return };

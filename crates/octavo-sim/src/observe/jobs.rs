@@ -1,4 +1,4 @@
-//! What each job did, repetition by repetition.
+//! A log of each job, repetition by repetition.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What a whole program did when, and how long each kind of it took.
+//! The phases of a whole program: when each action ran, and how long each kind took.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What a node cannot run.
+//! Checks that a node can run a scenario.
 
 use octavo_manager::{Kind, MAX_PROCESSORS, ProcessorId};
 use octavo_node::NodeConfig;

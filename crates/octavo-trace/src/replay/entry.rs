@@ -20,7 +20,7 @@ pub struct TraceOptions {
     /// Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
     /// another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program).
     pub layout: Layout,
-    /// Digest of the trace's contents, so that results are not taken for those of another trace. Default: computed.
+    /// Digest of the trace's contents, so that results of another trace are not reused. Default: computed.
     pub digest: Option<String>,
 }
 

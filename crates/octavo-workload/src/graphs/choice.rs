@@ -21,7 +21,7 @@ pub enum GraphChoice {
     /// The name of a published graph, which is drawn at its size times the scale, or a file: Matrix Market (`.mtx`), rows in
     /// `.npz`, or a list of edges (any other name that holds a `/` or a `.` before a suffix), which is read as it is.
     Name(String),
-    /// A graph that is drawn as given, whatever the scale.
+    /// A graph that is drawn as given, at any scale.
     Drawn(DrawnGraph),
 }
 

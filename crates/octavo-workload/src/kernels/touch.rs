@@ -91,7 +91,7 @@ pub struct TouchOptions {
     pub intensity: f64,
     /// Launches, 1 to 1024. Default 1.
     pub launches: u32,
-    /// Whether each launch has memory of its own, rather than that of the first. Default `false`.
+    /// Whether each launch has its own memory instead of the first launch's. Default `false`.
     pub fresh: bool,
     /// Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn` 1, each
     /// GPU touches what the GPU of the number before touched. Default 0.

@@ -69,7 +69,7 @@ pub struct StepOptions {
     /// parameters (a layer's weights are one, its bias another). Default `work`.
     #[serde(skip_serializing_if = "is_work")]
     pub cut: Cut,
-    /// Digest of the file, so that results are not taken for those of another one. Default: computed.
+    /// Digest of the file, so that results of another file are not reused. Default: computed.
     pub digest: Option<String>,
 }
 

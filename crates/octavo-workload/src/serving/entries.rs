@@ -24,7 +24,7 @@ pub struct LlmOptions {
     pub load: f64,
     /// Steps that are simulated, 1 to 10000. Default 16 (chosen).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has left).
+    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by then).
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,
@@ -55,8 +55,8 @@ impl Default for LlmOptions {
 pub struct MoeOptions {
     /// The model. Default `qwen3-30b-a3b`.
     pub model: Mixture,
-    /// How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85 (fitted
-    /// to a published skew of 128 experts).
+    /// How much more popular some experts are: the expert of rank r is drawn with a weight of 1/r to this power, 0 to
+    /// 2. Default 0.85 (fitted to a published skew of 128 experts).
     pub skew: f64,
     /// The trace whose statistics requests have. Default `azure-chat`.
     pub trace: Trace,
@@ -65,7 +65,7 @@ pub struct MoeOptions {
     pub load: f64,
     /// Steps that are simulated, 1 to 10000. Default 16 (chosen).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has left).
+    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by then).
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,

@@ -1,4 +1,4 @@
-//! What all series share: fresh memory of the probe's kind, the touches of either side, and what the driver refused.
+//! Parts that all series share: fresh memory of the probe's kind, touches from either side, refusals of the driver.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Who steps in when processors fight over a page.
+//! Guards, which step in when processors compete for a page (thrashing).
 
 mod none;
 mod stock_driver;

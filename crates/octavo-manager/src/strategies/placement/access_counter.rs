@@ -23,8 +23,8 @@ struct Options {
     /// What moves then: the touched page (the default) or its whole group. GRIT counts by group and speaks of
     /// migrating "the page".
     moves: CounterMoves,
-    /// What happens to a page on the host: mapped over the host link (the default) or migrated at its first touch.
-    /// GRIT does not say; with `migrate` this scheme never loses on private pages, as published it does.
+    /// How a page on the host is served: mapped over the host link (the default) or migrated at its first touch. GRIT
+    /// does not say; with `migrate` this scheme never loses on private pages, as published it does.
     host_pages: HostPages,
 }
 

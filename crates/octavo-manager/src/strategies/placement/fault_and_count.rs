@@ -38,7 +38,7 @@ impl Default for Options {
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
     name: "fault-and-count",
-    summary: "migrates a page to whoever faults on it, and what a GPU accesses often from afar",
+    summary: "migrates a page to the processor that faults on it, and to a GPU that often accesses it remotely",
     source: "nvidia-uvm 595.45.04, uvm_va_block.c and uvm_gpu_access_counters.c: managed memory on Grace Hopper",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

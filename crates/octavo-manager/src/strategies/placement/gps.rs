@@ -22,8 +22,8 @@ use crate::strategies::decision::{Decision, Unsubscribe};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Kernels that make up the profiled first iteration, after which replicas that nobody is known to read are given
-    /// up; default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration).
+    /// Kernels that make up the profiled first iteration, after which replicas without a known reader are given up;
+    /// default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration).
     profile_kernels: u32,
 }
 
@@ -35,7 +35,7 @@ impl Default for Options {
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
     name: "gps",
-    summary: "replicates a page to everyone who touches it and broadcasts stores",
+    summary: "replicates a page to every processor that touches it and broadcasts stores",
     source: "GPS (MICRO 2021)",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

@@ -1,4 +1,4 @@
-//! Who gets a page, and how, when a processor touches it.
+//! Placements, which decide where a page goes when a processor touches it.
 
 mod access_counter;
 mod coherent;

@@ -18,7 +18,7 @@ struct Options {}
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
     name: "on-touch",
-    summary: "migrates a page to whoever faults on it",
+    summary: "migrates a page to the processor that faults on it",
     source: "GRIT (HPCA 2024), section 2: on-touch migration",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

@@ -22,8 +22,8 @@ struct Options {
     blocks: u32,
     /// From one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC 2022).
     stride: u32,
-    /// Of the blocks that faults are on, a subtree comes when more than this share of its pages is there or asked for, in
-    /// percent, 1 to 100; default 1, the whole block (memHarvester, USENIX ATC 2022).
+    /// In blocks with faults, a subtree comes when more than this share of its pages is there or demanded, in percent,
+    /// 1 to 100; default 1, the whole block (memHarvester, USENIX ATC 2022).
     threshold: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What else to bring when pages migrate.
+//! Prefetchers, which choose the pages that come along when pages migrate.
 
 mod chunks;
 mod none;

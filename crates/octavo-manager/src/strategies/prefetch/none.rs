@@ -15,7 +15,7 @@ struct Options {}
 
 pub(super) static ENTRY: Entry<Box<dyn Prefetch>, Geometry> = Entry {
     name: "none",
-    summary: "brings only what was asked for",
+    summary: "brings only the pages that faulted",
     source: "GRIT (HPCA 2024), section 3",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

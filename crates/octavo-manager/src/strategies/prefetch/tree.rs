@@ -22,7 +22,7 @@ const BLOCK: u32 = 512;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// A subtree comes when more than this share of its pages is there or asked for, in percent, 1 to 100; default 51
+    /// A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100; default 51
     /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole block.
     threshold: u32,
     /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to

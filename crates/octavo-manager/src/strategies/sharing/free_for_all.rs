@@ -14,7 +14,7 @@ struct Options {}
 
 pub(super) static ENTRY: Entry<Box<dyn Sharing>, Geometry> = Entry {
     name: "free-for-all",
-    summary: "evicts pages of all address spaces in one order, whoever needs room",
+    summary: "evicts pages of all address spaces in one order",
     source: "nvidia-uvm 595.45.04, uvm_pmm_gpu.c: one list of chunks for each GPU",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

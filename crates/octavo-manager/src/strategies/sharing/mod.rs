@@ -1,4 +1,4 @@
-//! What one address space may take from another.
+//! Sharings, which limit how much memory one address space takes from another.
 
 mod free_for_all;
 mod quota;

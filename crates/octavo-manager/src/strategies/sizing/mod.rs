@@ -22,7 +22,7 @@ pub struct Coalescing {
     pub pages: u32,
     /// A large page of which fewer base pages stay allocated is emptied.
     pub threshold: u32,
-    /// What emptying a large frame costs; `None` if that is never done.
+    /// The cost of emptying a large frame; `None` if that is never done.
     pub compaction: Option<Compaction>,
     /// Which entry of the page table leads to a large page.
     pub entry: LargeEntry,
@@ -31,7 +31,8 @@ pub struct Coalescing {
 /// Which entry of a page table leads to a large page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargeEntry {
-    /// That of its first base page, in the last level; the entry above tells that the page is large (Mosaic, MICRO 2017).
+    /// The entry of its first base page, in the last level; the entry above marks the page as large (Mosaic, MICRO
+    /// 2017).
     FirstPage,
     /// The entry of 2 MiB above the last level, where walks end (nvidia-uvm 595.45.04: PDE0).
     Above,

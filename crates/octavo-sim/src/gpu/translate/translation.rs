@@ -1,4 +1,4 @@
-//! What a lookup answers.
+//! The answer of a lookup.
 
 use crate::gpu::translate::entry::Entry;
 

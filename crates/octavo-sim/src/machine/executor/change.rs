@@ -1,4 +1,4 @@
-//! What steps change: page tables, translations, caches. Nothing here takes time.
+//! Effects of steps on page tables, translations and caches. Nothing here takes time.
 
 use octavo_manager::{
     Cause, HOST, HOST_MEMORY, Manager, MappingMode, MemoryId, PageId, PageRun, Permission, ProcessorId, ProcessorMask,

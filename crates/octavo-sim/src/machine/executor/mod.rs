@@ -58,7 +58,7 @@ impl<L: Listen> Executor for Hardware<'_, L> {
     /// The run is over.
     fn kill(&mut self, _now: Time, _id: FaultId, _fault: &Outstanding) {}
 
-    /// A token is the action that frees, from one on; nobody waits for zero.
+    /// A token is the number of the freeing action, from 1 on; nothing waits for token 0.
     fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
         self.forget(run, manager);
         if let Some(action) = token.checked_sub(1) {

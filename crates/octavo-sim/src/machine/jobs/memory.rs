@@ -1,4 +1,4 @@
-//! What a job has of memory while only its launches run: all of its buffers, from its beginning to its end.
+//! The memory of a job while only its launches run: all of its buffers, from its beginning to its end.
 
 use octavo_manager::{Allocation, PageRun, SpaceId};
 

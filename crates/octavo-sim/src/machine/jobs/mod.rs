@@ -62,7 +62,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// The jobs before they begin; `workload` is that of all of them.
+    /// The jobs before they begin; `workload` is the combined one.
     pub fn new(jobs: &[Job<'_>], units: Units, workload: &dyn Workload, node: &NodeConfig, starts: Starts) -> Self {
         let programs = jobs.iter().zip(units).zip(workload.applications());
         Self {

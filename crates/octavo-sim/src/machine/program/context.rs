@@ -43,7 +43,7 @@ impl<L: Listen> Node<'_, L> {
     }
 }
 
-/// Whether an action is a call of the GPU's runtime; `malloc` and what the host computes are none.
+/// Whether an action is a call of the GPU's runtime; `malloc` and the host's computing do not count.
 fn needs_gpu(action: &Action, buffers: &[ProgramBuffer]) -> bool {
     match action {
         Action::Allocate(buffer) | Action::Free(buffer) => buffers[buffer.index()].kind != Kind::System,

@@ -1,4 +1,4 @@
-//! What allocating and freeing costs the host, besides what the driver's plans take.
+//! Costs of allocating and freeing on the host, besides the driver's plans.
 
 use octavo_manager::Kind;
 use octavo_node::HostCosts;

@@ -29,8 +29,8 @@ struct Reached<'a> {
 }
 
 impl Beyond for Reached<'_> {
-    /// A line of a GPU passes its second level and the link; what is written back passes the link the other way, and
-    /// nobody waits for that.
+    /// A line of a GPU passes its second level and the link; a written-back line passes the link the other way, and
+    /// nothing waits for it.
     fn line(&mut self, now: u64, time: u64, memory: MemoryId, line: ChunkLine) -> u64 {
         let Some(gpu) = memory.gpu_index() else { return self.links.memories.line(now, time, memory, line) };
         let own = ProcessorId::gpu(gpu);

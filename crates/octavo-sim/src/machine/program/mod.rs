@@ -66,9 +66,9 @@ pub(crate) struct Programs<'a> {
 /// A program in execution.
 pub(crate) struct Whole<'a> {
     program: &'a Program,
-    /// The number of its first action in events, which count those of all programs.
+    /// The number of its first action in events, which number the actions of all programs.
     first: u32,
-    /// The number of its first launch among those of all jobs.
+    /// The number of its first launch among the launches of all jobs.
     launches: u32,
     order: Order,
     /// Actions that have become ready, kept for its capacity.

@@ -1,4 +1,4 @@
-//! What a run writes down for its tables, besides totals.
+//! Records of a run for its tables, besides totals.
 
 mod samples;
 mod tables;

@@ -1,4 +1,4 @@
-//! What moved between the levels of memory, by launch and over time, on nodes whose host and GPUs are coherent.
+//! Traffic between the levels of memory, by launch and over time, on nodes whose host and GPUs are coherent.
 
 use std::borrow::Cow;
 

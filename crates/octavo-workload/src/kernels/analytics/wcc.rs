@@ -37,7 +37,7 @@ pub enum Algorithm {
     /// Each vertex takes the least label around it, round after round.
     #[default]
     LabelPropagation,
-    /// Vertices are linked with some neighbours first, and those of the largest component with no more (Sutton and others,
+    /// First each vertex is linked with some neighbours; the largest component then needs no more (Sutton and others,
     /// IPDPS 2018).
     Afforest,
 }

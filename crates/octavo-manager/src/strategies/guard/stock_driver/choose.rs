@@ -1,4 +1,4 @@
-//! What is done about a page that processors fight over: the driver's rules, in their order.
+//! Decisions about a thrashing page: the driver's rules, in their order.
 
 use super::options::LinksThere;
 use super::page::Fight;

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 const US: u64 = 1_000_000;
 
-/// Which memories processors map by a fast link with atomics, if not those that the node says.
+/// Which memories processors map by a fast link with atomics, unless the node's links decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum LinksThere {
-    /// As the node's links are.
+    /// By the node's links.
     Node,
-    /// None but its own: GPUs and host behind PCIe.
+    /// Only its own: GPUs and host are behind PCIe.
     None,
     /// GPUs each other's: `NVLink` between GPUs, PCIe to the host.
     Gpus,
@@ -25,8 +25,8 @@ pub(super) enum LinksThere {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Options {
-    /// Moves of a page, each no longer than the lapse after the one before, that make it one that is fought over; default
-    /// 3, 1 to 7 (`uvm_perf_thrashing_threshold`).
+    /// Number of moves of a page, each within the lapse after the one before, from which the page counts as thrashing;
+    /// default 3, 1 to 7 (`uvm_perf_thrashing_threshold`).
     pub threshold: u8,
     /// Faults on a page that are throttled before it is pinned; default 10, 1 to 255 (`uvm_perf_thrashing_pin_threshold`).
     pub pin_threshold: u8,
@@ -34,23 +34,24 @@ pub(super) struct Options {
     pub lapse: Time,
     /// Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
     /// 500ms; default true, as release 595 does (460 does not). As compiled there, an eight-bit vote is compared as an
-    /// unsigned number, so that it grows at once and shrinks only from 500ms, after 32 more moves that were further apart
-    /// than closer together. That the moves are those of one block of 2 MiB is our reading. Nap, pin time and epoch stay.
+    /// unsigned number, so that it grows at once and shrinks only from 500ms, after 32 more moves that were further
+    /// apart than closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
+    /// epoch stay.
     pub adaptive_lapse: bool,
     /// Time for which the others wait when one processor gets a page; default 500us (`uvm_perf_thrashing_nap` 1, of the
     /// lapse).
     pub nap: Time,
     /// Time for which a page stays pinned, 0ps for ever; default 150ms (`uvm_perf_thrashing_pin` 300, of the lapse).
     pub pin: Time,
-    /// Time without fights after which what is known about a block of 2 MiB is forgotten, if none of its pages was ever
-    /// pinned; default 1s (`uvm_perf_thrashing_epoch` 2000, of the lapse).
+    /// Time without thrashing after which the guard forgets its knowledge about a block of 2 MiB, if none of its pages
+    /// was ever pinned; default 1s (`uvm_perf_thrashing_epoch` 2000, of the lapse).
     pub epoch: Time,
     /// How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`).
     pub max_resets: u8,
-    /// Which memories processors map by a fast link with atomics: a page that is fought over is pinned there at once,
-    /// without throttling. By default `node`: what the node's links are, as the driver reads it from the hardware. Others
-    /// say it whatever the links are: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the
-    /// host's, too, as on a coherent node).
+    /// Which memories processors map by a fast link with atomics: a thrashing page is pinned there at once, without
+    /// throttling. Default `node`: as the node's links are; the driver reads this from the hardware. The other values
+    /// ignore the links: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the host's, too, as
+    /// on a coherent node).
     pub fast_links: LinksThere,
 }
 

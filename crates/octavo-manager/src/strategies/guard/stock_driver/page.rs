@@ -1,4 +1,4 @@
-//! What is known about one page of a block in which something was fought over.
+//! The state of one page in a block with thrashing.
 
 use octavo_units::Time;
 

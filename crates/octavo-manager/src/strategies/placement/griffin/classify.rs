@@ -1,4 +1,4 @@
-//! What kind of page it is, and where it had better be.
+//! The class of a page, and its best place.
 
 use crate::contract::ids::{HOST, ProcessorId};
 

@@ -1,4 +1,4 @@
-//! What GRIT counts.
+//! GRIT's counts.
 
 use super::bits::{SCHEME, Scheme};
 use crate::contract::counts::NamedCounts;

@@ -54,8 +54,8 @@ pub(super) struct Options {
     counter_threshold: u32,
     /// What moves then: the touched page (the default) or its whole group.
     counter_moves: CounterMoves,
-    /// What happens to a page on the host that has the access-counter scheme: migrated to the toucher (the default) or
-    /// mapped over the host link. Pages of the other schemes always migrate from the host.
+    /// How a page on the host with the access-counter scheme is served: migrated to the toucher (the default) or mapped
+    /// over the host link. Pages of the other schemes always migrate from the host.
     host_pages: HostPages,
     /// Whether the owner's in-flight accesses are drained when a page enters duplication; default false. GRIT does not
     /// say.

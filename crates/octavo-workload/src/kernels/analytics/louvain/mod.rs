@@ -33,7 +33,7 @@ use streams::{Arrays, Contract, Gather, WORD, Weigh, span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LouvainOptions {
-    /// The graph; edges count both ways. Default `soc-twitter-2010`, as that of the others.
+    /// The graph; edges count both ways. Default `soc-twitter-2010`, as for the others.
     pub graph: GraphChoice,
     /// Gain of modularity, of a round and of a level, below which it counts as none, 0 to 1. Default 0.0001 (this project's
     /// choice).
