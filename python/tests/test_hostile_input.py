@@ -146,6 +146,26 @@ def test_a_file_without_end_is_refused(arguments, tmp_path):
     assert "found more than 64 MiB" in " ".join(done.stderr.split())
 
 
+OTHER_FILES = {
+    "transform /dev/zero": "found more than 64 MiB",
+    "validate mgpusim --reference /dev/zero": "found more than 64 MiB",
+    "validate mgpusim --only fir --gpus 1 --markdown /dev/zero": "found more than 64 MiB",
+    "import cupti /dev/zero -o r": "expected unified-memory records, found more than 1024 MiB",
+    "import rmm /dev/zero -o r": "found one of more than 1048576 characters",
+    "apply /dev/zero -- true": "expected a placement file, found more than 1024 MiB",
+}
+
+
+@pytest.mark.parametrize("arguments", OTHER_FILES)
+def test_a_file_of_another_tool_without_end_is_refused(arguments, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+
+    done = run(tmp_path, *arguments.split(), preexec_fn=limit)
+    assert done.returncode == 2
+    assert OTHER_FILES[arguments] in " ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize("literal", ["12:00:00", "2026-01-01", "2026-01-01T12:00:00Z", "nan", "inf"])
 def test_literals_that_mean_nothing_in_a_sweep_are_named(literal, tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP + f"seed = {literal}\n[grid]\nnode.gpus = [2]\n")

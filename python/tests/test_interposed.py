@@ -194,7 +194,10 @@ def test_a_program_that_is_not_behind_dashes_is_refused(cli):
     assert "expected the program after --, found `./program`" in " ".join(done.stderr.replace("│", " ").split())
     done = cli("apply", "placement.json", "./program", "-q", "--", "x")
     assert "expected the program after --" in " ".join(done.stderr.replace("│", " ").split())
-    assert "placement.json: expected a placement file" in cli("apply", "placement.json", "-q", "--", "true").stderr
+    assert (
+        "cannot read placement.json: No such file or directory"
+        in cli("apply", "placement.json", "-q", "--", "true").stderr
+    )
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Text files that people write: small, so that a device or a wrong file is told from one of them."""
+"""Files that people write, or other tools: of a size that tells a device or a wrong file from one of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+    from typing import TextIO
 
 _MOST_BYTES = 64 << 20
 """Chosen: the largest sweep file with a million listed values has a tenth of it."""
+
+_LONGEST_LINE = 1 << 20
+"""Characters; chosen: rows of logs have hundreds."""
 
 
 def read_text(path: Path) -> str:
@@ -20,8 +25,32 @@ def read_text(path: Path) -> str:
         UnicodeDecodeError: it is not UTF-8.
 
     """
+    return read_bytes(path).decode("utf-8").replace("\r\n", "\n")
+
+
+def read_bytes(path: Path, expected: str = "a text file", most: int = _MOST_BYTES) -> bytes:
+    """The content of a file.
+
+    Raises:
+        OSError: it cannot be read, or has more bytes than `most`.
+
+    """
     with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise OSError(errno.EFBIG, f"expected a text file, found more than {_MOST_BYTES >> 20} MiB", str(path))
-    return content.decode("utf-8").replace("\r\n", "\n")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"expected {expected}, found more than {most >> 20} MiB", str(path))
+    return content
+
+
+def lines(file: TextIO) -> Iterator[str]:
+    """The lines of a text file that may be long, as a log is.
+
+    Raises:
+        OSError: one is longer than a line ever is.
+
+    """
+    while line := file.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            reason = f"expected lines of text, found one of more than {_LONGEST_LINE} characters"
+            raise OSError(errno.EFBIG, reason, file.name)
+        yield line

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from octavo._core import OptionError
+from octavo.files.text import read_bytes
 from octavo.policies import digest
 from octavo.policies.base import KINDS, Policy
 
@@ -90,7 +91,7 @@ def _check(kind: str, found: Found) -> None:
 
 def _in_file(kind: str, path: Path, cls: str) -> Found:
     try:
-        source = path.read_bytes()
+        source = read_bytes(path)
     except OSError as error:
         raise OptionError("name", f"cannot read {path}: {error.strerror}") from None
     local = digest.local_modules(path)

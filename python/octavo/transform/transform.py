@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from octavo.files.text import read_bytes
 from octavo.transform import buffers, names
 from octavo.transform.bounds import Bounds
 from octavo.transform.edits import Edit, apply
@@ -75,7 +76,7 @@ def transform(
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError as error:
         raise TransformError(f"cannot read {path}: {error.strerror or error}") from error
 

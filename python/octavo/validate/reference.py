@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo.errors import ValidationError
+from octavo.files.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,10 +101,9 @@ def load(path: Path) -> list[Row]:
             "presets, definitions and goals are those of that version",
         )
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            _check_columns(path, reader.fieldnames or [])
-            return [_row(path, reader.line_num, values) for values in reader if not values["error"]]
+        reader = csv.DictReader(io.StringIO(read_text(path)))
+        _check_columns(path, reader.fieldnames or [])
+        return [_row(path, reader.line_num, values) for values in reader if not values["error"]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no CSV file"
         raise ValidationError(

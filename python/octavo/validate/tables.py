@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
+from octavo.files.text import read_text
 from octavo.runs import folder
 from octavo.validate.counts import COUNTS, WITHIN
 
@@ -221,6 +222,7 @@ def _has(path: Path, marks: tuple[str, str]) -> bool:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(f"cannot read {path}: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise OutputError(f"cannot read {path}: {reason}") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo.errors import ProfileError
+from octavo.files.text import read_bytes
 from octavo.measured.activity import decode
 from octavo.measured.activity.rows import COPIES
 from octavo.measured.imports.profile import Profile
@@ -13,6 +14,9 @@ from octavo.measured.imports.write import check_folder, write
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
+
+_MOST_BYTES = 1 << 30
+"""Chosen: ten million records, of 64 or 104 bytes each."""
 
 _NOT_RECORDED = [
     "allocations: CUPTI's unified-memory records do not name them; address ranges stand in for them",
@@ -37,7 +41,7 @@ def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = N
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     try:
-        records = path.read_bytes()
+        records = read_bytes(path, "unified-memory records", _MOST_BYTES)
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}") from None
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ProfileError
+from octavo.files.text import lines
 from octavo.measured.imports.allocations import Change
 from octavo.measured.imports.allocators import Log, checked, write
 from octavo.measured.imports.write import check_folder
@@ -42,9 +43,10 @@ def import_rmm(path: str | Path, folder: str | Path, *, force: bool = False) -> 
     notes: Counter[str] = Counter()
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            changes = _changes(path, csv.reader(file), notes)
+            changes = _changes(path, csv.reader(lines(file)), notes)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ProfileError(f"cannot read {path}: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ProfileError(f"cannot read {path}: {reason}") from None
     return write(Log({"tool": "rmm", "file": path.name}, {0: changes}, _MISSING, notes), folder, force=force)
 
 
