@@ -6,7 +6,7 @@ use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_manager::{MemoryConfig, PLACEMENTS};
 use octavo_node::*;
 use octavo_program::{Dispatch, Op, Size, Workload};
-use octavo_sim::{Accesses, RunOptions, RunResult, SimError, simulate};
+use octavo_sim::{Accesses, Progress, RunOptions, RunResult, SimError, simulate};
 use octavo_units::{Bytes, Time};
 use octavo_workload::WORKLOADS;
 
@@ -182,6 +182,26 @@ fn what_is_recorded_does_not_decide_whether_a_run_is_over_time() {
         plain.is_ok_and(|result| (300..60_000).contains(&result.summary.simulated_events)),
         "as many as are between two looks"
     );
+}
+
+#[test]
+fn a_run_says_how_far_it_is() {
+    let kernel = kernel("bfs-shoc", 0.05);
+    let groups_of =
+        |launches: u32| -> u64 { (0..launches).map(|index| u64::from(kernel.launch(index).work_groups)).sum() };
+    let mut reports = Vec::new();
+    let mut report = |progress| {
+        reports.push(progress);
+        std::ops::ControlFlow::Continue(())
+    };
+    let options = RunOptions { progress: Some(&mut report), ..RunOptions::default() };
+    simulate(&node(4), &MemoryConfig::default(), &*kernel, options).expect("it ends");
+    assert!(reports.iter().any(|report| report.launches_done > 0), "{reports:?}");
+    for Progress { launches_done, launches, groups_done, groups, .. } in reports {
+        assert_eq!((launches, groups), (kernel.launches(), groups_of(kernel.launches())));
+        let under_way = (launches_done + 1).min(launches);
+        assert!((groups_of(launches_done)..=groups_of(under_way)).contains(&groups_done), "{groups_done}");
+    }
 }
 
 #[test]

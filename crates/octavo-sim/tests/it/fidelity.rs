@@ -1,5 +1,7 @@
 //! Fidelity `page`: what is exact, what is settled, and what every combination of strategies must do.
 
+use std::ops::ControlFlow;
+
 use octavo_manager::{MemoryConfig, PLACEMENTS};
 use octavo_node::{Fidelity, NodeConfig};
 use octavo_program::{Op, Workload};
@@ -86,6 +88,8 @@ fn a_constant_share_hits_each_level() {
     // The first line is replayed after its fault, and is one of the thousand, too.
     assert_eq!((accesses.load_lines, accesses.l1_hits), (1000, 750));
     assert_eq!((accesses.l2_hits, accesses.dram_reads), (100, 150));
+    // The fault's own look-up is one more; all but it and the replay find their translation.
+    assert_eq!((accesses.translations, accesses.l1_tlb_hits), (1001, 999));
 }
 
 #[test]
@@ -100,6 +104,43 @@ fn latencies_are_those_of_the_level_that_hits() {
     // whose eight banks take a line in 1/8 ns together; or memory (100), with 1/16 ns, too.
     let cases = [each(100, 0), each(0, 100), each(0, 0)];
     assert_eq!(cases, [22_000, 42_125, 142_187]);
+}
+
+#[test]
+fn lines_that_waited_for_a_fault_come_one_after_another() {
+    let time = |lines| {
+        let mut node = by_page(node(1));
+        (node.settled.l1_hits_percent, node.settled.l2_hits_percent) = (0, 0);
+        let script = Script::one_group_per_gpu(1, vec![vec![Op::load(line(0, 0), lines), Op::WAIT]]);
+        run(&node, &memory("on-touch"), &script).summary.time_ps
+    };
+    // For each: a cycle after the fault, one of eight banks of L2, one of sixteen of memory, in whole picoseconds.
+    assert_eq!(time(41) - time(1), 40 * (1000 + 1000 / 8 + 1000 / 16));
+}
+
+#[test]
+fn wavefronts_of_one_simd_share_it() {
+    let time = |wavefronts| {
+        let script = Script::new(1, vec![vec![vec![compute(20); wavefronts]]]);
+        run(&by_page(node(1)), &memory("on-touch"), &script).summary.time_ps
+    };
+    // A unit has four SIMDs.
+    assert_eq!([1, 4, 8, 16].map(time), [1, 1, 2, 4].map(|rounds| rounds * 20_000_000));
+}
+
+#[test]
+fn code_is_fetched_as_at_fidelity_line() {
+    let ops = vec![Op::fetch(0, 1), Op::compute(100), Op::fetch(1, 3), Op::compute(1)];
+    let script = Script::sequence(1, vec![ops]);
+    let found = |node: NodeConfig| {
+        // A run that goes nowhere is asked how far it is, and ends.
+        let mut stop = |_| ControlFlow::Break(());
+        let options = RunOptions { progress: Some(&mut stop), ..RunOptions::default() };
+        let summary = simulate(&node, &memory("on-touch"), &script, options).expect("it ends").summary;
+        (summary.time_ps, summary.accesses.code_lines, summary.accesses.dram_reads)
+    };
+    let by_line = found(node(1));
+    assert_eq!((by_line, by_line.1), (found(by_page(node(1))), 4));
 }
 
 /// GPU 1 takes a page twelve times while GPU 0 loads it again and again. Whoever would go a microsecond ahead after

@@ -38,6 +38,16 @@ fn a_line_that_left_the_queue_is_sent_again() {
 }
 
 #[test]
+fn a_store_waits_for_the_line_that_leaves_the_queue_for_it() {
+    let waited = |stores: &[u64]| broadcast(stores).summary.breakdown.duplication_ps;
+    let alone = waited(&[1, 2, 3, 4]);
+    assert_eq!(waited(&[1, 2, 3, 4, 1, 2]), alone, "nothing leaves");
+    // Line 1 with its header at 64 GB/s, the link, and there the crossbar both ways, a bank and its latency.
+    let sent = (64 + 16) * 1000 / 64 + 200_000 + (5 + 1 + 10 + 5) * 1000;
+    assert_eq!(waited(&[1, 2, 3, 4, 5]) - alone, sent);
+}
+
+#[test]
 fn stores_without_a_replica_cross_a_link_after_broadcasting_ended() {
     // GPU 0 owns page 0, GPU 2 reads it, GPU 1 only stores to it and gives its replica up after the first kernel. In
     // the second kernel it maps the page again, and GPU 2 drops its replica for 20 other pages: one copy is left.

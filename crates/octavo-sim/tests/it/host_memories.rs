@@ -2,7 +2,8 @@
 
 use crate::support::*;
 use octavo_node::{FurtherMemoryConfig, FurtherMemoryKind, NodeConfig};
-use octavo_sim::{RunOptions, RunResult, SimError, Values, simulate};
+use octavo_program::{Lowering, ProgramKind, lower};
+use octavo_sim::{Job, RunOptions, RunResult, SimError, Values, simulate, simulate_jobs};
 use octavo_units::{Bandwidth, Bytes, Time};
 
 /// Of the second memory: bandwidth of 1 GB/s, 1 ns a byte, and latency.
@@ -33,15 +34,19 @@ fn time(placement: &str, page: u64) -> u64 {
 }
 
 fn bytes_of_link(result: &RunResult, name: &str) -> Option<u64> {
+    bytes_of(result, name, &["lines", "migration", "eviction", "copies"])
+}
+
+fn bytes_of(result: &RunResult, name: &str, causes: &[&str]) -> Option<u64> {
     let table = result.tables.iter().find(|table| table.name == "links").unwrap();
     let column = |name: &str| &table.columns.iter().find(|column| column.name == name).unwrap().values;
     let Values::Text(links) = column("link") else { panic!("names") };
     let row = links.iter().position(|link| link == name)?;
-    let causes = ["lines", "migration", "eviction", "copies"].map(|cause| match column(cause) {
+    let bytes = causes.iter().map(|cause| match column(cause) {
         Values::U64(bytes) => bytes[row],
         other => panic!("{other:?}"),
     });
-    Some(causes.iter().sum())
+    Some(bytes.sum())
 }
 
 #[test]
@@ -70,6 +75,17 @@ fn pages_fill_the_nearest_memory_first_and_victims_go_where_room_is() {
     assert_eq!(most, [4, 4]);
     assert_eq!(result.summary.manager.evictions_written, 5);
     assert_eq!(bytes_of_link(&result, "host1"), Some(5 * 4096), "four pages come from there and one goes there");
+}
+
+#[test]
+fn copies_of_a_program_read_and_write_the_memory_in_which_the_host_has_them() {
+    let touches = (0..8).flat_map(|page| [load(page, 0), store(page, 1)].concat()).collect();
+    let script = Script::sequence(8, vec![touches]);
+    let program = lower(&script, &Lowering { kind: ProgramKind::Explicit, ..Lowering::default() }).unwrap();
+    let jobs = [Job::alone(&script, Some(&program))];
+    let result = simulate_jobs(&two(8), &memory("on-touch"), &jobs, RunOptions::default()).unwrap();
+    let copied = bytes_of(&result, "host1", &["copies"]);
+    assert_eq!(copied, Some(2 * 4 * 4096), "four pages lie there: in before the launch, out after it");
 }
 
 #[test]

@@ -110,13 +110,7 @@ impl<L: Listen> Node<'_, L> {
             let view = self.driver.manager().page(PageId(page as u32));
             let bytes = ((page + 1) * page_bytes).min(end) - (page * page_bytes).max(start);
             let share = &mut shares[view.owner.gpu_index().expect("device memory lies on a GPU")];
-            match share.last_mut() {
-                Some((run, sum)) if u64::from(run.first.0 + run.count) == page && u64::from(run.count) < most => {
-                    run.count += 1;
-                    *sum += bytes;
-                }
-                _ => share.push((PageRun::one(PageId(page as u32)), bytes)),
-            }
+            append(share, PageId(page as u32), bytes, most);
         }
         shares.into_iter().enumerate().filter(|(_, runs)| !runs.is_empty()).collect()
     }
@@ -208,6 +202,32 @@ impl<L: Listen> Hardware<'_, L> {
     }
 }
 
+/// A page with so many of the bytes joins the last run that it follows, unless that has `most` pages.
+fn append(runs: &mut Vec<(PageRun, u64)>, page: PageId, bytes: u64, most: u64) {
+    match runs.last_mut() {
+        Some((run, sum)) if run.first.0 + run.count == page.0 && u64::from(run.count) < most => {
+            run.count += 1;
+            *sum += bytes;
+        }
+        _ => runs.push((PageRun::one(page), bytes)),
+    }
+}
+
 fn total(runs: &[(PageRun, u64)]) -> u64 {
     runs.iter().map(|(_, bytes)| bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_follow_one_another_are_one_run_up_to_a_piece() {
+        let mut runs = Vec::new();
+        for (page, bytes) in [(7, 96), (8, 4096), (9, 4096), (10, 4096), (12, 4096), (13, 5)] {
+            append(&mut runs, PageId(page), bytes, 3);
+        }
+        let run = |first, count| PageRun { first: PageId(first), count };
+        assert_eq!(runs, [(run(7, 3), 96 + 2 * 4096), (run(10, 1), 4096), (run(12, 2), 4096 + 5)]);
+    }
 }
