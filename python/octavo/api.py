@@ -140,9 +140,9 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     source: str | Path | Scenario | None = None,
     *,
     workloads: Sequence[str] | None = None,
-    placements: Sequence[Strategy] | None = None,
+    placements: Sequence[Strategy] | Strategy | None = None,
     kinds: Sequence[str] | None = None,
-    sharings: Sequence[Strategy] | None = None,
+    sharings: Sequence[Strategy] | Strategy | None = None,
     baseline: str | None = None,
     alone: bool = False,
     replicates: int = 1,
@@ -156,7 +156,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
 
     Args:
         source: a TOML file or a scenario; or leave it out and name `workloads`.
-        workloads: names of workloads; the scenario's own if left out.
+        workloads: names of workloads; the scenario's own if left out. Here as below, a single name stands for a list
+            of one.
         placements: placement strategies by name, as Python files, or as classes of `octavo.policies`, which their own
             names stand for; `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
         kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Those that a
@@ -227,27 +228,32 @@ def plan_comparison(
     source: str | Path | Scenario | None = None,
     *,
     workloads: Sequence[str] | None = None,
-    placements: Sequence[Strategy] | None = None,
+    placements: Sequence[Strategy] | Strategy | None = None,
     kinds: Sequence[str] | None = None,
-    sharings: Sequence[Strategy] | None = None,
+    sharings: Sequence[Strategy] | Strategy | None = None,
     baseline: str | None = None,
     alone: bool = False,
     replicates: int = 1,
     **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
-    variants = _variants(placements, kinds, sharings)
+    variants = _variants(_listed(placements), _listed(kinds), _listed(sharings))
     labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
         raise ScenarioError(f"unknown baseline `{baseline}`: expected one of {', '.join(labels)}")
     single = arguments.get("workload")
-    named = workloads or (None if single is None else [str(single)])
+    named = _listed(workloads) or (None if single is None else [str(single)])
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
     )
+
+
+def _listed(names: Any) -> Any:
+    """A list of names, which may be a single one: its letters are never meant."""
+    return [names] if isinstance(names, (str, Path, type)) else names
 
 
 def _variants(

@@ -44,6 +44,26 @@ def test_values_are_refused(case, cli, tmp_path):
     assert not done.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        (("run", "s.toml", "--scale", "1/64", "--set", "workload.scale=0.5"), "workload.scale"),
+        (("run", "s.toml", "--placement", "grit", "--set", "memory.placement.name=on-touch"), "memory.placement.name"),
+        (("compare", "s.toml", "--placement", "grit", "--set", "memory.placement=on-touch"), "memory.placement"),
+        (("compare", "s.toml", "--seed", "2", "--set", "seed=3"), "seed"),
+        (("sweep", "s.toml", "--scale", "1/64", "--set", "workload.scale=0.5"), "workload.scale"),
+        (("workload", "inspect", "fir", "--scale", "1/64", "--set", "workload.scale=0.5"), "workload.scale"),
+    ],
+)
+def test_what_is_set_twice_is_refused(command, key, cli, tmp_path):
+    (tmp_path / "s.toml").write_text(SCENARIO)
+    done = cli(*command)
+    assert done.returncode == 2, done.stdout
+    assert f"both set `{key}`" in done.stderr
+    assert "hint: leave one of them out" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_file_is_named_with_the_line(cli, tmp_path):
     (tmp_path / "s.toml").write_text(SCENARIO + 'node.l2.sise = "2MiB"\n')
     done = cli("run", "s.toml")

@@ -48,3 +48,8 @@ def test_another_baseline_can_be_chosen():
 def test_labels_become_file_names():
     assert slug("70 % in all: grit") == "70-in-all-grit"
     assert slug("duplication 1.25us 64") == "duplication-1.25us-64"
+
+
+def test_a_single_name_stands_for_a_list_of_one():
+    comparison = octavo.compare(workloads="fir", placements="grit", scale=SMALL)
+    assert list(comparison.results) == [("fir", "grit")]

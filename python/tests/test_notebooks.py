@@ -98,6 +98,8 @@ def test_results_report_themselves(comparison, tmp_path):
 def test_progress_is_shown_if_asked_for(capfd):
     octavo.run(workload="fir", scale=0.01, watch=True)
     assert "[1/1] fir on-touch" in capfd.readouterr().err
+    octavo.sweep({"scenario": {"workload": {"name": "fir", "scale": 0.01}}, "grid": {"seed": [0]}}, watch=True)
+    assert "[1/1]" in capfd.readouterr().err
     octavo.run(workload="fir", scale=0.01)
     assert not capfd.readouterr().err
 

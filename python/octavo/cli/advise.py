@@ -153,6 +153,7 @@ def advise(
     Costs come from a model of the node, facts about buffers from the workload's accesses and a run, or from a profile.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
+    options.check_once(assignments, node=node, kind=kind, scale=scale, seed=seed)
     if placements_to is not None:
         placement_file.check(Path(target), placements_to, force=force)
     with watching(quiet=quiet) as watch:

@@ -21,6 +21,7 @@ from octavo.runs.replicates import names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octavo.arguments import Arguments
     from octavo.runs.comparison import Comparison
 
 EXAMPLES = options.examples(
@@ -119,6 +120,19 @@ def compare(
     sink = Sink(as_json=as_json, quiet=quiet)
     workloads = options.listed(workload)
     options.require_source(scenario, workloads)
+    named: Arguments = {
+        "prefetch": prefetch,
+        "eviction": eviction,
+        "executor": executor,
+        "fidelity": fidelity,
+        "demotion": demotion,
+        "guard": guard,
+        "node": node,
+        "scale": scale,
+        "seed": seed,
+        "overrides": assignments,
+    }
+    options.check_once(assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
     planned = api.plan_comparison(
         scenario,
         workloads=workloads,
@@ -128,16 +142,7 @@ def compare(
         baseline=baseline,
         alone=alone,
         replicates=replicates,
-        prefetch=prefetch,
-        eviction=eviction,
-        executor=executor,
-        fidelity=fidelity,
-        demotion=demotion,
-        guard=guard,
-        node=node,
-        scale=scale,
-        seed=seed,
-        overrides=assignments,
+        **named,
     )
     options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / planned.name

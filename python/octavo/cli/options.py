@@ -188,6 +188,36 @@ def check_watch(*, watch: bool, dry_run: bool) -> None:
         raise ScenarioError("--watch shows runs, and --dry-run carries out none", "leave one of them out")
 
 
+_KEYS = {
+    "workload": ("workload", "workload.name"),
+    "scale": ("workload.scale",),
+    "seed": ("seed",),
+    "kind": ("program.kind",),
+    "executor": ("executor", "executor.kind"),
+    "fidelity": ("node.fidelity",),
+    "node": ("node.preset",),
+    **{
+        name: (f"memory.{name}", f"memory.{name}.name")
+        for name in ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
+    },
+}
+"""What options of their own set, as `--set` names it."""
+
+
+def check_once(assignments: list[str] | None, **given: object) -> None:
+    """Refuse what both an option of its own and `--set` say: one of them would be ignored.
+
+    Raises:
+        ScenarioError: something is said twice.
+
+    """
+    for assignment in assignments or []:
+        key = assignment.partition("=")[0].strip()
+        for name, value in given.items():
+            if value is not None and key in _KEYS.get(name, ()):
+                raise ScenarioError(f"--{name} and --set {assignment} both set `{key}`", "leave one of them out")
+
+
 def overrides(
     assignments: list[str] | None,
     scale: float | None = None,
@@ -195,7 +225,13 @@ def overrides(
     kind: str | None = None,
     fidelity: str | None = None,
 ) -> list[str]:
-    """All changes as `key=value`; options of their own win over `--set`."""
+    """All changes as `key=value`.
+
+    Raises:
+        ScenarioError: an option and `--set` set the same.
+
+    """
+    check_once(assignments, scale=scale, seed=seed, kind=kind, fidelity=fidelity)
     changes = list(assignments or [])
     if fidelity is not None:
         changes.append(f"node.fidelity={fidelity}")

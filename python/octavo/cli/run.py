@@ -26,6 +26,7 @@ from octavo.scenarios.scenario import BY_LINE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octavo.arguments import Arguments
     from octavo.runs.replicates import Interval
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
@@ -91,23 +92,24 @@ def run(
     """Run one scenario and write its results to a folder: scenario, summary and Parquet tables."""
     sink = Sink(as_json=as_json, quiet=quiet)
     options.require_source(scenario, workload)
-    resolved = api.scenario(
-        scenario,
-        workload=workload,
-        placement=placement,
-        prefetch=prefetch,
-        eviction=eviction,
-        demotion=demotion,
-        sharing=sharing,
-        guard=guard,
-        kind=kind,
-        executor=executor,
-        fidelity=fidelity,
-        node=node,
-        scale=scale,
-        seed=seed,
-        overrides=assignments,
-    )
+    named: Arguments = {
+        "workload": workload,
+        "placement": placement,
+        "prefetch": prefetch,
+        "eviction": eviction,
+        "demotion": demotion,
+        "sharing": sharing,
+        "guard": guard,
+        "kind": kind,
+        "executor": executor,
+        "fidelity": fidelity,
+        "node": node,
+        "scale": scale,
+        "seed": seed,
+        "overrides": assignments,
+    }
+    options.check_once(assignments, **named)
+    resolved = api.scenario(scenario, **named)
     options.check_watch(watch=watch_, dry_run=dry_run)
     folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     points = [Point(resolved.label, resolved, folder), *_further(resolved, folder, replicates)]

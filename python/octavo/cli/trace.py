@@ -97,6 +97,7 @@ def record(
 ) -> None:
     """Write a workload as a trace: its launches, and the whole program around them unless no kind is named."""
     sink = Sink(as_json=as_json, quiet=quiet)
+    options.check_once(assignments, kind=kind, scale=scale, seed=seed)
     scenario = api.scenario(workload=name, kind=kind, scale=scale, seed=seed, overrides=assignments)
     rows = trace.record(scenario, path).validate()
     sink.document({"folder": str(path), "rows": rows})

@@ -92,6 +92,7 @@ def inspect(
 ) -> None:
     """Footprint, accesses, reads and writes, and which GPUs share which pages."""
     sink = Sink(as_json=as_json)
+    options.check_once(assignments, node=node, scale=scale, seed=seed)
     scenario = api.scenario(workload=name, node=node, scale=scale, seed=seed, overrides=assignments)
     found = _inspect(scenario)
     sink.document(found)
@@ -118,6 +119,7 @@ def program(
 ) -> None:
     """Print a workload as a whole program: allocations, host phases, copies, launches and frees."""
     sink = Sink(as_json=as_json)
+    options.check_once(assignments, scale=scale, seed=seed)
     scenario = api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments)
     found = api.workload_program(scenario, kind.value, spread=spread.value, threads=threads)
     sink.document(found)
@@ -140,6 +142,7 @@ def result(
 ) -> None:
     """Print what a program computes, its largest values; as JSON all of them, and what from."""
     sink = Sink(as_json=as_json)
+    options.check_once(assignments, scale=scale, seed=seed)
     found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
     sink.document(found)
     if found["result"] == "request":

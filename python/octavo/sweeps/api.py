@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
+from octavo.runs.progress import told
 from octavo.scenarios.scenario import overrides_of
 from octavo.sweeps.run import Sweep
 from octavo.sweeps.search import Goal
@@ -36,7 +37,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     workers: int | None = None,
     on: str | None = None,
     force: bool = False,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[Progress], None] | bool | None = None,
 ) -> pl.DataFrame:
     """Run a scenario under many values of some of its keys, or search for the best of them.
 
@@ -56,7 +57,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
             (`ray://head:10001`). Results do not depend on it.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the sweep is.
+        watch: called about ten times a second with how far the sweep is; `True` shows it.
 
     Returns:
         One row a point: `point`, the axes by dotted key, `status` (`ok` or `failed`), `error`, `run` (folder of the
@@ -73,10 +74,11 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
 
     """
     planned = prepare(source, best, trials, direction, seed, overrides_of(overrides), replicates)
-    if output is not None:
-        return carry_out(planned, Path(output), workers=workers, on=on, force=force, watch=watch)
-    with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
-        table = planned.run(Path(temporary), workers=workers, on=on, watch=watch)
+    with told(watch) as tell:
+        if output is not None:
+            return carry_out(planned, Path(output), workers=workers, on=on, force=force, watch=tell)
+        with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
+            table = planned.run(Path(temporary), workers=workers, on=on, watch=tell)
     return table.drop("run")
 
 
