@@ -65,7 +65,7 @@ def run_octavo(binary, trace):
 
 
 def build(arguments):
-    """What is not there yet: the samples, the recorder, the replay."""
+    """Missing parts: the samples, the recorder, the replay."""
     samples = arguments.work / "bin"
     if arguments.mgpusim is None and not arguments.octavo_only:
         arguments.mgpusim = samples

@@ -1,8 +1,8 @@
-//! One file of a recorded trace, whatever it holds: everything that reads traces must come to an end with rows or with
+//! One file of a recorded trace, with any content: everything that reads traces must come to an end with rows or with
 //! an error.
 //!
 //! The first byte of the input says which file (0: instructions, 1: allocations, 2: launches); the others are its
-//! content. The other two files are those of a real trace.
+//! content. The other two files come from a real trace.
 #![no_main]
 
 use std::fs;
@@ -22,8 +22,8 @@ const FILES: [(&str, &[u8]); 3] = [
 const WAVEFRONTS: usize = 64;
 const CHUNKS: usize = 64;
 
-// The reader catches panics of the decoder that it uses. libfuzzer-sys ends the process in its panic hook, before anyone
-// can catch anything, so that hook goes; a panic that nobody catches still ends the process, where `fuzz_target!` does.
+// The reader catches panics of the decoder that it uses. libfuzzer-sys ends the process in its panic hook, before
+// anyone can catch anything, so that hook goes; an uncaught panic still ends the process, where `fuzz_target!` does.
 fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |input: &[u8]| {
     let Some((which, content)) = input.split_first() else { return };
     let folder = tempfile::tempdir().expect("there is a temporary folder");

@@ -56,7 +56,7 @@ class Module:
         return self.classes[keys]
 
     def union(self, owner: str, key: str, schema: Schema) -> str:
-        """The type of a value, whatever it may be."""
+        """The type of any value."""
         named = f"{'' if owner == 'Config' else owner}{key.title().replace('_', '')}"
         found = dict.fromkeys(self._each(named, schema))
         if key in STRATEGIES and any(part.startswith("Literal") for part in found):

@@ -29,7 +29,7 @@ def _convolution(inputs: int, outputs: int, kernel: int, stride: int = 1, groups
 
 
 class Residual(nn.Module):
-    """A block whose input is added to what it computes."""
+    """A block that adds its input to its result."""
 
     def __init__(self, inputs: int, width: int, stride: int, *, bottleneck: bool) -> None:
         super().__init__()

@@ -70,7 +70,7 @@ def linked() -> list[dict[str, str]]:
 
 
 def texts(crate: Path) -> list[str]:
-    """The licences in the sources of a crate, also those of C libraries inside."""
+    """The licences in the sources of a crate, including C libraries inside."""
     files = sorted(path for path in crate.rglob("*") if path.is_file() and path.name.upper().startswith(NAMES))
     # zstd can be had under BSD-3-Clause (LICENSE) or GPL-2 (COPYING); Octavo has it under the former.
     files = [path for path in files if path.suffix != ".rs" and not (path.name == "COPYING" and licensed(path.parent))]

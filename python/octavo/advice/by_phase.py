@@ -247,7 +247,7 @@ def _device_gain(during: pl.DataFrame, more: int, system: System) -> Range:
 
 
 def _host_gain(during: pl.DataFrame, more: int, system: System) -> Range:
-    """Faults of the host that a prefetch saves, less the call and pages that the host would not have asked for."""
+    """Faults of the host that a prefetch saves, less the call and pages that the host does not need."""
     asked = during.filter((pl.col("kind") == "migration") & (pl.col("to") == 0)).height
     if not asked:
         return Range(0.0, 0.0, 0.0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 _LANES = 64
-"""Lanes of a wavefront, each of which does an operation for each vector instruction."""
+"""Lanes of a wavefront; each does an operation for each vector instruction."""
 _ON_HOST = "@host"
 """What a program calls the memory on the host beside a device buffer."""
 _NEAR = 2
@@ -102,7 +102,7 @@ class _Program:
     touched: int
     launches: int
     groups: int
-    """Work-groups, each of which has a line in its first-level cache once it has loaded it."""
+    """Work-groups; each has a line in its first-level cache once it has loaded it."""
     wavefronts: float
     """Of a launch, on average."""
     present: Mapping[str, Placement]

@@ -37,7 +37,7 @@ Log = Annotated[
     ),
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace the log that --log names, and those of processes beside it.")
+    bool, typer.Option("--force", help="Replace the log that --log names, and logs of other processes beside it.")
 ]
 
 

@@ -28,7 +28,9 @@ SETTINGS = {"allow_interspersed_args": False}
 _STANDARD_ERROR = 2
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The recording; its name ends in .json.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the recording, and those of processes beside it.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the recording, and recordings of other processes beside it.")
+]
 
 
 def record(

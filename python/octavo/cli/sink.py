@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_NOTES = 5
 _APART, _CLOSE = 2, 1
-"""Blanks between columns, and between those of a table that has no room for more."""
+"""Blanks between columns, usually and in a table that has no room for more."""
 
 
 class Sink:

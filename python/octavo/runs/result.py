@@ -31,7 +31,7 @@ _AGAIN = "run it again with --force"
 
 @dataclass(frozen=True, repr=False)
 class RunResult:
-    """One finished run, read from its folder when asked for."""
+    """One finished run, read from its folder on demand."""
 
     folder: Path
 

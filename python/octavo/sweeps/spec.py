@@ -38,7 +38,7 @@ class Spec:
     listed: tuple[Steps, ...]
     """The grid's axes and then the groups that step together, in the order they were written."""
     drawn: tuple[Axis, ...] = ()
-    """Axes of which values are drawn at random."""
+    """Axes with random values."""
     draws: int | None = None
     """How often."""
     seed: int = 0

@@ -5,7 +5,7 @@
 //
 //	launches -benchmark bfs -node 1024 -degree 3 -timing -disable-rtm -commands out.csv
 //
-// The simulator's own flags (-timing, -unified-gpus, ...) are those of the samples.
+// The simulator's own flags (-timing, -unified-gpus, ...) are the samples' flags.
 package main
 
 import (

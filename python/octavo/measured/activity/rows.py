@@ -65,7 +65,7 @@ class Cause(IntEnum):
 
     UNKNOWN = 0
     USER = 1
-    """The program asked for it, as by cudaMemPrefetchAsync."""
+    """The program requested it, as by cudaMemPrefetchAsync."""
     COHERENCE = 2
     """A fault, or a launch on a GPU that cannot fault."""
     PREFETCH = 3

@@ -21,7 +21,7 @@ class MyPolicy(PrefetchPolicy):
     """Brings the pages that follow each faulting page."""
 
     # An option, set by `--set`, in a scenario file or from Python. Types: bool, int, float, str, Literal of words.
-    ahead: int = option(4, "pages to bring after each page that was asked for", minimum=0)
+    ahead: int = option(4, "pages to bring after each page that faulted", minimum=0)
 
     def pages(self, service: Service) -> Iterable[int]:
         """Called when faults of one GPU migrate pages of one 2 MiB block. Returns numbers of pages of `service.block`.

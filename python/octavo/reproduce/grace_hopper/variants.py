@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COUNTERS = {"off": False, "on": True}
 SPEEDS = {"with_allocation_ps": kinds.WITH, "time_ps": "with the CPU's part"}
-"""Measures of which speeds are shown, and what they are called."""
+"""Measures that are shown as speeds, and their names."""
 TIMES = {"host_initialisation": "CPU initialisation", "computation": "computation", "results": "CPU results"}
 """Phases that are shown."""
 

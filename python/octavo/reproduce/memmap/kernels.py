@@ -33,7 +33,7 @@ _RUN = 64 << 10
 _WAVEFRONTS = 4
 """Of a work-group."""
 _FUSED = 2
-"""Operations of a fused multiply-add, which the kernels do, and of which a vector instruction is one for each lane."""
+"""Operations of a fused multiply-add: the kernels use these, and a vector instruction is one for each lane."""
 _COUNTED = ("kernel", "copy-in")
 """Phases that the roofline is about."""
 

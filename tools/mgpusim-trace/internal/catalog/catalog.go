@@ -13,7 +13,7 @@ import (
 	"github.com/sarchlab/mgpusim/v4/amd/driver"
 )
 
-// Benchmark is one benchmark. Names of parameters and defaults are those of MGPUSim's own programs.
+// Benchmark is one benchmark. Names of parameters and defaults come from MGPUSim's own programs.
 type Benchmark struct {
 	Name    string
 	Summary string

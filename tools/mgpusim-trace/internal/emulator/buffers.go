@@ -10,7 +10,7 @@ import (
 	"octavo/tools/mgpusim-trace/internal/trace"
 )
 
-// buffer is one allocation of the driver, with the size that was asked for.
+// buffer is one allocation of the driver, with the requested size.
 type buffer struct {
 	base, bytes uint64
 }

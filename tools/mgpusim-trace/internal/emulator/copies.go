@@ -7,7 +7,7 @@ import (
 	"github.com/sarchlab/mgpusim/v4/amd/driver"
 )
 
-// transfer is one copy that the benchmark asked for.
+// transfer is one copy that the benchmark requested.
 type transfer struct {
 	address, bytes uint64
 	toDevice       bool

@@ -21,7 +21,7 @@ type pageTable struct {
 	copied func(address uint64)
 }
 
-// Find is how the driver, and nobody else, looks up the pages that it copies from or to.
+// Only the driver calls Find, to look up the pages that it copies from or to.
 func (t *pageTable) Find(pid vm.PID, address uint64) (vm.Page, bool) {
 	if t.copied != nil {
 		t.copied(address)

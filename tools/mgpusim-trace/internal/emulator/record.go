@@ -40,7 +40,7 @@ type Job struct {
 	Buffers []string
 	// GPUs is how many GPUs share the work, 1 to 16. Several are unified, that is, the driver splits each launch.
 	GPUs int
-	// Verify compares the result with that of the benchmark's own reference on the CPU.
+	// Verify compares the result with the benchmark's own reference on the CPU.
 	Verify bool
 	// Progress is called every few seconds, if set.
 	Progress func(Totals)
