@@ -71,7 +71,7 @@ def test_whoever_runs_it_finds_the_same_and_goes_on(searched):
     again = octavo.advise("vectoradd", on="local", output=root / "there", watch=lambda to: seen.append(to.kept), **TWO)
     assert again.exhausted is not None
     assert again.exhausted.points.equals(every.exhausted.points)
-    assert seen == []  # Nothing is run, so that nobody is told of anything.
+    assert seen == []  # Nothing is run, so no progress is reported.
 
 
 @pytest.mark.parametrize("count", [16, 17])

@@ -128,7 +128,7 @@ def test_callers_are_told_apart_as_the_library_does(interposed, tmp_path):
 
 
 def test_what_is_managed_stays_where_the_host_reaches_it(interposed, tmp_path):
-    """Advice for device memory becomes a preference: nobody recorded whether the host uses the address."""
+    """Advice for device memory becomes a preference: the recording does not say whether the host uses the address."""
     record([interposed], tmp_path / "profile.json")
     advice = octavo.advise(tmp_path / "profile.json", node="cuda-sm80", placements=["device"])
     first, second = placement_file.document(advice)["buffers"]
@@ -162,7 +162,7 @@ def test_what_its_children_did_is_shown_together(interposed, cli, tmp_path):
 
 
 def test_logs_are_added_up():
-    """By hand: calls and bytes in all, the first error, a refusal only where nobody did anything."""
+    """By hand: calls and bytes in all, the first error, a refusal only where no process did anything."""
     buffer = {"name": "a", "call": "cudaMalloc", "bytes": 8, "placement": "managed", "matched": 2, "status": None}
     one = {"refused": None, "buffers": [buffer], "passed_on": {}, "unnamed": {"calls": 1, "bytes": 4}}
     passed = {"passed_on": {"cudaMallocAsync": {"calls": 3, "bytes": 9}}}

@@ -66,7 +66,7 @@ def test_python_is_told_of_its_own_names(monkeypatch):
 
 @pytest.fixture
 def plenty(monkeypatch):
-    """8 GiB are free, whatever else this machine does."""
+    """8 GiB count as free, for any load of this machine."""
     monkeypatch.setattr(memory, "_limit", None)
     monkeypatch.setattr(memory, "free", lambda: 8 << 30)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)

@@ -1,4 +1,4 @@
-"""`--force` takes away what Octavo wrote and nothing else; links lead nowhere that nobody named."""
+"""`--force` takes away what Octavo wrote and nothing else; links lead only to places that the user named."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_link_that_leads_nowhere_is_an_error(tmp_path):
 
 
 def test_a_device_is_never_replaced(tmp_path):
-    os.mkfifo(tmp_path / "device")  # As little a file as /dev/null, and nobody minds if it is gone.
+    os.mkfifo(tmp_path / "device")  # Not a regular file, like /dev/null, but it may be removed.
     for write in (
         lambda: octavo.run(**RUN, output=tmp_path / "device"),
         lambda: octavo.run(**RUN, output=tmp_path / "other", perfetto=tmp_path / "device"),

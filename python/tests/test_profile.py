@@ -177,7 +177,7 @@ def test_a_daemon_stays_in_sight_when_the_program_has_ended(monkeypatch, listed)
         assert resident >= left
         daemon = program.record.family[-1]
         program.go_on()
-        while proc.stat(daemon.pid) is not None:  # Nobody else waits for it.
+        while proc.stat(daemon.pid) is not None:  # No other process waits for it.
             program.now()
     assert program.record.mappings[-1][-1] == 0, "mappings of a process that has ended have ended"
 

@@ -32,7 +32,7 @@ PAGE = 4096
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Four runs of two kernels; those of fir have recorded no events."""
+    """Four runs of two kernels; fir's have recorded no events."""
     root = tmp_path_factory.mktemp("runs")
     for workload, placement, events in (
         ("stencil2d", "on-touch", True),

@@ -1,4 +1,4 @@
-"""Sweeps: every point once, whoever runs it and whatever stops it."""
+"""Sweeps: every point once, for any runner and any interruption."""
 
 from __future__ import annotations
 

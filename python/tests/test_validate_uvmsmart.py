@@ -209,7 +209,7 @@ def test_the_command_prints_tables(cli, tmp_path) -> None:
 
 
 def test_each_experiment_has_a_folder_of_its_own(cli, tmp_path) -> None:
-    """Named after its programs and footprints, in whatever order they are given."""
+    """Named after its programs and footprints, in any order."""
     asked = ("validate", "uvmsmart", "--only", "triad,atax", "--oversubscription", "150,120", "--memory-limit", "1KiB")
     refused = cli(*asked)
     assert refused.returncode == 2

@@ -84,7 +84,7 @@ fn comes(program: &Program) -> Vec<u64> {
     launches
 }
 
-/// Two pieces a work-group, far from those of the one before.
+/// Two pieces for each work-group, far from the previous group's.
 fn far(group: u32) -> Vec<u64> {
     [u64::from(group % 2), 2 + u64::from(group % 2)].map(|piece| piece * PIECE).to_vec()
 }

@@ -25,7 +25,7 @@ fn without_time_nothing_is_recorded_by_time() {
     assert_eq!((chosen.scenario.record.events, chosen.scenario.record.interval), (false, Time::ZERO));
     assert_eq!(resolved(&chosen.toml, &[]).unwrap(), chosen);
 
-    // A resolved scenario spells out intervals of time, which nobody asked for.
+    // A resolved scenario spells out intervals of time, which the user did not set.
     let plain = resolved(BASE, &[]).unwrap();
     assert_eq!(resolved(&plain.toml, &["executor.kind=instant"]).unwrap(), chosen);
     let kept = resolved(BASE, &["executor.kind=instant", "record.events=true", "executor.turn=8"]).unwrap();

@@ -34,7 +34,8 @@ fn tables(path: &Path) -> String {
     text
 }
 
-/// Rows as `launch group wavefront sequence kind`, bytes × lanes and lines, counts, waits. Line 0 is that of `base`.
+/// Rows as `launch group wavefront sequence kind`, bytes × lanes and lines, counts, waits. Line 0 is the line of
+/// `base`.
 const ACCEL_SIM: &str = "\
 0 0 0 0 load 8x32 0,1,2,3,4 v2 s1
 0 0 0 1 load 4x32 0,1

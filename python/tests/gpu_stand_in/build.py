@@ -10,7 +10,7 @@ import octavo._core as _core
 
 HERE = Path(__file__).parent
 NAMESPACE = "probe_"
-"""Before the name of a probe, which may be that of a function of the host, such as `system`."""
+"""Before the name of a probe, which may also be the name of a host function, such as `system`."""
 KERNEL = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)')
 
 

@@ -19,7 +19,7 @@ static PATIENCE: Attribute = Attribute {
     events: &["patience-tried", "patience-wanted"],
 };
 
-/// A page is mapped where it is twice, and moves to whoever faults on it then.
+/// A page is mapped where it is twice, and then moves to the processor that faults on it.
 #[derive(Default)]
 struct ThirdTouch {
     moved: u64,

@@ -34,7 +34,7 @@ fn what_is_done_stays_done() {
     };
     let wake = "wake gpu0 3 evicting 0";
     assert_eq!(touch(&mut driver, &mut to), ["drain", "invalidate", "copy", "plan ends", wake, "plan ends"]);
-    // Nobody maps the page any more; the copy that was left behind goes before anybody is woken.
+    // No processor maps the page any more; the copy that was left behind goes before anybody is woken.
     assert_eq!(touch(&mut driver, &mut to), ["drain", "copy", "release", "plan ends", "release", wake, "plan ends"]);
     assert_eq!(driver.manager().page(PageId(3)).owner, MemoryId::gpu(0));
     assert_eq!(touch(&mut driver, &mut to), ["map", wake, "plan ends"]);

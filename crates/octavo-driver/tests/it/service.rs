@@ -79,7 +79,8 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
     assert_eq!(wakes, ["295 wake gpu0 4 evicting 0", "295 wake gpu1 5 evicting 0"]);
 }
 
-/// Three faults at once, of which the first is a batch of its own: who is woken when, until nobody faults again.
+/// Three faults at once, of which the first is a batch of its own: the processors woken and the times, until no fault
+/// is left.
 fn woken_under(replay: Replay) -> Vec<String> {
     let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
     let mut driver = driver(batches(BatchConfig { replay, ..batch(0, 0) }), &[8, 8], &mut to);

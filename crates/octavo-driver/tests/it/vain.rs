@@ -1,4 +1,4 @@
-//! Nobody tries for ever: what is refused again and again, what is about to be freed, and who takes a page from whom.
+//! Retries end: what is refused again and again, what is about to be freed, and who takes a page from whom.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ fn end_copy(driver: &mut Driver, how: Result<(), Refusal>, to: &mut Scripted) {
     driver.finished(Time(1), ticket, how, to);
 }
 
-/// Pages 0 and 1 lie on GPU 1; the copy of page 0 to the host is under way, that of page 1 comes next.
+/// Pages 0 and 1 lie on GPU 1; the copy of page 0 to the host is under way, the copy of page 1 comes next.
 fn two_kept(to: &mut Scripted) -> Driver {
     let mut driver = lending(to);
     to.later = vec!["copy"];

@@ -300,7 +300,7 @@ fn a_file_that_is_refused_changes_nothing_and_the_log_says_so() {
 fn a_child_applies_what_its_parent_read() {
     let built = Built::new();
     let program = built.linked();
-    // The parent records nothing of its own: the child's frames are those of the same call.
+    // The parent records nothing of its own: the child's frames belong to the same call.
     silent(built.recorded(&program).arg("unlinked"));
     let [profile] = &built.others()[..] else { panic!("expected one child") };
     let file = placement(profile, &[("cudaMalloc", "pinned", json!([]))]);

@@ -45,7 +45,7 @@ fn who_accesses_pages_maps_them_wherever_they_are() {
     let pages = PageRun { first: PageId(0), count: 4 };
     let advice = Advice { accessed_by: both, ..Advice::default() };
     assert_eq!(node.event(Event::Advise { pages, advice }), ["map host+gpu0+gpu1 0x4 -> host rw"]);
-    // Pages that nobody was said to access migrate, and are not mapped by others.
+    // Pages without advised accessors migrate, and no other processor maps them.
     assert!(!node.write(0, 7).contains(&"map gpu1 7 -> gpu0 rw".to_owned()));
     let moved = node.event(Event::Prefetch { pages, to: GPU0.memory() });
     assert!(moved.contains(&"map gpu1 0x4 -> gpu0 rw".to_owned()), "{moved:?}");

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
 
-/// The address space of a script; the second allocation, which nobody touched before, comes and goes.
+/// The address space of a script; the second allocation, untouched so far, comes and goes.
 const PAGES: usize = 1100;
 const FIRST: PageRun = PageRun { first: PageId(30), count: 600 };
 const SECOND: PageRun = PageRun { first: PageId(700), count: 200 };

@@ -48,7 +48,7 @@ fn a_replica_that_was_to_go_is_mapped_again() {
     play(&mut harness, 2, &ops);
 }
 
-/// Pages that nobody touched before were populated by a plan, lost with it, and populated elsewhere at once. The test
+/// A plan populated untouched pages, was refused and lost them, and they were populated elsewhere at once. The test
 /// took that for a move without a step.
 #[test]
 fn a_page_is_populated_again_elsewhere() {
@@ -99,7 +99,7 @@ fn a_page_mapped_elsewhere_leaves_for_others_of_its_batch() {
 }
 
 /// Pages of two address spaces that have shares lay in one group of 64 KiB and moved together. The evictor of the first
-/// was told of both, and those of the second could never be evicted.
+/// was told of both, so pages of the second could never be evicted.
 #[test]
 fn a_group_of_two_address_spaces_moves_as_two() {
     let remote = Remote { map_host: true, moves_group: true };

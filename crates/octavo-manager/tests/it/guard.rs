@@ -134,7 +134,7 @@ fn links_are_as_fast_as_the_node_says() {
     }
 }
 
-/// The favoured processor comes back within its own period: nobody is favoured for a moment, so it is again.
+/// The favoured processor comes back within its own period: no processor is favoured for a moment, so it is again.
 #[test]
 fn the_same_processor_is_not_favoured_twice_in_a_row() {
     let mut fight = Fight::new(r#"{"fast_links": "none", "adaptive_lapse": false}"#);

@@ -1,4 +1,4 @@
-//! Pages that nobody touched come into being where the first touch wants them, and nothing is copied.
+//! Untouched pages are made where the first touch wants them, and nothing is copied.
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{Access, Allocation, Event, Fault, HOST, HOST_MEMORY, MemoryId, PageId, PageRun, Topology};

@@ -1,4 +1,4 @@
-//! The host faults like any processor, and nobody gets a mapping that is out of reach.
+//! The host faults like any processor, and no processor gets a mapping that is out of reach.
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{Access, Event, Fault, HOST, HOST_MEMORY, MemoryMask, PageId, Reach, Topology};

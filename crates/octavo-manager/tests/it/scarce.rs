@@ -11,7 +11,7 @@ use octavo_units::{Bytes, Time};
 /// GPUs with so many pages of so many bytes, that lend all they have, and a host with room for so many.
 struct Node {
     manager: Manager,
-    /// Plans that nobody has acknowledged.
+    /// Plans without an acknowledgement.
     plans: Vec<Plan>,
 }
 
@@ -42,7 +42,7 @@ impl Node {
         self.happen(Event::Faults(&[fault(gpu, page, Access::Write)]));
     }
 
-    /// Acknowledges all plans; what nobody waits for is not begun.
+    /// Acknowledges all plans; work that nothing waits for is not begun.
     fn settle(&mut self) {
         while !self.plans.is_empty() {
             let plan = self.plans.remove(0);
@@ -157,7 +157,7 @@ fn who_waits_for_a_copy_that_a_full_host_never_takes_can_be_named() {
     node.settle();
     node.write(0, 1);
     node.settle();
-    // The host had room for two pages, which nobody will give back.
+    // The host had room for two pages, which will never be free again.
     node.allocate(3000, 2, Kind::Pinned, None);
     node.settle();
     node.work_ahead();

@@ -229,7 +229,7 @@ proptest! {
         }
     }
 
-    /// Whatever chooses among the pages of a space, and however long plans take.
+    /// Under any evictor of a space, and with plans of any length.
     #[test]
     fn no_other_takes_from_a_space_within_its_share(
         shares in shares(),

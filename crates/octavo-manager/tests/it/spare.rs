@@ -1,6 +1,6 @@
 //! Jobs that grow and shrink, on GPUs that keep victims for each other, at random. Beside what holds of every
-//! composition ([conformance](crate::conformance)): nobody waits for room where something can be removed, a lender has its
-//! reserve, if pages are blocks; and everyone who waits is served in the end.
+//! composition ([conformance](crate::conformance)): no fault waits for room where something can be removed, a lender
+//! has its reserve, if pages are blocks; and everyone who waits is served in the end.
 
 use crate::common::choice;
 use crate::executor::Machine;

@@ -1,11 +1,11 @@
-//! What summaries list: the same names in the same order, whatever the memory system.
+//! What summaries list: the same names in the same order, under any memory system.
 
 use octavo_manager::{Event, Manager, MemoryConfig, PageId, PageRun, Topology};
 use octavo_units::Time;
 
 use crate::common::choice;
 
-/// The core's counts, with those of frame allocators and placements where they stand.
+/// The core's counts, with counts of frame allocators and placements in their places.
 const NAMES: &str = "far_faults protection_faults cold_faults stale_faults faults_on_busy_pages faults_without_room \
     faults_on_compaction migrations duplications collapses replicas_left remote_maps upgrades counter_migrations \
     counters_ignored report_migrations prefetched evictions_written evictions_dropped unsubscribed coalesced \

@@ -1,4 +1,4 @@
-//! Answers are those of `octavo advise`: `answers.json` is also what `python/tests/test_runtime.py` checks its plans by.
+//! Answers equal `octavo advise`'s: `answers.json` is also what `python/tests/test_runtime.py` checks its plans by.
 
 use octavo::abi::{ASSUMED_MACHINE, Answer, Data, PLACEMENTS};
 use octavo::octavo_get_placement;

@@ -1,4 +1,4 @@
-//! Whatever number a key of a node is given, a run ends in a result or in a message that names the key.
+//! For any number of a node's key, a run ends in a result or in a message that names the key.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ const HOLE: &str = "'a number goes here'";
 /// A number or quantity of a node: the key to set, what it is now, and the value to set with a [`HOLE`] for it.
 type Place = (String, Value, String);
 
-/// All of them: those of their own first, then those in lists, of which the whole list is set.
+/// All of them: single numbers first, then numbers in lists, where the whole list is set.
 fn numbers(node: &NodeConfig) -> Vec<Place> {
     fn below(key: &str, value: &Value, own: &mut Vec<Place>, listed: &mut Vec<Place>) {
         match value {

@@ -204,7 +204,7 @@ proptest! {
         for page in private(&accesses) {
             prop_assert_eq!(&timed[&page], &instant[&page]);
         }
-        // Whoever is first has it for good: some GPU under both.
+        // The first GPU has it for good: some GPU under both.
         prop_assert_eq!(timed.values().filter(|held| held.contains(&0)).count(), instant.values().filter(|held| held.contains(&0)).count());
     }
 

@@ -37,7 +37,7 @@ fn overflows(second: Vec<Op>) -> Script {
     Script::on_gpus(2048, launches)
 }
 
-/// The buffers with these kinds are allocated, the last of several after the first launch; nobody writes them before.
+/// The buffers with these kinds are allocated, the last of several after the first launch; nothing writes them before.
 fn program(script: &Script, kinds: &[Kind]) -> Program {
     let mut builder = ProgramBuilder::default();
     let ids: Vec<BufferId> = script

@@ -22,7 +22,7 @@ impl Folder {
     }
 }
 
-/// Every row of a valid trace as text, line numbers less that of `base`.
+/// Every row of a valid trace as text, with line numbers relative to `base`.
 pub fn rows(path: &Path, base: u64) -> String {
     let trace = TraceReader::open(path).unwrap();
     assert_eq!(validate(path), Ok(trace.row_count()));

@@ -133,7 +133,7 @@ fn there_and_back(dispatch: Dispatch, room: u32) -> Traffic {
     found
 }
 
-/// Each page has four lines loaded and two stored, whoever does it.
+/// Each page has four lines loaded and two stored, by any GPU.
 #[test]
 fn every_dispatch_counted_by_hand() {
     let (none, half, all) = (pages(0, 0), written(2, 12, 4), written(4, 24, 8));

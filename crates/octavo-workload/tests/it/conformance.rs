@@ -1,4 +1,4 @@
-//! What every registered workload promises, whatever it computes.
+//! Rules that every registered workload keeps.
 
 use crate::lanes::{stream, wavefronts};
 use octavo_program::{BUFFER_ALIGNMENT, LINE_BYTES, Op, OpKind, OpSink, Size, Workload};
@@ -263,7 +263,7 @@ fn grids_of_too_many_work_groups_are_refused_by_name() {
     }
 }
 
-/// A size that is given counts, whatever the scale.
+/// A given size counts, at any scale.
 #[test]
 fn sizes_that_are_given_are_exact() {
     let sizes = [

@@ -217,7 +217,7 @@ fn replicas_do_the_same_in_memory_of_their_own() {
     assert_eq!(written, [(0, 0), (0, 1), (3, 0), (3, 1)]);
 }
 
-/// Buffers are apart whatever the scale.
+/// Buffers are apart at any scale.
 #[test]
 fn one_buffer_for_each_pool() {
     let names =

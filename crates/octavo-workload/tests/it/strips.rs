@@ -1,4 +1,4 @@
-//! Explicit programs in strips: whatever a work-group loads is what it would load if all buffers fitted.
+//! Explicit programs in strips: a work-group loads the same data as if all buffers fitted.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

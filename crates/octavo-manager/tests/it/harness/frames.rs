@@ -1,5 +1,5 @@
-//! What must hold of frames and large pages whatever was decided, by what the manager tells of every page. Slow and
-//! obvious: everything is looked at after everything that happens.
+//! Invariants of frames and large pages after any decision, from the manager's view of every page. Slow and obvious:
+//! everything is looked at after everything that happens.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct FrameLaws {
     known: BTreeMap<(ProcessorId, PageId), u32>,
     /// Pages that plans brought or moved since then.
     moved: BTreeSet<(ProcessorId, PageId)>,
-    /// Memories that plans compacted since then: pages there that nobody maps have no step of their own.
+    /// Memories that plans compacted since then: unmapped pages there have no step of their own.
     compacted: BTreeSet<ProcessorId>,
     /// Pages that compaction put where they are: their blocks are in order by chance, if at all.
     scattered: BTreeSet<(ProcessorId, PageId)>,

@@ -82,7 +82,7 @@ impl Harness {
 
     pub fn allocate(&mut self, first: u32, count: u32) {
         let run = PageRun { first: PageId(first), count };
-        // Nobody has touched the second application's pages.
+        // The second application's pages are untouched.
         let populated = run.first.0 < self.second_space;
         run.iter().for_each(|page| self.machine.allocate(page, populated));
         let kind = self.kind(run.first);
@@ -113,7 +113,7 @@ impl Harness {
         self.compare();
     }
 
-    /// Frees those of these pages that are allocated.
+    /// Frees all of these pages that are allocated.
     pub fn free_present(&mut self, first: u32, count: u32) {
         for run in self.runs(first, count, true) {
             // A run that was freed may have left plans that hold pages of the next.
@@ -122,7 +122,7 @@ impl Harness {
         }
     }
 
-    /// Allocates those of these pages that are not.
+    /// Allocates all of these pages that are not allocated.
     pub fn allocate_missing(&mut self, first: u32, count: u32) {
         self.runs(first, count, false).into_iter().for_each(|run| self.allocate(run.first.0, run.count));
     }
@@ -139,7 +139,7 @@ impl Harness {
 
     /// GPUs touch pages that exist; what their page tables do not allow is handed in as one batch of faults.
     pub fn touch(&mut self, touches: &[Fault]) {
-        // Nobody touches memory that stays before it is mapped, nor if it is out of reach.
+        // Memory that stays is touched only after it is mapped, and only within reach.
         let sensible = |touch: &Fault| !self.kind(touch.page).stays() || self.machine.allows(*touch);
         let there = |touch: &&Fault| self.machine.allocated(touch.page) && sensible(touch);
         let touches = touches.iter().filter(there).copied().collect::<Vec<_>>();
@@ -188,7 +188,7 @@ impl Harness {
         self.compare();
     }
 
-    /// Time passes, and whoever wants to be asked meanwhile is. Plans end before that happened often.
+    /// Time passes, and strategies whose deadline comes are called. Plans end before that happened often.
     pub fn wait(&mut self, until: Time) {
         let mut asked = 0;
         while let Some(at) = self.manager.deadline().filter(|at| *at <= until) {
@@ -321,8 +321,8 @@ impl Harness {
         self.accept(plans);
     }
 
-    /// Finishes everything that is under way, oldest first, and waits as long as a fault does; then nobody may wait any
-    /// more.
+    /// Finishes everything that is under way, oldest first, and waits as long as a fault does; then no fault may wait
+    /// any more.
     pub fn settle(&mut self) {
         let mut finished = 0;
         loop {

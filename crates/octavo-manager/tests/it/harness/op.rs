@@ -32,9 +32,9 @@ pub enum Op {
     Settle,
     /// A GPU's memory becomes this large.
     Resize { gpu: u8, pages: u32 },
-    /// Pages are freed, those of them that are there.
+    /// All of these pages that exist are freed.
     Thin { first: u32, pages: u32 },
-    /// Pages are allocated again, those of them that are not there.
+    /// All of these pages that do not exist are allocated again.
     Thicken { first: u32, pages: u32 },
     /// Time passes, in units of the mix.
     Wait(u8),
@@ -46,7 +46,7 @@ pub enum Op {
     Accessed(Vec<(u32, u8, u32)>),
     /// A kernel of one of the two applications ends.
     KernelEnd(u8),
-    /// A program says how it uses pages, those of them that are managed.
+    /// A program gives advice about all of these pages that are managed.
     Advise { first: u32, pages: u32, advice: Advice },
     /// A program wants pages in the memory of a GPU or of [the host](HOSTS).
     Prefetch { first: u32, pages: u32, to: u8 },

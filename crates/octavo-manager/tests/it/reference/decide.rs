@@ -27,7 +27,7 @@ pub enum Verdict {
 /// What is done about it: one of the mechanisms of the design page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The page becomes the toucher's, and nobody else's.
+    /// The page becomes the toucher's alone.
     Migrate,
     /// As before, but there were replicas that the write makes worthless.
     Collapse,
@@ -37,7 +37,7 @@ pub enum Action {
     Duplicate,
     /// Replicas are removed without a new holder, and the toucher reaches the copy that stays.
     LeaveDuplication,
-    /// The page is everyone's; it comes from the host if nobody brought it before.
+    /// The page is everyone's; it comes from the host if it was not brought before.
     Everywhere,
     /// It is no GPU's any more: the host wants it.
     Recall,

@@ -131,10 +131,10 @@ impl Fights {
         self.pages.remove(&page);
     }
 
-    /// Nobody fights any more; who was favoured and how often faults waited stays known.
+    /// The fight is over; who was favoured and how often faults waited stays known.
     fn forget(&mut self, page: u32) {
         let Some(fight) = self.pages.get_mut(&page) else { return };
-        // The end of a period in which nobody waits is kept, too.
+        // The end of a period without waiting processors is kept, too.
         let until = fight.until.filter(|_| fight.throttled.is_empty());
         *fight = Fight { favoured: fight.favoured, throttles: fight.throttles, until, ..Fight::default() };
     }

@@ -39,7 +39,7 @@ impl Subscriptions {
 }
 
 impl Model {
-    /// A kernel of an address space ended: replicas that nobody is known to read go, unless they are busy.
+    /// A kernel of an address space ended: replicas without a known reader go, unless they are busy.
     pub fn kernel_end(&mut self, space: u16) {
         let own = space == 0 || self.rules.second_placement.is_none();
         if let Placement::Gps(profiled) = self.rules.placement

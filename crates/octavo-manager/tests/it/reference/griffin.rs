@@ -14,7 +14,7 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// All counts fade; then those of this period count with their weight.
+    /// All counts fade; then this period's accesses count with their weight.
     fn period(&mut self, counts: &[AccessCount], smoothing: f32) {
         self.lines.values_mut().for_each(|lines| *lines *= 1.0 - smoothing);
         for count in counts {

@@ -63,8 +63,7 @@ impl Model {
         preferred.filter(|&place| reaches(place) && there != Some(toucher)).map(Verdict::To)
     }
 
-    /// Whoever was said to access a page that has come to one place maps it there, if it can; but not who should have it
-    /// and has it not.
+    /// Advised accessors map a page that has come to one place, if they can; but not who should have it and has it not.
     pub(super) fn map_accessors(&mut self, flight: u64, page: u32) {
         let (advice, state) = (self.said(page), &self.pages[&page]);
         if !state.populated || state.replicated() || state.everywhere {

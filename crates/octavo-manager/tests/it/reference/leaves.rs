@@ -54,7 +54,7 @@ impl Leaves {
         victims
     }
 
-    /// Leaves of which something is there: those of the block used longest ago first, and of each block the one used
+    /// Leaves of which something is there: leaves of the block used longest ago first, and of each block the leaf used
     /// longest ago.
     fn order(&self, processor: ProcessorId, look: &Look<'_>) -> Vec<u32> {
         let there = self.leaves.keys().filter(|(other, leaf)| *other == processor && self.any(*leaf, look));

@@ -28,7 +28,7 @@ pub enum Order {
     Leaves(Leaves),
     /// The block accessed least often.
     Often(Lfu),
-    /// Nobody leaves.
+    /// No page leaves.
     Nobody,
 }
 

@@ -253,7 +253,7 @@ impl Model {
         self.work_ahead();
     }
 
-    /// None of it was: its pages are where they were, and whoever waited will fault again. Those that it served are
+    /// None of it was: its pages are where they were, and waiting processors will fault again. Those that it served are
     /// served alone then.
     pub fn fail(&mut self, pages: &BTreeSet<u32>, served: impl Iterator<Item = (ProcessorId, PageId)>) {
         self.refused.extend(served.map(|(processor, page)| (processor, page.0)));

@@ -7,7 +7,7 @@ use octavo_manager::{HOST, MemoryId, MemoryMask, Permission, ProcessorId, Proces
 /// The copies and mappings of one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Whether it is anywhere; if not, nobody touched it.
+    /// Whether it is anywhere; if not, it is untouched.
     pub populated: bool,
     pub owner: ProcessorId,
     pub replicas: BTreeSet<ProcessorId>,
@@ -25,7 +25,7 @@ fn mask(processors: impl Iterator<Item = ProcessorId>) -> ProcessorMask {
 }
 
 impl Page {
-    /// A page on the host, or one that nobody touched.
+    /// A page on the host, or an untouched one.
     pub fn allocated(populated: bool) -> Self {
         let (replicas, mappings) = (BTreeSet::new(), BTreeMap::new());
         Self { populated, owner: HOST, replicas, mappings, host: 0, everywhere: false, broadcast: false }
@@ -92,7 +92,7 @@ impl Page {
         self.mappings.insert(processor, (self.owner, Permission::ReadWrite));
     }
 
-    /// `to` gets a replica: nobody can write any more, and nobody reads another's memory.
+    /// `to` gets a replica: no processor can write any more, and none reads another's memory.
     pub fn replicate(&mut self, to: ProcessorId) {
         if self.owner != to {
             self.replicas.insert(to);
@@ -104,7 +104,8 @@ impl Page {
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadOnly);
     }
 
-    /// `to` gets a replica, and stores go to all holders from now on. Whoever read another's memory faults again.
+    /// `to` gets a replica, and stores go to all holders from now on. Processors that read another's memory fault
+    /// again.
     pub fn subscribe(&mut self, to: ProcessorId) {
         if self.owner != to {
             self.replicas.insert(to);

@@ -121,7 +121,8 @@ impl Model {
         hosts.chain((0..self.rules.gpus()).map(MemoryId::gpu)).collect()
     }
 
-    /// Evicts until this many more pages fit, the first of which is named; if that is impossible for now, nobody leaves.
+    /// Evicts until this many more pages fit, the first of which is named; if that is impossible for now, no page
+    /// leaves.
     fn make_room(&mut self, flight: u64, processor: ProcessorId, pages: usize, first: u32) -> bool {
         let capacity = self.capacity(processor) as usize;
         if capacity == u32::MAX as usize {

@@ -24,7 +24,7 @@ pub struct Rules {
     pub reserve: u32,
     pub placement: Placement,
     pub prefetch: Prefetch,
-    /// What is prefetched comes by a plan of its own, behind that of the faults.
+    /// Prefetched pages come by a plan of their own, after the faults' plan.
     pub own_plan: bool,
     pub eviction: Eviction,
     /// Accesses count as uses.

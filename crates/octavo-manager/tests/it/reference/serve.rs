@@ -174,8 +174,8 @@ impl Model {
         done
     }
 
-    /// A service is a use of the copy that serves the toucher afterwards, and of the one that a replica is made of;
-    /// whoever subscribes or maps its own copy again uses nobody else's.
+    /// A service is a use of the copy that serves the toucher afterwards, and of the one that a replica is made of; a
+    /// processor that subscribes or maps its own copy again uses no other copy.
     fn use_copies(&mut self, page: u32, action: Action, toucher: ProcessorId) {
         let state = &self.pages[&page];
         let alone = matches!(action, Action::Subscribe | Action::Map) && state.fills(toucher);

@@ -32,8 +32,8 @@ impl Model {
         victims
     }
 
-    /// Each address space gives up what it may, until there is enough. Whoever was chosen and stays after all is the next
-    /// to leave.
+    /// Each address space gives up what it may, until there is enough. A page that was chosen and stays after all is
+    /// the next to leave.
     fn choose_by_shares(&mut self, gpu: ProcessorId, need: Need) -> Vec<u32> {
         let (mut victims, mut for_others) = (Vec::new(), 0);
         for (space, most) in self.yields(gpu, need) {
@@ -122,8 +122,8 @@ impl Model {
     }
 }
 
-/// Nobody asked: those furthest above their shares give up pages one by one, until that is enough. The last to be asked may
-/// give up more, where pages of the others are busy.
+/// No space asked for room: those furthest above their shares give up pages one by one, until that is enough. The last
+/// to be asked may give up more, where pages of the others are busy.
 fn level(above: &[(u16, i64)], wanted: usize) -> Vec<(u16, usize)> {
     let mut line = above.first().map_or(0, |(_, above)| *above);
     let sum = |line: i64| above.iter().map(|(_, above)| (above - line).max(0)).sum::<i64>();

@@ -1,7 +1,7 @@
 //! Three tiers, where a page is a block: a GPU's own memory, idle memory of other GPUs that keeps what leaves it
 //! (`spare-memory`, to the GPUs in turn), and the host. Written from the publication's account and the design page.
 //!
-//! Each thing that happens is over before the next one: whatever a GPU keeps has its copy on the host by then.
+//! Each thing that happens is over before the next one: every page that a GPU keeps has its copy on the host by then.
 
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The search against its kernels run lane by lane on real masks, wavefronts in whatever order.
+//! The search against its kernels run lane by lane on real masks, with wavefronts in any order.
 
 use crate::lanes::{Lanes, accesses, base, launch_totals, stream, wavefronts};
 use octavo_program::{OpSink, Size, Workload};

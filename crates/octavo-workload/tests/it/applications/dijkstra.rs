@@ -1,4 +1,4 @@
-//! Shortest paths against the kernels run lane by lane on real arrays, wavefronts in whatever order.
+//! Shortest paths against the kernels run lane by lane on real arrays, with wavefronts in any order.
 
 use octavo_program::{OpSink, Workload};
 use octavo_workload::kernels::dijkstra::Dijkstra;

@@ -66,8 +66,8 @@ fn counts_follow_from_the_structure() {
     assert_eq!(count(1), Totals { instructions, vector_memory: 3, lines: 24 });
     // The first wavefront stores its last two rows alone.
     assert_eq!(count(0), Totals { instructions, vector_memory: 3, lines: 20 });
-    // Every row of every block is stored once, whatever the overlap: 128 rows, 11 blocks, of which those with columns
-    // over a border of lines have two. Blocks begin at multiples of 12: 3 in 4 of them cross one.
+    // Every row of every block is stored once, for any overlap: 128 rows, 11 blocks, of which those with columns over a
+    // border of lines have two. Blocks begin at multiples of 12: 3 in 4 of them cross one.
     let stores: u64 =
         (0..11).map(|block: u64| 1 + u64::from(block * 12 / 16 != ((block * 12 + 11).min(127)) / 16)).sum();
     let written = touched(&hs, "MatrixTemp1", true).values().map(|&times| u64::from(times)).sum::<u64>();

@@ -61,7 +61,7 @@ fn blocks_come_after_those_they_need() {
         now.into_iter().for_each(|at| assert!(done.insert(at), "{at:?} twice"));
     }
     assert_eq!(done.len() as u64, blocks * blocks);
-    // All scores but those of the first row and column are written, and each similarity is read once.
+    // All scores except the first row and column are written, and each similarity is read once.
     let written: u32 = touched(&nw, "input_itemsets", true).values().sum();
     let read: u32 = touched(&nw, "reference", false).values().sum();
     assert_eq!(written, read);

@@ -37,7 +37,7 @@ impl Lanes {
     }
 }
 
-/// Counts over a stream; `instructions` are all, of whatever kind.
+/// Counts over a stream; `instructions` are all, of any kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub instructions: u64,
@@ -117,7 +117,7 @@ pub fn launch_totals(workload: &dyn Workload, launch: u32) -> Totals {
     sum
 }
 
-/// Compares every wavefront of every launch with `naive`, whatever the size of the chunks.
+/// Compares every wavefront of every launch with `naive`, for any size of the chunks.
 pub fn assert_same(workload: &dyn Workload, naive: impl Fn(u32, u32, u32) -> Lanes) {
     for launch in 0..workload.launches() {
         for (group, wavefront) in wavefronts(workload, launch) {
