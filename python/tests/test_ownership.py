@@ -178,7 +178,7 @@ def test_a_link_that_leads_nowhere_is_an_error(tmp_path):
 
 
 def test_a_device_is_never_replaced(tmp_path):
-    os.mkfifo(tmp_path / "device")  # Not a regular file, like /dev/null, but it may be removed.
+    os.mkfifo(tmp_path / "device")  # Like /dev/null no regular file; losing it does no harm.
     for write in (
         lambda: octavo.run(**RUN, output=tmp_path / "device"),
         lambda: octavo.run(**RUN, output=tmp_path / "other", perfetto=tmp_path / "device"),
