@@ -18,12 +18,12 @@ pub struct Candidate {
     pub gain: Seconds,
 }
 
-/// Who gets in.
+/// The chosen structures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// By candidate.
     pub chosen: Vec<bool>,
-    /// Of all that are chosen.
+    /// Total gain of all chosen structures.
     pub gain: Seconds,
     /// Whether nothing gains more; otherwise time was up.
     pub exact: bool,

@@ -46,7 +46,7 @@ pub struct Driver {
     pub(crate) halted: bool,
     /// What was refused, and how often.
     pub(crate) trials: Trials,
-    /// Whose wakes came too late.
+    /// Processors and pages with late wakes.
     pub(crate) late: Late,
     /// When the manager is asked next because a strategy wants it.
     pub(crate) reminded: Option<Time>,

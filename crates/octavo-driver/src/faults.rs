@@ -13,9 +13,9 @@ pub struct FaultId(pub u32);
 /// One fault of one processor on one page, for everyone there who waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outstanding {
-    /// Whose.
+    /// The faulting processor.
     pub processor: ProcessorId,
-    /// On which page.
+    /// The page that it faulted on.
     pub page: PageId,
     /// The most demanding access that joined before it was served.
     pub access: Access,
@@ -51,7 +51,7 @@ impl Outstanding {
         }
     }
 
-    /// As the manager wants it.
+    /// The fault in the manager's form.
     #[must_use]
     pub fn fault(&self) -> Fault {
         Fault { processor: self.processor, page: self.page, access: self.access }

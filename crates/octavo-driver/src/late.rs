@@ -11,7 +11,7 @@ use octavo_manager::{PageId, PageRun, ProcessorId};
 /// chosen: far more than happen by chance, and few compared with a whole run.
 const MOST: u32 = 32;
 
-/// Whose wakes came too late. Empty while none do.
+/// Processors and pages with late wakes. Empty while there are none.
 #[derive(Default)]
 pub(crate) struct Late {
     in_a_row: BTreeMap<(PageId, ProcessorId), u32>,

@@ -84,7 +84,7 @@ impl Plans {
     }
 }
 
-/// Whose faults a plan wakes, one or several times.
+/// GPUs whose faults a plan wakes, each one or several times.
 fn woken_gpus(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     plan.steps.iter().filter_map(|step| match step {
         Step::Wake { processor, .. } => processor.gpu_index(),

@@ -8,7 +8,7 @@ use crate::pool::Pool;
 pub struct Service(pub(crate) Model);
 
 pub(crate) enum Model {
-    /// As they come, in no time; wakes go out one by one.
+    /// Faults are served as they come, in no time; wakes go out one by one.
     AtOnce,
     /// Each alone, by one of a few servers; wakes go out one by one.
     Pool(Pool),

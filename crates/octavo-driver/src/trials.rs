@@ -14,7 +14,7 @@ pub(crate) struct Trials {
     faults: BTreeMap<(ProcessorId, PageId), u32>,
     /// Unfinished plans that end what a refused one began. They wake its faults, but serve none.
     ends: BTreeSet<PlanId>,
-    /// Of these, how many were refused in a row.
+    /// Refusals in a row among these.
     ends_refused: u32,
     /// Refused plans in a row that no fault waits for.
     ahead: u32,

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Of the device.
+    /// Memory of the device.
     Device,
-    /// That moves by pages.
+    /// Managed memory, which moves by pages.
     Managed,
-    /// Of the host, for the device to reach.
+    /// Memory of the host that the device can access.
     Pinned,
 }

@@ -13,7 +13,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// It begins.
+    /// A call begins.
     pub fn begin() -> Self {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
@@ -25,7 +25,7 @@ impl Call {
         self.depth == 0
     }
 
-    /// It ends.
+    /// The call ends.
     pub fn end(self) {
         DEPTH.set(self.depth);
     }

@@ -59,7 +59,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Of a name, not looked for yet.
+    /// A slot for a name that has not been looked up yet.
     pub const fn new(name: &'static CStr, library: Library) -> Self {
         Self { name, library, real: AtomicPtr::new(null_mut()) }
     }

@@ -11,7 +11,7 @@ pub enum ShareError {
         /// Which of the programs.
         program: usize,
     },
-    /// It would have less than one unit.
+    /// A job would have less than one unit.
     #[error("it would have none of the {units} compute units, expected at least 1")]
     NoUnits {
         /// Which of the programs.

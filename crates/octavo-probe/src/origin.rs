@@ -12,7 +12,7 @@ pub struct Origin {
     driver: String,
     /// `quick` or `full`.
     effort: String,
-    /// Of the probe's sources.
+    /// Digest of the probe's sources.
     digest: String,
     /// GPUs in the machine.
     gpus: u64,

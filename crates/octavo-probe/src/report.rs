@@ -34,7 +34,7 @@ impl Report {
         self.number += 1;
     }
 
-    /// It is there already.
+    /// The probe is there already.
     pub fn kept(&self) {
         self.say(&json!({"event": "kept", "probe": self.probe}), || format!("{}: finished before, kept", self.head()));
     }
@@ -49,13 +49,13 @@ impl Report {
         }
     }
 
-    /// It is finished.
+    /// The probe has finished.
     pub fn finished(&self, rows: usize, seconds: f64) {
         let value = json!({"event": "finished", "probe": self.probe, "rows": rows, "seconds": seconds});
         self.say(&value, || format!("{}: {rows} rows in {seconds:.1} s", self.head()));
     }
 
-    /// It is not.
+    /// The probe has failed.
     pub fn failed(&self, reason: &str) {
         let value = json!({"event": "failed", "probe": self.probe, "reason": reason});
         self.say(&value, || format!("{}: failed: {reason}", self.head()));

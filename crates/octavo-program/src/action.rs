@@ -73,7 +73,7 @@ pub enum Action {
     Prefetch {
         /// Which.
         span: Span,
-        /// Whose memory.
+        /// The processor whose memory gets it.
         to: ProcessorId,
     },
     /// Something is said about pages that move (`cudaMemAdvise`).

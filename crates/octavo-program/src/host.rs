@@ -30,7 +30,7 @@ pub struct Sweep {
     pub width: u64,
     /// Bytes from the beginning of an access to the beginning of the next, at least the width.
     pub stride: u64,
-    /// Who makes the accesses.
+    /// The threads that make the accesses.
     pub by: Threads,
 }
 
@@ -46,7 +46,7 @@ pub enum Threads {
 /// A thread's share of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Whose bytes.
+    /// The buffer of the bytes.
     pub buffer: BufferId,
     /// From the first byte touched to one past the last, from the buffer's start.
     pub bytes: Range<u64>,

@@ -169,7 +169,7 @@ fn json(summary: &impl Serialize) -> String {
     serde_json::to_string(summary).expect("a summary can be written as JSON")
 }
 
-/// Who is told how far a run is.
+/// Reports the progress of a run to Python.
 struct Telling {
     progress: Option<Py<PyAny>>,
     told: Instant,

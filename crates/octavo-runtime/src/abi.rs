@@ -7,9 +7,9 @@ pub const ABI: u32 = 1;
 
 /// What came of a call.
 pub type Status = i32;
-/// It was answered.
+/// The question was answered.
 pub const OK: Status = 0;
-/// It was answered for the built-in machine.
+/// The question was answered for the built-in machine.
 pub const ASSUMED_MACHINE: Status = 1;
 /// A pointer is null, or a number is outside its range.
 pub const BAD_ARGUMENT: Status = -1;
@@ -39,7 +39,7 @@ pub struct Data {
     pub struct_size: u32,
     /// Bits above.
     pub flags: u32,
-    /// As allocated.
+    /// Bytes as allocated.
     pub bytes: u64,
     /// Share of its pages that the device touches.
     pub touched: f64,
@@ -49,13 +49,13 @@ pub struct Data {
     pub accessed_bytes: u64,
     /// On these.
     pub operations: f64,
-    /// Of a launch.
+    /// Blocks of a launch.
     pub blocks: u64,
-    /// Of a launch.
+    /// Threads of a block of a launch.
     pub threads_per_block: u64,
-    /// Of the kernels that use it.
+    /// Seconds of the kernels that use it.
     pub kernel_seconds: f64,
-    /// That miss the device's caches.
+    /// Bytes of lines that miss the device's caches.
     pub line_bytes: u64,
     /// Pages that faults in flight wait for.
     pub faults_together: u64,
@@ -65,7 +65,7 @@ pub struct Data {
     pub copied_out: u64,
     /// Calls that copy.
     pub copies: u64,
-    /// That its faults are held up.
+    /// Seconds for which its faults are held up.
     pub stalled_seconds: f64,
 }
 
@@ -81,9 +81,9 @@ pub struct Answer {
     pub dominant: i32,
     /// Whether the search was finished.
     pub exact: u32,
-    /// Of managed memory beyond device memory.
+    /// Seconds that managed memory takes beyond device memory.
     pub managed_seconds: f64,
-    /// Of pinned memory beyond device memory.
+    /// Seconds that pinned memory takes beyond device memory.
     pub pinned_seconds: f64,
 }
 

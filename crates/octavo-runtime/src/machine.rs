@@ -40,7 +40,7 @@ pub enum BadMachine {
         /// What the system says.
         error: std::io::Error,
     },
-    /// It holds something else.
+    /// The file holds something else.
     #[error("{path}: expected constants as `octavo constants` writes them, found {found}")]
     Other {
         /// The file.
@@ -81,7 +81,7 @@ impl Machine {
 }
 
 impl BadMachine {
-    /// As the C interface has it.
+    /// The status in the C interface.
     pub fn status(&self) -> Status {
         match self {
             Self::Unreadable { .. } => NO_FILE,

@@ -106,7 +106,7 @@ pub enum SimError {
     OutOfMemory {
         /// The program whose page it is, for messages; empty for a program alone.
         application: String,
-        /// Whose memory is full.
+        /// The GPU whose memory is full.
         gpu: usize,
         /// First byte of the page that was asked for.
         address: u64,
@@ -148,7 +148,7 @@ pub enum SimError {
     HostFullForKept {
         /// The program whose page it is, for messages; empty for a program alone.
         application: String,
-        /// Whose memory is full.
+        /// The GPU whose memory is full.
         gpu: usize,
         /// First byte of the page that was asked for.
         address: u64,
@@ -209,7 +209,7 @@ pub enum SimError {
     /// The run is not over after the time that it was given.
     #[error("the run is not over after {limit} of simulated time, all that it was given")]
     OverTime {
-        /// That time.
+        /// The limit.
         limit: Time,
     },
     /// A run without time was given a longest time.

@@ -9,11 +9,11 @@ use crate::{Key, Row, Touched, TraceError, TraceReader};
 /// Which rows are wanted; those that match in all that is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this launch.
+    /// Only rows of this launch.
     pub launch: Option<u32>,
-    /// Of this work-group, of any launch.
+    /// Only rows of this work-group, of any launch.
     pub group: Option<u32>,
-    /// Of this wavefront of a work-group.
+    /// Only rows of this wavefront of a work-group.
     pub wavefront: Option<u16>,
 }
 

@@ -144,7 +144,7 @@ impl Next {
 
     fn write(&mut self, kind: Kind, op: Op, writer: &mut TraceWriter) -> Result<(), TraceError> {
         let lines = self.lines.len() as u64;
-        // As few bytes as let this many lines be touched.
+        // The fewest bytes with which this many lines can be touched.
         let bytes = match kind {
             Kind::Scalar => lines * LINE_BYTES,
             kind if kind.is_vector() => lines.div_ceil(u64::from(LANES)).saturating_sub(1).max(1) * LINE_BYTES,

@@ -25,7 +25,7 @@ impl Kind {
     pub const ALL: [Self; 7] =
         [Self::Load, Self::Store, Self::Atomic, Self::Scalar, Self::Barrier, Self::Wait, Self::End];
 
-    /// As the format spells it.
+    /// The name in the format.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ impl Version {
     /// Every version that is read.
     pub const ALL: [Self; 2] = [Self::Launches, Self::Program];
 
-    /// As the metadata spells it.
+    /// The name in the metadata.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

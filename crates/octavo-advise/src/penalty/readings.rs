@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Readings {
-    /// Of the total latency L.
+    /// Reading of the total latency L.
     pub latency: Latency,
     /// Of the operations that a warp has while it waits, in the concurrency C.
     pub operations: Operations,
-    /// Of the copy cost.
+    /// Reading of the copy cost.
     pub copy: Copying,
-    /// Of the fault concurrency in the fault penalty.
+    /// Reading of the fault concurrency in the fault penalty.
     pub faults: Faults,
-    /// Of what prefetching hides.
+    /// Reading of the cost that prefetching hides.
     pub prefetch: Prefetching,
-    /// Of pages that the device touches first.
+    /// Reading for pages that the device touches first.
     pub first_touch: FirstTouch,
-    /// Of what belongs to a placement.
+    /// Which costs belong to a placement.
     pub extent: Extent,
 }
 

@@ -20,7 +20,7 @@ pub struct Structure {
     pub lines: Bytes,
     /// Operations for each byte touched, of the kernels that touch it.
     pub alpha: Intensity,
-    /// Of these kernels.
+    /// Occupancy of these kernels.
     pub occupancy: Occupancy,
     /// Bandwidth that one multiprocessor asks for, βʳ; what the roofline of the machine allows it if nothing is given.
     pub required: Option<Bandwidth>,
@@ -32,7 +32,7 @@ pub struct Structure {
     pub prefetches: u64,
     /// Of its faults, those whose page had come by the time that they were served.
     pub stale_faults: u64,
-    /// Who touches its pages first.
+    /// The processor that touches its pages first.
     pub first: Toucher,
     /// Faults of the host as it goes through all of it, with its pages on the device or nowhere: fewer than there are
     /// pages where the driver's prefetcher goes ahead.

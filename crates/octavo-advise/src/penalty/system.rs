@@ -40,9 +40,9 @@ pub struct System {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Back {
-    /// Of bulk copies.
+    /// Bandwidth of bulk copies.
     pub copy: Bandwidth,
-    /// Of pages that come back at faults of the host.
+    /// Bandwidth of pages that come back at faults of the host.
     pub on_demand: Bandwidth,
 }
 
@@ -50,7 +50,7 @@ pub struct Back {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultCosts {
-    /// Of each group of faults that is served together.
+    /// Time of each group of faults that is served together.
     pub group: Time,
     /// Of each fault in a group whose page comes from the host, its bytes not counted.
     pub fault: Time,

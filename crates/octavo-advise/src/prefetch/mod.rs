@@ -35,7 +35,7 @@ pub struct Fetches {
     pub faults: u64,
     /// Pages that came without a fault of their own.
     pub prefetched: u64,
-    /// Of these, those that were touched later.
+    /// Prefetched pages that were touched later.
     pub useful: u64,
     /// Pages that each fault brought, itself counted.
     pub each: Vec<u64>,

@@ -32,7 +32,7 @@ pub struct Troubles {
     pub refused: u64,
     /// Steps that were put off.
     pub delayed: u64,
-    /// Of these, those that ended before older ones.
+    /// Steps among these that ended before older ones.
     pub reordered: u64,
     /// Wakes that arrived before older ones.
     pub wakes_reordered: u64,

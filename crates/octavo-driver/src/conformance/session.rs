@@ -29,7 +29,7 @@ pub struct Case {
     pub topology: Topology,
     /// What goes wrong.
     pub mood: Mood,
-    /// Of the program and of what goes wrong.
+    /// Seed of the program and of the faults injected.
     pub seed: u32,
     /// Things that happen.
     pub events: u32,
@@ -75,7 +75,7 @@ pub struct Session<S> {
     now: Time,
     gpus: usize,
     vanishing: u32,
-    /// Of each GPU, as it was said last.
+    /// Capacity of each GPU, as last set.
     capacity: Vec<u32>,
     keeps: bool,
     second: Second,

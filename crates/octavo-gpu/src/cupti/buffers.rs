@@ -9,7 +9,7 @@ const SIZE: usize = 1 << 20;
 /// What a record's address must be a multiple of (`ACTIVITY_RECORD_ALIGNMENT`).
 const ALIGNMENT: usize = 8;
 
-/// Of every buffer.
+/// Layout of every buffer.
 const LAYOUT: Layout = match Layout::from_size_align(SIZE, ALIGNMENT) {
     Ok(layout) => layout,
     Err(_) => panic!("a megabyte at a multiple of eight"),

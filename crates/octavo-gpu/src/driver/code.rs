@@ -22,7 +22,7 @@ pub trait Kernels {
 /// What a source was compiled to.
 #[derive(Clone, Debug)]
 pub enum Code {
-    /// Of one architecture: an ELF file, whole.
+    /// Machine code of one architecture: an ELF file, whole.
     Machine(Vec<u8>),
     /// Text in NVIDIA's intermediate language, which the driver translates for architectures from its own on.
     Ptx(Cow<'static, CStr>),

@@ -38,7 +38,7 @@ const SECTOR: u64 = 32;
 
 const FACTOR: f32 = 0.999;
 const TERM: f32 = 0.25;
-/// Of a well-known generator; any odd number does.
+/// The factor of a well-known generator; any odd number does.
 const WHOLE_FACTOR: u32 = 1_664_525;
 const WHOLE_TERM: u32 = 1_013_904_223;
 

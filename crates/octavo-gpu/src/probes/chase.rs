@@ -16,7 +16,7 @@ use crate::session::samples::Row;
 /// most a microsecond apart and are waited for.
 const LOADS: u32 = 8192;
 
-/// As in memory.cu.
+/// The same as in memory.cu.
 const WALKERS: u64 = 32;
 
 /// The longest line of any cache of NVIDIA's GPUs: places that may share one are visited one after another.

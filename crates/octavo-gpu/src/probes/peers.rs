@@ -87,7 +87,7 @@ fn all_pairs(session: &mut Session<'_>, count: usize) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// Those that others do not keep for themselves.
+/// The GPUs that other processes do not keep for themselves.
 fn open_all(session: &mut Session<'_>, count: usize) -> Vec<Gpu> {
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     for index in 0..count {

@@ -14,12 +14,12 @@ pub struct Request {
 pub enum Effort {
     /// Few sizes and repetitions: the whole suite in less than a minute.
     Quick,
-    /// All of them: less than ten minutes.
+    /// All sizes and repetitions: less than ten minutes.
     Full,
 }
 
 impl Effort {
-    /// The one or the other.
+    /// `quick` or `full`, by effort.
     pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
         match self {
             Self::Quick => quick,

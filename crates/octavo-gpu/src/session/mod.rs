@@ -97,7 +97,7 @@ impl<'a> Session<'a> {
         if go_on { Ok(()) } else { Err(GpuError::Stopped) }
     }
 
-    /// The one or the other, by effort.
+    /// `quick` or `full`, by effort.
     pub fn choose<T>(&self, quick: T, full: T) -> T {
         self.request.effort.choose(quick, full)
     }

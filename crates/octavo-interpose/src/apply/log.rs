@@ -70,7 +70,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Of a file with so many buffers.
+    /// The log for a file with this many buffers.
     pub fn of(buffers: usize) -> Self {
         Self { buffers: vec![Done::default(); buffers], ..Self::default() }
     }

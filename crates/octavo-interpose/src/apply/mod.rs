@@ -31,9 +31,9 @@ use crate::kind::Kind;
 pub struct Asked {
     /// What it would be.
     pub kind: Kind,
-    /// By which function.
+    /// The function that allocates.
     pub call: &'static str,
-    /// Of how many bytes.
+    /// Bytes of the allocation.
     pub bytes: usize,
     /// Flags of managed memory.
     pub flags: u32,

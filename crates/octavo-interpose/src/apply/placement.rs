@@ -37,13 +37,13 @@ const PASSED_ON: [&str; 6] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
-    /// It prefers the device.
+    /// The memory prefers the device.
     PreferDevice,
-    /// It prefers the host.
+    /// The memory prefers the host.
     PreferHost,
     /// The device maps it, wherever it is.
     AccessedByDevice,
-    /// It is mostly read.
+    /// The memory is mostly read.
     ReadMostly,
     /// Its pages are brought to the device at once.
     Prefetch,
@@ -57,9 +57,9 @@ pub struct Buffer {
     pub name: String,
     /// The function that the program calls.
     pub call: String,
-    /// Of each allocation.
+    /// Bytes of each allocation.
     pub bytes: u64,
-    /// Who calls it, nearest first.
+    /// The callers, nearest first.
     pub frames: Vec<Frame>,
     /// Which allocations of this place and size, 0 for the first of the process; all if left out.
     #[serde(default)]

@@ -9,25 +9,25 @@ use crate::kind::Kind;
 use crate::real::Slot;
 use crate::{apply, recorder};
 
-/// One of them.
+/// One hook.
 pub struct Hook {
     /// Its name, which the function behind it shares.
     pub name: &'static str,
     /// The function behind it.
     pub slot: &'static Slot,
-    /// Itself.
+    /// The hook function itself.
     pub hook: *const c_void,
 }
 
 // SAFETY: the pointer is a function's.
 unsafe impl Sync for Hook {}
 
-/// All of them.
+/// All hooks.
 pub fn all() -> impl Iterator<Item = &'static Hook> {
     runtime::HOOKS.iter().chain(driver::HOOKS)
 }
 
-/// The one with a name.
+/// The hook with this name.
 pub fn named(name: &str) -> Option<&'static Hook> {
     all().find(|hook| hook.name == name)
 }

@@ -180,7 +180,7 @@ impl NamedCounts {
 pub struct PlacementCounts(Vec<(String, NamedCounts)>);
 
 impl PlacementCounts {
-    /// Of those that count anything.
+    /// The placements that count anything.
     pub(crate) fn of(counts: impl Iterator<Item = (String, NamedCounts)>) -> Self {
         Self(counts.filter(|(_, counts)| !counts.0.is_empty()).collect())
     }

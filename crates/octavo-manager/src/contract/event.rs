@@ -9,7 +9,7 @@ use crate::contract::masks::ProcessorMask;
 /// together are one fault, with the most demanding access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Who touched the page.
+    /// The processor that touched the page.
     pub processor: ProcessorId,
     /// The page.
     pub page: PageId,
@@ -21,7 +21,7 @@ pub struct Fault {
 /// from another processor's memory since the group's counter was last cleared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterNotification {
-    /// Who accessed remotely.
+    /// The processor with the remote accesses.
     pub processor: ProcessorId,
     /// The page whose access made the counter reach the threshold.
     pub page: PageId,
@@ -30,7 +30,7 @@ pub struct CounterNotification {
 /// Accesses of one GPU to one page since the last report, for policies that ask for reports ([`Needs::reports`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessCount {
-    /// Who.
+    /// The accessing processor.
     pub processor: ProcessorId,
     /// What.
     pub page: PageId,
@@ -44,7 +44,7 @@ pub struct AccessCount {
 /// [`Eviction::wants_accesses`]: crate::Eviction::wants_accesses
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accessed {
-    /// Who.
+    /// The accessing processor.
     pub processor: ProcessorId,
     /// What.
     pub page: PageId,
@@ -57,7 +57,7 @@ pub struct Accessed {
 /// A kernel ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelEnd {
-    /// Whose it was.
+    /// The address space that launched it.
     pub space: SpaceId,
     /// Where it ran. They are idle, except for kernels of other spaces.
     pub gpus: ProcessorMask,
@@ -68,7 +68,7 @@ pub struct KernelEnd {
 pub struct Allocation {
     /// Which pages.
     pub run: PageRun,
-    /// Whose they are.
+    /// The address space that owns them.
     pub space: SpaceId,
     /// The GPU whose memory the program asked for: device memory lies there, and strategies that place explicitly give
     /// it.

@@ -12,7 +12,7 @@ pub struct Failure {
     pub details: String,
     /// The occasion of the call, such as `a write fault`.
     pub occasion: &'static str,
-    /// Whose fault, notification or memory that was.
+    /// The processor of the fault, notification or memory.
     pub processor: Option<ProcessorId>,
     /// Which page it was about.
     pub page: Option<PageId>,

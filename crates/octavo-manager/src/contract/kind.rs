@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Managed, Self::System, Self::Device, Self::Pinned];
 
     /// The name that users type.
@@ -87,7 +87,7 @@ impl Spread {
 /// What a program said about the use of managed memory (`cudaMemAdvise`). The default says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Advice {
-    /// In which memory the pages should be.
+    /// The memory where the pages should be.
     pub preferred: Option<MemoryId>,
     /// Who should be able to access the pages without a fault, wherever they are.
     pub accessed_by: ProcessorMask,

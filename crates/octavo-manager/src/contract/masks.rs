@@ -73,7 +73,7 @@ macro_rules! set {
                 self.0.count_ones() as usize
             }
 
-            /// The one with the lowest number, if any.
+            /// The member with the lowest number, if any.
             #[must_use]
             pub fn first(self) -> Option<$member> {
                 self.iter().next()

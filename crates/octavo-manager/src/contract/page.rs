@@ -38,7 +38,7 @@ pub struct PageView {
     /// Who can access it without a far fault. A mapping leads to the processor's own copy if it has one, else to the
     /// owner's.
     pub mapped: ProcessorMask,
-    /// Who can write it without a protection fault.
+    /// Processors that can write it without a protection fault.
     pub writable: ProcessorMask,
     /// How its copies relate.
     pub mode: Mode,

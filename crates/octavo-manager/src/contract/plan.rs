@@ -86,28 +86,28 @@ pub enum Step {
     /// until the drain is over and their first-level caches are discarded. Dirty lines of the pages are written back.
     /// Never the host, whose shoot-downs wait for its stores.
     Drain {
-        /// Whose compute units.
+        /// The processors that drain their compute units.
         processors: ProcessorMask,
         /// Which pages are about to change hands.
         pages: PageRun,
     },
     /// Page-table entries are removed and translations shot down on these processors.
     Invalidate {
-        /// Whose translations.
+        /// The processors that lose translations.
         processors: ProcessorMask,
-        /// Of which pages.
+        /// The pages of these translations.
         pages: PageRun,
     },
     /// Page-table entries become read-only and translations are shot down on these processors.
     Protect {
-        /// Whose translations.
+        /// The processors whose translations change.
         processors: ProcessorMask,
-        /// Of which pages.
+        /// The pages of these translations.
         pages: PageRun,
     },
     /// Untouched pages get frames. Nothing is copied: they hold zeros.
     Populate {
-        /// Whose frames.
+        /// The memory of the frames.
         memory: MemoryId,
         /// Which pages.
         pages: PageRun,
@@ -127,14 +127,14 @@ pub enum Step {
     },
     /// Frames are given up: another copy exists, or the contents are not needed. The only step that destroys data.
     Release {
-        /// Whose frames.
+        /// The memory of the frames.
         memory: MemoryId,
-        /// Of which pages.
+        /// The pages in these frames.
         pages: PageRun,
     },
     /// Page-table entries are written on these processors.
     Map {
-        /// Who can access the pages from now on.
+        /// Processors that can access the pages from now on.
         processors: ProcessorMask,
         /// Which pages.
         pages: PageRun,
@@ -149,7 +149,7 @@ pub enum Step {
     /// write, then their entries are marked disabled. No data moves and no translation is flushed; translations of
     /// base pages stay valid until they are evicted. The block's pages are held by the plan.
     Coalesce {
-        /// Whose page table.
+        /// The processor whose page table changes.
         processor: ProcessorId,
         /// The aligned span of one large page.
         block: PageRun,
@@ -159,7 +159,7 @@ pub enum Step {
     /// their own, which then finds nothing to do. It is not undone when the plan fails, and the plan that
     /// wakes the failed one's faults repeats it. The step holds no page.
     Splinter {
-        /// Whose page table.
+        /// The processor whose page table changes.
         processor: ProcessorId,
         /// The aligned span of one large page.
         block: PageRun,
@@ -167,7 +167,7 @@ pub enum Step {
     /// Base pages are moved to other frames of the same memory. Those that have a number are invalidated before and
     /// mapped again after it; foreign ones are only counted.
     Compact {
-        /// Whose memory.
+        /// The processor near the memory.
         processor: ProcessorId,
         /// How many base pages move.
         pages: u32,
@@ -181,9 +181,9 @@ pub enum Step {
     },
     /// Faults of `processor` on these pages are replayed.
     Wake {
-        /// Whose faults.
+        /// The processor whose faults are woken.
         processor: ProcessorId,
-        /// On which pages.
+        /// The pages of these faults.
         pages: PageRun,
     },
 }
@@ -229,7 +229,7 @@ impl Plan {
         (first..first + self.room_steps).contains(&step)
     }
 
-    /// Whose faults its steps wake, on which pages.
+    /// The faults that its steps wake, as processor and page.
     pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
         self.steps.iter().flat_map(Step::wakes)
     }
@@ -251,7 +251,7 @@ impl Step {
         }
     }
 
-    /// Whose faults it wakes, on which pages.
+    /// The faults that it wakes, as processor and page.
     pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + use<> {
         let woken = match *self {
             Self::Wake { processor, pages } => Some((processor, pages)),

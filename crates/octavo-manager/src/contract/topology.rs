@@ -187,7 +187,7 @@ impl FastLinks {
         fast
     }
 
-    /// Everyone everything.
+    /// Every processor can map every memory.
     #[must_use]
     pub fn all(gpus: usize) -> Self {
         let everything = MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)).union(MemoryMask::HOSTS);

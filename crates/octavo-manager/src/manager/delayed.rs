@@ -25,7 +25,7 @@ impl Delayed {
         self.0.drain(..due).map(|(_, pending)| pending).collect()
     }
 
-    /// Those that are not `wanted` are forgotten.
+    /// Forgets all faults that are not `wanted`.
     pub fn keep(&mut self, wanted: impl Fn(&Pending) -> bool) {
         self.0.retain(|(_, pending)| wanted(pending));
     }

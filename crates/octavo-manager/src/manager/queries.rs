@@ -138,7 +138,7 @@ impl Manager {
         Some(MemoryUse::of(store, self.memory.frames.held(memory)))
     }
 
-    /// Of a GPU, if frames have numbers.
+    /// The frames of a GPU, if frames have numbers.
     fn frames_of(&self, memory: MemoryId) -> Option<&FrameStore> {
         let physical = self.memory.physical.as_ref().filter(|_| !memory.on_host())?;
         Some(physical.store(memory.processor()))

@@ -38,7 +38,7 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
         Some(memory) => memory,
         None => make_room(tx, fault.processor.memory(), run)?.0,
     };
-    // Who broadcasts stores maps the page anew.
+    // A processor that broadcasts stores maps the page anew.
     let broadcast = page.mode == Mode::Broadcast;
     if drain || broadcast {
         tx.drain(page.writable, run);

@@ -59,7 +59,7 @@ pub(super) struct Removable<'a> {
     pub memory: MemoryId,
     /// Those that these pages are in stay: a step that makes room holds no page that it is made for.
     pub near: Option<PageRun>,
-    /// Those that are removed already.
+    /// Blocks that are removed already.
     pub removed: &'a [(MemoryId, u32)],
 }
 

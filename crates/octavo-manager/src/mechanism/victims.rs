@@ -12,7 +12,7 @@ pub(crate) struct Need {
     pub pages: u32,
     /// None leaves unless this many can.
     pub all: bool,
-    /// Who needs room, if anyone does.
+    /// The address space that needs room, if any.
     pub asking: Option<SpaceId>,
 }
 

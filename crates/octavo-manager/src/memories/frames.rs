@@ -208,7 +208,7 @@ impl Frames {
         }
     }
 
-    /// It is done: what it gave up is free.
+    /// The plan is done: the frames that it gave up are free.
     pub fn complete(&mut self, change: &Change) {
         for index in 0..MAX_MEMORIES {
             self.releasing[index] -= change.released(index);

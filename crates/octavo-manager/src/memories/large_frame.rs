@@ -6,7 +6,7 @@ use crate::contract::ids::SpaceId;
 /// No frame, no block.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Whose base pages a large frame holds.
+/// The owner of the base pages in a large frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
     Nobody,
@@ -24,9 +24,9 @@ pub(crate) struct LargeFrame {
     pub(super) home: u32,
     /// Base frames that are not free.
     pub used: u16,
-    /// Of these, what unfinished plans took away.
+    /// Pages among these that unfinished plans took away.
     pub leaving: u16,
-    /// Of these, foreign data.
+    /// Pages among these that are foreign data.
     pub foreign: u16,
     /// Pages of the home block in their own places.
     pub matching: u16,

@@ -9,11 +9,11 @@ use crate::pages::deciders::Decider;
 pub(super) struct Allocations {
     /// Sorted and disjoint.
     runs: Vec<PageRun>,
-    /// Whose each is.
+    /// The address space of each allocation.
     spaces: Vec<SpaceId>,
     /// Allocations of managed memory.
     managed: Vec<PageRun>,
-    /// Those that each placement decides about.
+    /// The allocations that each placement decides about.
     decided: Vec<Vec<PageRun>>,
     /// Whose all are, unless they are of several: saves a search for each view of a page.
     only: Option<SpaceId>,
@@ -28,7 +28,7 @@ impl Allocations {
         &self.managed
     }
 
-    /// Those that a placement decides about.
+    /// The allocations that a placement decides about.
     pub fn decided(&self, by: Decider) -> &[PageRun] {
         self.decided.get(by.index()).map_or(&[], Vec::as_slice)
     }

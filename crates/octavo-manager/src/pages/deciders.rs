@@ -13,7 +13,7 @@ impl Decider {
     /// Decides about the operating system's memory.
     pub const SYSTEM: Self = Self(1);
 
-    /// The one at a place in the list of its sort.
+    /// The strategy at a place in the list of its sort.
     pub const fn at(index: usize) -> Self {
         Self(index as u16)
     }

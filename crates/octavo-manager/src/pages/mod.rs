@@ -215,7 +215,7 @@ impl Pages {
         KINDS[usize::from(self.records[page.index()].flags >> KIND & 3)]
     }
 
-    /// Whose `page` is, which is allocated.
+    /// The address space of `page`, which is allocated.
     pub fn space(&self, page: PageId) -> SpaceId {
         self.allocations.space(page)
     }

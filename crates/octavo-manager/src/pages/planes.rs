@@ -91,7 +91,7 @@ impl Planes {
             && (all(Plane::Writable) || masked(Plane::Writable).all(|word| word == 0))
     }
 
-    /// Who holds a page, maps it and can write it.
+    /// The processors that hold a page, map it and can write it.
     pub fn masks(&self, page: PageId) -> Masks {
         let bits = self.bits(page);
         let processors = |bits: u64| bits as u32 & ((1 << self.processors) - 1);

@@ -10,7 +10,7 @@ use crate::pages::state::PageState;
 /// What a GPU keeps of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
-    /// Whose it was when it came.
+    /// The address space of the pages when they came.
     space: SpaceId,
     /// Its place in the list that it is in.
     order: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Lent {
 /// A plan that copies a block to the host.
 #[derive(Clone, Copy)]
 pub(crate) struct WriteBack {
-    /// Of the plan.
+    /// The slot of the plan.
     pub slot: u32,
     pub space: SpaceId,
     pub memory: MemoryId,
@@ -46,7 +46,7 @@ pub(crate) struct WriteBack {
 /// A plan that stages pages.
 #[derive(Clone, Copy)]
 pub(crate) struct Staging {
-    /// Of the plan.
+    /// The slot of the plan.
     pub slot: u32,
     pub memory: MemoryId,
     pub pages: u32,

@@ -17,9 +17,9 @@ use crate::strategies::sizing::Coalescing;
 pub(crate) struct Composition {
     /// Sizes that the strategies were built for.
     pub geometry: Geometry,
-    /// Of managed memory.
+    /// The policy of managed memory.
     pub managed: Policy,
-    /// Of the operating system's.
+    /// The policy of the operating system's memory.
     pub system: Policy,
     pub evictors: Evictors,
     pub demotion: Box<dyn Demotion>,

@@ -200,7 +200,7 @@ impl MemoryConfig {
         Ok(false)
     }
 
-    /// As if there were base pages alone.
+    /// The geometry with base pages alone.
     fn base_geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
         if PAGE_SIZES.contains(&self.page_size.0) {
             return Ok(Geometry { gpus, page_size: self.page_size });

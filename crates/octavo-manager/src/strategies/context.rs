@@ -69,7 +69,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whose page it is, which is part of an allocation.
+    /// The address space of a page, which is part of an allocation.
     #[must_use]
     pub fn space(&self, page: PageId) -> SpaceId {
         self.pages.space(page)

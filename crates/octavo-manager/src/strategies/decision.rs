@@ -31,7 +31,7 @@ pub enum Decision {
     Pin {
         /// Where the page comes to lie.
         memory: MemoryId,
-        /// Who maps it beside the faulting processor.
+        /// Processors that map it besides the faulting one.
         mappers: ProcessorMask,
     },
     /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
@@ -57,6 +57,6 @@ pub struct Move {
 pub struct Unsubscribe {
     /// What.
     pub page: PageId,
-    /// In which memories.
+    /// The memories concerned.
     pub memories: MemoryMask,
 }

@@ -121,7 +121,7 @@ impl Evictors {
         self.all.iter().map(|evictor| evictor.bytes()).sum()
     }
 
-    /// Whose page it is, if that matters.
+    /// The address space of a page, if that matters.
     fn told(&self, page: PageId, pages: &Pages) -> Option<SpaceId> {
         self.apart.then(|| pages.space(page))
     }

@@ -125,7 +125,7 @@ impl Numa {
         }
     }
 
-    /// Whose turn it is.
+    /// The memory whose turn it is.
     fn turn(&self, page: PageId) -> MemoryId {
         self.nodes[page.index() % self.nodes.len()]
     }

@@ -83,7 +83,7 @@ impl Policies {
         all.map(|(index, placing)| (Decider::at(index), placing.placement.as_ref()))
     }
 
-    /// Who all placements are.
+    /// All placements.
     pub fn deciders(&self) -> impl Iterator<Item = Decider> + use<> {
         (0..self.placements.len()).map(Decider::at)
     }

@@ -19,7 +19,7 @@ pub(crate) struct Journal {
     pub coalesced: Vec<(ProcessorId, u32)>,
     /// Blocks that the plan splits.
     pub splintered: Vec<(ProcessorId, u32)>,
-    /// Whose memory the plan compacts.
+    /// The processor whose memory the plan compacts.
     pub compacts: Option<ProcessorId>,
 }
 

@@ -16,7 +16,7 @@ use crate::transaction::flight::Flight;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPage {
     pub before: PageState,
-    /// As the steps that were done left it.
+    /// The state after the steps that were done.
     pub now: PageState,
     /// The memory that it was copied from and should have left.
     pub owed: Option<MemoryId>,
@@ -32,7 +32,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Of a plan that is still in the pages' states.
+    /// The rest of a plan that is still in the pages' states.
     pub fn of(flight: &Flight, plan: &Plan, done: Prefix, pages: &Pages) -> Self {
         let page = |&(page, before): &(PageId, PageState)| (page, KeptPage { before, now: before, owed: None });
         let mut kept = Self { pages: flight.undo.iter().map(page).collect(), coalesced: Vec::new(), compacted: false };

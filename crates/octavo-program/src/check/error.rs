@@ -42,7 +42,7 @@ pub enum ProgramError {
 /// What is wrong with an action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionFault {
-    /// It names a buffer that is not in the list.
+    /// An action names a buffer that is not in the list.
     #[error("there is no buffer {found}, expected less than {expected}")]
     NoBuffer {
         /// What it names.
@@ -50,7 +50,7 @@ pub enum ActionFault {
         /// Number of buffers.
         expected: usize,
     },
-    /// It waits for an action that is not in the list.
+    /// An action waits for an action that is not in the list.
     #[error("it waits for action {found}, expected less than {expected}")]
     NoAction {
         /// What it waits for.
@@ -76,7 +76,7 @@ pub enum ActionFault {
         /// Size of the buffer.
         bytes: u64,
     },
-    /// It copies to more or fewer bytes than from.
+    /// A copy has more or fewer bytes on one side.
     #[error("{from} bytes are copied to {to}, expected as many")]
     Unequal {
         /// Bytes of the source.
@@ -84,7 +84,7 @@ pub enum ActionFault {
         /// Bytes of the destination.
         to: u64,
     },
-    /// It copies bytes onto themselves.
+    /// A copy copies bytes onto themselves.
     #[error("bytes of `{name}` are copied onto some of themselves, expected two parts that do not overlap")]
     OntoItself {
         /// Name of the buffer.
@@ -143,7 +143,7 @@ pub enum ActionFault {
     UsedAfterFree {
         /// Name of the buffer.
         name: String,
-        /// Who frees it.
+        /// The action that frees it.
         free: usize,
     },
 }

@@ -33,7 +33,7 @@ pub enum ProgramKind {
 }
 
 impl ProgramKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Explicit, Self::Managed, Self::System, Self::Pinned];
 
     /// The name that users type.
@@ -73,7 +73,7 @@ pub struct Exception {
 /// Bringing all of a buffer to a processor's memory (`cudaMemPrefetchAsync`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bring {
-    /// Whose memory.
+    /// The processor whose memory gets it.
     pub to: ProcessorId,
     /// Before which launches.
     pub before: Before,

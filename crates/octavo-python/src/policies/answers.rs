@@ -248,7 +248,7 @@ impl Unsubscribe {
         self.page
     }
 
-    /// Whose replicas.
+    /// Processors that lose their replicas.
     #[getter]
     fn processors(&self) -> Vec<i64> {
         self.processors.clone()

@@ -125,7 +125,7 @@ impl Shortage {
 
 #[pymethods]
 impl Shortage {
-    /// Whose memory it is.
+    /// The GPU whose memory it is.
     #[getter]
     fn gpu(&self) -> i32 {
         self.gpu

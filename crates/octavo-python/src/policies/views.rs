@@ -58,7 +58,7 @@ pub struct Fault {
 
 #[pymethods]
 impl Fault {
-    /// Who touched the page: a GPU from 0, or HOST.
+    /// The processor that touched the page: a GPU from 0, or HOST.
     #[getter]
     fn processor(&self) -> i32 {
         number(self.fault.processor)
@@ -115,19 +115,19 @@ impl Page {
         number(self.view.owner.processor())
     }
 
-    /// Whose memories hold a copy.
+    /// Processors whose memories hold a copy.
     #[getter]
     fn resident<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyFrozenSet>> {
         set(py, self.view.resident.processors())
     }
 
-    /// Who can access it without a far fault.
+    /// Processors that can access it without a far fault.
     #[getter]
     fn mapped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyFrozenSet>> {
         set(py, self.view.mapped)
     }
 
-    /// Who can write it without a protection fault.
+    /// Processors that can write it without a protection fault.
     #[getter]
     fn writable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyFrozenSet>> {
         set(py, self.view.writable)
@@ -230,7 +230,7 @@ pub struct AccessCount {
 
 #[pymethods]
 impl AccessCount {
-    /// Whose accesses.
+    /// The accessing processor.
     #[getter]
     fn processor(&self) -> i32 {
         number(self.count.processor)

@@ -57,7 +57,7 @@ impl HostFrames {
         made as u32
     }
 
-    /// Of how many pieces a copy from or to the host is.
+    /// Number of pieces of a copy from or to the host.
     pub fn pieces(&self, run: PageRun) -> u32 {
         let parts = parts(run, self.block_pages);
         parts.map(|(block, part)| if self.blocks[block] { 1 } else { part.count }).sum()

@@ -88,7 +88,7 @@ impl Thread {
         (lines, at)
     }
 
-    /// It has touched what was [next](Self::next).
+    /// The thread has touched its [next](Self::next) chunk.
     pub fn go_on(&mut self, next: u64) {
         self.at = next;
         if self.pieces.last().is_some_and(|piece| next >= piece.end) {

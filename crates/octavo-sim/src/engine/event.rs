@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Launch,
     /// An action of a whole program begins; index: action, numbered through all programs.
     Action,
-    /// It is over.
+    /// An action of a program is over.
     ActionEnds,
     /// A thread of the host goes on; index: thread.
     HostThread,

@@ -191,7 +191,7 @@ impl Queues {
         Self(Vec::new())
     }
 
-    /// As the shares say; one for all if there are none.
+    /// Queues by the shares; one for all if there are none.
     pub fn new(launch: &Launch, shares: Option<Vec<Share>>) -> Self {
         Self(shares.unwrap_or_else(|| vec![Share::contiguous(0..launch.work_groups)]))
     }

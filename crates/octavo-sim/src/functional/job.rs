@@ -88,7 +88,7 @@ impl<'a> Running<'a> {
         &self.program.name
     }
 
-    /// It begins, for the first time or anew.
+    /// The job begins, for the first time or anew.
     pub fn begin(&mut self) {
         self.doing = Doing::Nothing;
         self.launch = self.program.launches.start;

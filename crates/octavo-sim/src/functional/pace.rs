@@ -58,7 +58,7 @@ impl Pace {
         self.deadline = at.map_or(u64::MAX, lines);
     }
 
-    /// It is at least that time now.
+    /// Time is now at least `at`.
     pub fn skip_to(&mut self, at: Time, lines: u64) {
         self.skipped += Time(at.0.saturating_sub(self.now(lines).0));
     }

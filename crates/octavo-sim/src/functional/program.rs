@@ -19,7 +19,7 @@ impl<L: Listen> Run<'_, L> {
                 self.jobs[job].doing = Doing::Frames(run);
             }
             Action::Host(phase) => self.begin_host_phase(job, id, phase),
-            // As many bytes as it takes; they lie where they are.
+            // Bytes are only counted; they lie where they are.
             Action::Copy { to, .. } => self.copied_bytes += to.len(),
             Action::Launch { launch, .. } => self.begin_launch(job, *launch),
             Action::Free(buffer) => {

@@ -6,12 +6,12 @@ use crate::functional::turns::Turns;
 /// The jobs that run on a GPU.
 pub(super) struct Ring {
     jobs: Vec<Turns>,
-    /// Whose turn it is.
+    /// The job whose turn it is.
     at: usize,
 }
 
 impl Ring {
-    /// Of the jobs that have that GPU.
+    /// The turns of the jobs that have this GPU.
     pub fn new(gpu: usize, jobs: &[Running<'_>]) -> Self {
         let own = jobs.iter().enumerate().filter_map(|(job, running)| {
             let queue = running.lot.gpus.iter().position(|own| *own == gpu)?;

@@ -18,7 +18,7 @@ pub(super) struct Turns {
     places: Places,
     /// Places with a work-group that has not ended, in order.
     order: Vec<u32>,
-    /// Whose turn is next, by index into the order.
+    /// The next turn, as an index into the order.
     turn: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::gpu::counts::Accesses;
 /// Pages remembered of each unit: as many as the first-level TLBs of the presets have entries, or half as many.
 const RECENT: usize = 32;
 
-/// Of all GPUs.
+/// The settling state of all GPUs.
 pub(crate) struct Settling {
     /// How far ahead of the clock a wavefront goes.
     pub ahead: u64,
@@ -94,7 +94,7 @@ impl Settling {
         self.gpus[gpu].recent[place(unit, page)] == page + 1
     }
 
-    /// It has it now.
+    /// The unit has the page now.
     #[inline]
     pub fn remember(&mut self, (gpu, unit): (usize, usize), page: u32) {
         if self.remembers {

@@ -38,7 +38,7 @@ pub(crate) struct Gpu {
     pub(super) simds: Vec<u64>,
     /// In place of these and of what the units' other pipelines have, where accesses are issued in order of time.
     pub(super) pipelines: Option<Pipelines>,
-    /// Of each unit, where its SIMDs share one.
+    /// The decoder of each unit, where its SIMDs share one.
     pub(super) decoders: Vec<Decoder>,
     pub(super) remote: Slots,
     /// Lines that wait for others in flight to arrive, in order.

@@ -24,7 +24,7 @@ struct Touch {
 }
 
 impl Touched {
-    /// Of this many GPUs, which have this many pages.
+    /// For this many GPUs and pages.
     pub fn new(gpus: usize, pages: usize) -> Self {
         Self { touches: vec![vec![Touch::default(); pages]; gpus], pages: Vec::new(), now: 0, told: Vec::new() }
     }

@@ -102,7 +102,7 @@ pub struct HostMemoryUse {
 }
 
 impl HostMemoryUse {
-    /// All of them; nothing if there is but one.
+    /// All memories of the host; nothing if there is only one.
     pub(crate) fn all(node: &NodeConfig, manager: &Manager, page_bytes: u64) -> Vec<Self> {
         let held = |id: MemoryId, name: &str, kind, capacity: Bytes| Self {
             memory: id.to_string(),

@@ -69,7 +69,7 @@ fn broken(error: &ProgramError) -> Broken {
 
 struct Meaning<'a> {
     allocations: &'a [Allocation],
-    /// Of the last launch: most name the same allocations.
+    /// Buffers of the last launch: most launches name the same ones.
     used: Arc<[BufferId]>,
 }
 

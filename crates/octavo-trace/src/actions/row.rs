@@ -49,7 +49,7 @@ impl ActionKind {
         Self::Synchronise,
     ];
 
-    /// As the format spells it.
+    /// The name in the format.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

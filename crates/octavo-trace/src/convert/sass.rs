@@ -81,7 +81,7 @@ impl Operands {
 }
 
 impl Opcode {
-    /// Of an opcode such as `LDG.E.64.CONSTANT`.
+    /// Parses an opcode such as `LDG.E.64.CONSTANT`.
     pub fn new(text: &[u8]) -> Self {
         let mut parts = text.split(|byte| *byte == b'.');
         let base = parts.next().unwrap_or_default();

@@ -89,7 +89,7 @@ impl TraceReader {
         self.instructions.file.path()
     }
 
-    /// Who recorded what.
+    /// The recorder and what it recorded.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header

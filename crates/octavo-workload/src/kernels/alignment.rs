@@ -68,7 +68,7 @@ pub struct Alignment {
     sequences: Sequences,
     /// Places of a batch.
     batch: u64,
-    /// Of each batch: runs of places that may match.
+    /// For each batch, runs of places that may match.
     runs: Vec<Vec<Range<u64>>>,
     target: Buffer,
     query: Buffer,

@@ -55,7 +55,7 @@ impl Default for BackgroundOptions {
 
 /// The extraction from one video.
 pub struct Background {
-    /// Of a frame.
+    /// Bytes of a frame.
     bytes: u64,
     frames: u32,
     seed: u64,

@@ -244,7 +244,7 @@ impl Lanes {
         Self { first, count, on_level }
     }
 
-    /// Those on the level, in lane order.
+    /// The vertices on the level, in lane order.
     fn on_level(self) -> impl Iterator<Item = u32> + Clone {
         let mut left = self.on_level;
         std::iter::from_fn(move || {

@@ -145,7 +145,7 @@ impl Patch {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Those above row `at`, and the others.
+    /// The rows above row `at`, and the others.
     fn split_rows(&self, at: u64) -> (Self, Self) {
         let middle = at.clamp(self.rows.start, self.rows.end);
         let part = |rows| Self { rows, columns: self.columns.clone() };

@@ -167,7 +167,7 @@ mod cost {
     pub const BEFORE_B: Op = Op::mix(14, 3, 0, 1);
     /// LDS reads of A and the addresses of the other rows of B.
     pub const LDS_READS: Op = Op::mix(25, 1, 7, 0);
-    /// In which four rows of B are loaded.
+    /// The order in which four rows of B are loaded.
     pub const ORDER_OF_B: [u64; 4] = [0, 2, 1, 3];
     pub const BEFORE_PRODUCTS: Op = Op::mix(0, 3, 0, 0);
     /// Multiply-adds with the first three rows of B.

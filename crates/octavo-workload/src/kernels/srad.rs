@@ -259,7 +259,7 @@ struct Patch {
     left: u64,
     /// First of the wavefront's rows.
     row: u64,
-    /// Of the image.
+    /// Rows of the image.
     rows: u64,
     columns: u64,
 }

@@ -228,7 +228,7 @@ impl Streamed {
     }
 }
 
-/// Who sends what where.
+/// The transfers of a ring: who sends what where.
 struct Ring {
     /// Tensors.
     gradients: Vec<usize>,

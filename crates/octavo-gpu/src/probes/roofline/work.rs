@@ -27,7 +27,7 @@ const GROUP: u64 = 32 * QUAD / NUMBER;
 pub(super) struct Amount {
     /// Multiplications with addition for each number of a group.
     rounds: u32,
-    /// Of this many groups, one goes through them.
+    /// One of this many groups goes through the operations.
     every: u32,
 }
 

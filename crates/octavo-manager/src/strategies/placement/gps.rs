@@ -50,9 +50,9 @@ struct Gps {
     profile_kernels: u32,
     /// By address space: kernels that have ended.
     kernels: Vec<u32>,
-    /// Who subscribed to each page by a load.
+    /// Processors that subscribed to each page by a load.
     readers: Vec<ProcessorMask>,
-    /// Who gave up the replica of each page.
+    /// Processors that gave up the replica of each page.
     unsubscribed: Vec<ProcessorMask>,
 }
 

@@ -73,7 +73,7 @@ pub trait Prefetch: Send {
 /// Where the faults of one GPU in one batch are.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBatch {
-    /// Whose faults.
+    /// The faulting processor.
     pub processor: ProcessorId,
     /// The lowest page.
     pub first: PageId,

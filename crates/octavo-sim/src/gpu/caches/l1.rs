@@ -57,11 +57,11 @@ pub(crate) struct L1Caches<const SECTORS: usize> {
 /// What a cache that locks lines while it fills them says of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It can be read.
+    /// The line can be read.
     There,
     /// It is on its way to everyone who asks, who have it then.
     Coming(u64),
-    /// It has come, but cannot be read before then.
+    /// The line has come, but cannot be read before then.
     Locked(u64),
     Missing,
 }

@@ -96,7 +96,7 @@ pub(crate) struct Place {
 pub(crate) struct LineState {
     /// When its data arrives; any past time if it has arrived.
     pub ready: u64,
-    /// It differs from memory.
+    /// The line differs from memory.
     pub dirty: bool,
     /// A store locked it last.
     pub stored: bool,

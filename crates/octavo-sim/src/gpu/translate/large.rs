@@ -31,9 +31,9 @@ impl Blocks {
 pub(crate) struct LargePages {
     /// By block: the large bit of its entry in the last level but one.
     coalesced: Vec<bool>,
-    /// Of the compute units.
+    /// First-level TLB of the compute units.
     first_level: Tlb,
-    /// Of the scalar caches, if they have any.
+    /// First-level TLB of the scalar caches, if they have any.
     scalar: Option<Tlb>,
     second_level: Tlb,
     /// log2 of the pages of a block.

@@ -14,7 +14,7 @@ const NOBODY: u8 = u8::MAX;
 struct Block {
     /// Instructions that are not over.
     left: u32,
-    /// Who is older goes first.
+    /// The oldest goes first.
     age: u64,
     slot: u32,
     /// What the wavefront executes after them.
@@ -76,7 +76,7 @@ impl Decoder {
         self.next = self.next.min(now);
     }
 
-    /// Those that are over now.
+    /// Takes out operations that are over now.
     pub fn take_over(&mut self, now: u64, over: &mut Vec<Decoded>) {
         self.catch_up(now, over);
     }

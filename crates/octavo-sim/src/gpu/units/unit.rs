@@ -105,7 +105,7 @@ impl Unit {
         self.port = self.port.max(until.saturating_sub(pipeline));
     }
 
-    /// That miss is over at `done`.
+    /// A translation miss is over at `done`.
     pub fn end_translation(&mut self, done: u64) {
         self.translations.take(done);
     }

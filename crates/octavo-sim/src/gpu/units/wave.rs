@@ -27,14 +27,14 @@ struct Chunk([Op; CHUNK]);
 /// Why a wavefront has no event in the calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// It is over, or the slot is free.
+    /// The wavefront is over, or the slot is free.
     #[default]
     Over,
     /// An event is in the calendar, or it is running now.
     Scheduled,
-    /// It waits for pending accesses.
+    /// The wavefront waits for pending accesses.
     Pending,
-    /// It waits at a barrier.
+    /// The wavefront waits at a barrier.
     Barrier,
 }
 
@@ -162,7 +162,7 @@ impl Waves {
         (wave.seat, u64::from(wave.group) << u16::BITS | u64::from(wave.number))
     }
 
-    /// As instruction fetch sees it.
+    /// The wavefront as instruction fetch sees it.
     #[inline]
     pub fn fetcher(&self, slot: usize) -> Fetcher {
         let wave = &self.waves[slot];
@@ -181,7 +181,7 @@ impl Waves {
         self.waves[slot].next_op
     }
 
-    /// It goes on there when it goes on.
+    /// The wavefront continues at `next` later.
     #[inline]
     pub fn stop_at(&mut self, slot: usize, next: Next) {
         self.waves[slot].next_op = next.op;
@@ -205,7 +205,7 @@ impl Waves {
         wave.next(0)
     }
 
-    /// It has the answer to an access at `answered`.
+    /// The wavefront has the answer to an access at `answered`.
     #[inline]
     pub fn note_answer(&mut self, slot: usize, answered: u64) {
         let wave = &mut self.waves[slot];

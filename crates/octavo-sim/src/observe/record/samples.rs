@@ -201,7 +201,7 @@ fn sum_of_two(rows: &mut Vec<u64>, width: usize) {
     *rows = rows.chunks_exact(2 * width.max(1)).flat_map(sums).collect();
 }
 
-/// Of each two samples of `width` rows, the second.
+/// Keeps the second of each two samples of `width` rows.
 fn second_of_two(rows: &mut Vec<u64>, width: usize) {
     *rows = rows.chunks_exact(2 * width.max(1)).flat_map(|two| two[width..].to_vec()).collect();
 }

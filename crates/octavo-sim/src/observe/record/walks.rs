@@ -16,7 +16,7 @@ struct ByValue {
 }
 
 impl Walks {
-    /// Of this many pages, which have 0 of everything.
+    /// Counts for this many pages, all 0.
     pub fn new(pages: usize) -> Self {
         let zeros = |values: usize| ByValue { values: vec![0; pages], counts: vec![0; values] };
         Self(ATTRIBUTES.iter().map(|attribute| zeros(attribute.values.len())).collect())

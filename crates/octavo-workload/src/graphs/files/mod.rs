@@ -13,7 +13,7 @@ use crate::graphs::edges::{Edges, MOST_ARCS};
 /// A file that is no graph.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {file}: {why}")]
     Unreadable {
         /// The file.
@@ -31,7 +31,7 @@ pub enum FileError {
         /// What was expected and found.
         message: String,
     },
-    /// It is no graph as a whole.
+    /// The file as a whole is no graph.
     #[error("{file}: {message}")]
     Whole {
         /// The file.

@@ -7,7 +7,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// A binary search tree, its nodes numbered as they were inserted: lower keys go left, others right.
 pub struct Tree {
-    /// Of each node.
+    /// The key of each node.
     pub keys: Vec<u64>,
     /// The node that each hangs on, [`NONE`] for the first.
     pub parents: Vec<u32>,

@@ -5,7 +5,7 @@ use rand_chacha::rand_core::RngCore;
 
 use crate::random;
 
-/// Of a creature (Hetero-Mark).
+/// Parameters of a creature (Hetero-Mark).
 pub const PARAMETERS: usize = 500;
 /// Every this many creatures, one is mutated; offspring has one parent among this many of the best (Hetero-Mark).
 pub const MUTATED: usize = 7;
@@ -45,7 +45,7 @@ impl Evolution {
         })
     }
 
-    /// As the kernel multiplies and adds.
+    /// The fitness, with the kernel's order of operations.
     #[must_use]
     pub fn fitness(&self, creature: &[f64]) -> f64 {
         let term = |(number, (parameter, coefficient)): (usize, (&f64, &f64))| {

@@ -50,7 +50,7 @@ impl Points {
         self.features
     }
 
-    /// All of them, one after another.
+    /// All values, one after another.
     #[must_use]
     pub fn values(&self) -> &[f32] {
         &self.values

@@ -16,20 +16,20 @@ pub(super) struct Pin {
     pub until: Option<Time>,
 }
 
-/// Who fights over a page and since when.
+/// The processors that compete for a page, and since when.
 #[derive(Clone, Default)]
 pub(super) struct Fight {
     /// When it moved last.
     pub last: Option<Time>,
     /// Moves within the lapse of the one before.
     pub events: u8,
-    /// Who took part.
+    /// Processors that took part.
     pub fighters: ProcessorMask,
-    /// Whose faults wait.
+    /// Processors whose faults wait.
     pub throttled: ProcessorMask,
     /// Until when they do.
     pub calm_until: Option<Time>,
-    /// Who does not have to wait in this period.
+    /// The processor that does not have to wait in this period.
     pub favoured: Option<ProcessorId>,
     /// Faults that were throttled since it was pinned last.
     pub throttles: u8,
@@ -43,7 +43,7 @@ pub(super) enum Moved {
     Nothing,
     /// One that is fought over from now on.
     Begins,
-    /// It is over: forget it.
+    /// The fight is over: forget it.
     Over,
 }
 

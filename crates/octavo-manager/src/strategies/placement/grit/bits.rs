@@ -41,7 +41,7 @@ impl Scheme {
         Self::from_bits(SCHEME.read(page.attributes))
     }
 
-    /// Of an allocated page, in the midst of a decision.
+    /// The bits of an allocated page, in the midst of a decision.
     #[must_use]
     pub fn read(page: PageId, context: &Context<'_>) -> Option<Self> {
         Self::from_bits(context.attribute(page, &SCHEME))
@@ -87,7 +87,7 @@ impl GroupSize {
         1 << (3 * self as u32)
     }
 
-    /// Of the group that a page is the base of.
+    /// The bits of the group that a page is the base of.
     #[must_use]
     pub const fn of(page: &PageView) -> Self {
         Self::from_bits(GROUP.read(page.attributes))

@@ -48,7 +48,7 @@ impl Counts {
         *counter += 1;
     }
 
-    /// As summaries list them.
+    /// The counts as summaries list them.
     pub fn named(&self, census: &Census<'_>) -> NamedCounts {
         NamedCounts::default()
             .with_group("scheme_changes", self.changes.named())
