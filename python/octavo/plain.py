@@ -8,7 +8,7 @@ _UNSEEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
 _MOST_CHARACTERS = 2000
-"""Of a message; chosen. More is of no use to a reader."""
+"""Characters of a message; chosen. More is of no use to a reader."""
 
 
 def visible(text: str) -> str:

@@ -63,7 +63,7 @@ class ByPhase:
     phases: list[Phase]
     moves: list[Move]
     placements: dict[str, Placement]
-    """As advised, but managed where that costs less with its prefetches."""
+    """Placements as advised, but managed where that costs less with its prefetches."""
 
     def seconds_saved(self, buffer: str) -> float:
         """By all prefetches of a buffer."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
 
 FORMAT = 2
-"""Of the file; `crates/octavo-runtime/src/machine.rs` reads it."""
+"""Version of the file; `crates/octavo-runtime/src/machine.rs` reads it."""
 
 
 def document(constants: SystemConstants) -> dict[str, Any]:

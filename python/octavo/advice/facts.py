@@ -58,7 +58,7 @@ class Buffer:
     present: Placement
     """Where it lies now."""
     first: Toucher
-    """Who touches its pages first."""
+    """The processor that touches its pages first."""
     write_shared: bool
     """Whether host and device write it in turns."""
     can_pin: bool

@@ -34,7 +34,7 @@ class System:
     line: int
     """Bytes of a line."""
     latency: float
-    """Of a line in host memory."""
+    """Latency of a line in host memory."""
     page: int
     """Bytes of a page."""
     capacity: int
@@ -50,7 +50,7 @@ class System:
     prefetch: float
     """A copy by the driver's prefetcher, besides the fault's copy and without its bytes."""
     most_faults: int
-    """Of a group."""
+    """Most faults of a group."""
     host_fault: float
     """A fault of the host on a page that the device has, besides the copy."""
     launch: float
@@ -67,7 +67,7 @@ class System:
     """Giving a page of the host back."""
 
     def to_model(self) -> dict[str, Any]:
-        """As the model reads it."""
+        """The values in the model's form."""
         return {
             "roofline": {
                 "peak": self.peak,
@@ -122,7 +122,7 @@ class Structure:
     stale_faults: int = 0
     """Of its faults, those whose page has come by the time that they are served."""
     first: Toucher = "host"
-    """Who touches its pages first."""
+    """The processor that touches its pages first."""
     host_faults: int | None = None
     """Faults of the host as it goes through all of it, with its pages elsewhere; one a page of 4 KiB if left out."""
     returned: int = 0
@@ -144,7 +144,7 @@ class Structure:
     """Whether the host ever touches it."""
 
     def to_model(self) -> dict[str, Any]:
-        """As the model reads it."""
+        """The values in the model's form."""
         sizes = {name: _bytes(getattr(self, name)) for name in ("size", "lines", "copied_in", "copied_out")}
         required = None if self.required is None else _bandwidth(self.required)
         host_faults = -(-self.size // 4096) if self.host_faults is None else self.host_faults

@@ -91,7 +91,7 @@ class GraphSparsity:
 
 @dataclass(frozen=True)
 class Choice:
-    """Who gets into device memory."""
+    """The structures chosen for device memory."""
 
     chosen: list[bool]
     gain: float

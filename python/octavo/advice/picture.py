@@ -24,13 +24,13 @@ CEILINGS = {
     "device": "device, with its copy (σ = 1)",
     "host": "host, on demand (ρ = 1)",
 }
-"""Those that are drawn, in words."""
+"""Ceilings that are drawn, in words."""
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": "#999999", "linewidth": 0.8},
     {"color": "#333333", "linewidth": 1.0},
     {"color": "#333333", "linewidth": 1.0, "linestyle": "--"},
 )
-"""Of each ceiling."""
+"""Style of each ceiling."""
 _MARKS = {"device": "s", "managed": "o", "pinned": "^"}
 
 

@@ -47,7 +47,7 @@ class Advised:
     penalties: Mapping[Placement, Penalty]
     """The terms of placements on the host."""
     gain: Range
-    """Of the advised placement over the present one."""
+    """Gain of the advised placement over the present one."""
     why: str
     """The dominant term, in words."""
 
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def gain(self) -> Range:
-        """Of all of it over the present placements."""
+        """Gain of the whole plan over the present placements."""
         gains = [each.gain for each in self.buffers]
         return Range(*(sum(getattr(gain, end) for gain in gains) for end in ("low", "value", "high")))
 

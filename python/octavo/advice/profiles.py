@@ -76,7 +76,7 @@ def _of_known(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _refuse_aliases(rows: Sequence[dict[str, Any]]) -> None:
-    """Whose bytes an event is about has to be clear."""
+    """Checks that each event belongs to one buffer."""
     order = sorted(rows, key=lambda row: row["address"])
     for index, row in enumerate(order):
         for other in order[index + 1 :]:

@@ -104,7 +104,7 @@ class _Program:
     groups: int
     """Work-groups; each has a line in its first-level cache once it has loaded it."""
     wavefronts: float
-    """Of a launch, on average."""
+    """Wavefronts of a launch, on average."""
     present: Mapping[str, Placement]
     copies: Mapping[str, _Copies]
     read_again: Mapping[str, int]

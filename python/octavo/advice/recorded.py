@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octavo.advice.model import System
 
 FORMAT = 1
-"""Of profiles; `crates/octavo-interpose/src/recorder.rs` writes it."""
+"""Version of profiles; `crates/octavo-interpose/src/recorder.rs` writes it."""
 NOTES = (
     "a recording tells no accesses: what is touched, how often, and by how many operations are assumed",
     "each buffer is one of those that a call site allocated with this size and that were copied alike; "
@@ -97,7 +97,7 @@ class Recording:
     program: tuple[str, ...]
     buffers: list[Buffer]
     sites: list[Site]
-    """Of each buffer."""
+    """Call sites of each buffer."""
     rows: list[list[dict[str, Any]]]
     """Its allocations, as recorded."""
 
@@ -131,7 +131,7 @@ class _Key(NamedTuple):
     """What allocations of one buffer have in common."""
 
     callers: tuple[tuple[str, int], ...]
-    """As `_callers` tells them apart."""
+    """Callers as `_callers` tells them apart."""
     call: str
     bytes: int
     kind: str

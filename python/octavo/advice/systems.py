@@ -176,7 +176,7 @@ class _System:
         self.clock = _hertz(node["clock"])
 
     def constants(self) -> System:
-        """All of them."""
+        """All constants."""
         compute, costs = self.node["compute"], self.node["host"]["costs"]
         link = self.number(self.node["host_link"]["bandwidth"], "B/s")
         back = self.number(self.node["host_link"].get("to_host") or self.node["host_link"]["bandwidth"], "B/s")
@@ -258,7 +258,7 @@ class _System:
         return min(lines, flying * _LINE / self.latency()) if flying else lines
 
     def capacity(self) -> int:
-        """Of one GPU; a share of the footprint means nothing without a program."""
+        """Memory of one GPU; a share of the footprint means nothing without a program."""
         capacity = self.node["capacity"].get("bytes")
         return _UNLIMITED if capacity is None else round(quantities.number(capacity, "B"))
 

@@ -129,7 +129,7 @@ class Imported(MutableMapping[str, Any]):
 
 
 class Commands(TyperGroup):
-    """All of them."""
+    """All commands."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes | {"commands": Imported()})

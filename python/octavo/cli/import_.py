@@ -167,7 +167,7 @@ def _moved(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _show_allocations(sink: Sink, allocations: Sequence[dict[str, Any]]) -> None:
-    """Those that anything happened to, most bytes and faults first."""
+    """Allocations with any event, most bytes and faults first."""
     used = sorted((row for row in allocations if _use(row) > (0, 0)), key=_use, reverse=True)
     shown = used[:_MOST_ALLOCATIONS]
     between = ["d2d_bytes"] if any(row["d2d_bytes"] for row in shown) else []

@@ -29,11 +29,11 @@ class Facts:
     time_ps: int
     lines: int
     faults: int
-    """That the driver served."""
+    """Faults that the driver served."""
     phases: Mapping[str, float]
     """Share of each phase of a whole program in the time of the run; none of launches alone."""
     shares: Mapping[str, float]
-    """Of each cause in the time of accesses, largest first; those above 0."""
+    """Share of each cause in the time of accesses, largest first; only shares above 0."""
     driver: float | None
     """Share of the kernels' time in which GPUs' requests keep the driver's servers busy; nothing for batches."""
     links: Mapping[str, float]

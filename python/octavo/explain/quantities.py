@@ -23,7 +23,7 @@ def split(quantity: object) -> tuple[float, str]:
 
 
 def picoseconds(time: object) -> float:
-    """Of a time as scenarios write it.
+    """Picoseconds of a time as scenarios write it.
 
     Raises:
         ValueError: it is none.
@@ -36,7 +36,7 @@ def picoseconds(time: object) -> float:
 
 
 def cycles(quantity: object) -> float:
-    """Of a number of cycles as scenarios write it.
+    """Cycles of a number as scenarios write it.
 
     Raises:
         ValueError: it is none.

@@ -22,7 +22,7 @@ class Wait:
 
     part: str
     share: float
-    """Of the time that all faults waited together."""
+    """Share of the time that all faults waited together."""
     mean_ps: float
     p50_ps: float
     p95_ps: float

@@ -42,7 +42,7 @@ class Remedy:
 
     label: str
     override: str
-    """As `--set` takes it; with ` --set ` between values that change together."""
+    """The change as `--set` takes it; with ` --set ` between values that change together."""
     time_ps: int
     change: float
     """Time relative to the run as it was, minus 1: -0.48 is 48 % less."""

@@ -42,7 +42,7 @@ class Manifest:
     """Which experiment it is."""
 
     def text(self) -> str:
-        """As the file has it."""
+        """The text of the file."""
         files = {name: None if found is None else asdict(found) for name, found in sorted(self.files.items())}
         body = {"format": _FORMAT, "kind": self.kind, "key": self.key, "files": files}
         return json.dumps({**body, "check": digest.of_text(json.dumps(body))}, indent=1) + "\n"

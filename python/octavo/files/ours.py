@@ -35,7 +35,7 @@ def _listed(folder: Path, known: Collection[str]) -> set[str]:
 
 
 def plain(folder: Path, listed: Collection[str]) -> set[str]:
-    """Those names that are what Octavo writes: files, never links or folders."""
+    """The names among these that Octavo writes: files, never links or folders."""
     return {name for name in listed if _is_plain(folder / name)}
 
 

@@ -188,7 +188,7 @@ class SharingPolicy(Policy):
 
     @abstractmethod
     def yields(self, shortage: Shortage) -> Iterable[Yield]:
-        """Who gives up pages, in this order, each job once.
+        """The jobs that give up pages, in this order, each once.
 
         Pages leave until there are as many as are `wanted`, or every job has given up what it may. Then the job that
         needs room waits.

@@ -148,7 +148,7 @@ def _described(error: Exception, file: str) -> str:
 
 
 def _only(kind: str, module: ModuleType, path: Path) -> type[Policy]:
-    """The one class of a kind that a file defines."""
+    """The only class of a kind that a file defines."""
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
     fitting = [cls for cls in own if issubclass(cls, KINDS[kind]) and not inspect.isabstract(cls)]
     if len(fitting) == 1:

@@ -103,7 +103,7 @@ def _lines(values: Sequence[Mapping[str, str]], keys: Sequence[str]) -> list[str
 
 
 def _colours(runs: Sequence[Run], names: Sequence[str]) -> dict[str, str]:
-    """Of each line: its placement's if lines are placements."""
+    """The colour of each line: its placement's if lines are placements."""
     placements = {name: run.placement for run, name in zip(runs, names, strict=True)}
     if len(set(placements.values())) < len(placements):
         return dict(zip(placements, colours.of(list(placements)), strict=True))

@@ -27,8 +27,8 @@ NAMED = tuple(
     Dispatcher(name, name)
     for name in ("even-split", "unit-multiples", "fill-first", "round-robin-units", "round-robin")
 )
-"""Those with a source: the presets say which."""
+"""Dispatches with a source: the presets say which."""
 BLOCKS = tuple(map(_blocks, (1024, 256, 16, 4)))
 """Units of dispatch between an equal share and one work-group; 64 are `round-robin-units` where a GPU has 64 units."""
 DISPATCHERS = (*NAMED[:3], *BLOCKS[:2], NAMED[3], *BLOCKS[2:], NAMED[4])
-"""All of them, from the largest contiguous parts to the smallest."""
+"""All dispatches, from the largest contiguous parts to the smallest."""

@@ -69,4 +69,4 @@ STATEMENTS = (
     Statement("c2d", "shared pages mostly of two GPUs, in turn", "two_in_turn", _MOST, 1.0),
     Statement("st", "pages read in some phases, written in others", "phased", _MOST, 1.0),
 )
-"""All of them, in the order of the design of the study."""
+"""All statements, in the order of the design of the study."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GRIT = Variant("grit", ("memory.placement=grit", "record.walks=true"))
 ATTRIBUTE = "scheme"
-"""Of the attributes in the table `walks`."""
+"""The attribute in the table `walks`."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ PLACEMENTS: Mapping[str, str] = {
     "coherent": "#6541f5",
     "fault-and-count": "#141414",
 }
-"""Of each placement, and of the schemes that are called like one."""
+"""Colours of each placement, and of the schemes with the same names."""
 
 PROCESSORS = (
     *("#b6921d", "#533892", "#1df5f5", "#5c9bf5", "#535314", "#fed153", "#89bfb6", "#805c5c", "#c86e77"),
@@ -35,7 +35,7 @@ PROCESSORS = (
 )
 """Of the host, and of each GPU; of the seventeenth GPU on, they repeat from the first GPU's."""
 SEVERAL = "#6b6b6b"
-"""Of what more than one processor holds."""
+"""Colour of pages that more than one processor holds."""
 
 CAUSES: Mapping[str, str] = {
     "local": "#6eecfe",
@@ -67,35 +67,35 @@ KINDS: Mapping[str, str] = {
     "pinned": "#78b8fa",
     "system": "#c3ea0c",
 }
-"""Of the kinds of memory of whole programs."""
+"""Colours of the kinds of memory of whole programs."""
 
 SERIES = ("#14c8fe", "#265c1d", "#dab62f", "#773889", "#6e80e3", "#9b8014", "#65f5bf", "#da899b")
-"""Of names without a colour of their own, in turn."""
+"""Colours of names without a colour of their own, in turn."""
 
 WAITS = ("#b6ec5c", "#4a14a4", "#5c8014", "#c892fa", "#5c3838", "#9238fa", "#dadafa", "#80b680")
-"""Of what faults wait for, in the order of `fault_waits`."""
+"""Colours of the parts of a fault's wait, in the order of `fault_waits`."""
 LEVELS = ("#fa92fa", "#6e2638", "#daec14", "#1414da", "#c86e14")
-"""Of levels of memory whose traffic is told, as `levels.LEVELS`."""
+"""Colours of the levels of memory with traffic, as `levels.LEVELS`."""
 HOST_FAULTS = ("#92fa38", "#1426b6")
-"""Of minor and of major page faults of the host."""
+"""Colours of minor and of major page faults of the host."""
 HOST_MEMORIES = ("#5cb6ec", "#384a14", "#6efa14", "#3814da")
-"""Of the host's memories beyond its first, in turn."""
+"""Colours of the host's memories beyond its first, in turn."""
 PAIRS = (
     *("#80dab6", "#383880", "#112514", "#8080fa", "#5cb614"),
     *("#2614ec", "#4a6e92", "#5ca4a4", "#86e926", "#4a4a38"),
 )
-"""Of who lends memory to whom, in turn."""
+"""Colours of pairs of lender and borrower, in turn."""
 BUFFERS = ("#6e2680", "#fada14", "#da80fa", "#a46e14", "#1414fa", "#5cfaec", "#801414", "#c8a480")
-"""Of buffers of a roofline, in turn."""
+"""Colours of buffers of a roofline, in turn."""
 
 ACCESS = ("#2f4a89", "#e3da80")
-"""Of pages that were only read, and of those that were written."""
+"""Colours of pages that were only read, and of pages that were written."""
 SHARING = ("#d3dde4", "#a9c0cf", "#7b9cb4", "#557a96", "#365874", "#1d3850")
 """Of pages that one GPU has asked for, two GPUs, and so on; from light to dark, for it is an amount."""
 ACTIVITY = ("#f7e0b0", "#e07a4a", "#7a1f2b")
-"""Of few, more and many events."""
+"""Colours of few, more and many events."""
 BUSY = ("#dcefe3", "#58ab8c", "#0c5647")
-"""Of links that are hardly, more and most busy."""
+"""Colours of links that are hardly, more and most busy."""
 
 _DARK = 0.42
 """Luma below which white text is read more easily than black."""

@@ -24,7 +24,7 @@ KEY = "executor.replicate"
 IN_TIME = f"executor.kind={SIMULATED}"
 """What a scenario says beside it, which leaves the executor out where it is the usual one."""
 _CONFIDENCE = 0.95
-"""Of intervals, as far as so few replicates allow; chosen."""
+"""Confidence of intervals, as far as so few replicates allow; chosen."""
 
 
 @dataclass(frozen=True)

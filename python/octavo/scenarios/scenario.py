@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_NODE = "grit-4gpu"
 _MOST_LEVELS = 64
-"""Of tables within tables; chosen, far beyond what scenarios have."""
+"""Levels of tables within tables; chosen, far more than scenarios have."""
 LAUNCHES = "launches"
 """The kind of a run without a program around its launches."""
 SIMULATED = "simulated"
@@ -96,7 +96,7 @@ class Scenario:
 
     @property
     def executor(self) -> str:
-        """Who carries out what is decided: `simulated`, or `instant` without time."""
+        """The executor of decisions: `simulated`, or `instant` without time."""
         return str(self.values.get("executor", {}).get("kind", SIMULATED))
 
     @property

@@ -48,7 +48,7 @@ class Range:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The one key."""
+        """The only key."""
         return (self.key,)
 
     def value(self, number: float) -> Values:

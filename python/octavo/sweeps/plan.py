@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NODE = "node.preset"
 _MOST_POINTS = 1_000_000
-"""Of a sweep; chosen: more would take days to resolve alone."""
+"""Points of a sweep; chosen: more would take days to resolve alone."""
 _LONGEST_NAME = 80
 """Characters of a run folder's name, so that no path becomes too long."""
 

@@ -21,7 +21,7 @@ class Quantity:
         return isinstance(self.number, int)
 
     def value(self) -> object:
-        """As a scenario holds it: a number, or text with the unit."""
+        """The value as a scenario holds it: a number, or text with the unit."""
         return f"{self.number}{self.unit}" if self.unit else self.number
 
 

@@ -253,6 +253,6 @@ def _parts(rows: Sequence[dict[str, Any]], size: int) -> list[Sequence[dict[str,
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    """Of the replicates of a trial; nothing if one of them failed."""
+    """Median over the replicates of a trial; nothing if one of them failed."""
     known = [value for value in values if value is not None]
     return median(known) if len(known) == len(values) else None

@@ -26,7 +26,7 @@ class Variable:
 
     @property
     def name(self) -> str:
-        """As the program calls it."""
+        """The name in the program."""
         return self.declared.name
 
     @property

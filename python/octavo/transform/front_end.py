@@ -41,7 +41,7 @@ class Reading:
     standard: str = "c++17"
 
     def flags(self) -> list[str]:
-        """As clang takes them."""
+        """The flags as clang takes them."""
         return [
             *("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", f"-std={self.standard}"),
             *("-Xclang", "-fcuda-allow-variadic-functions"),  # Kernels print.

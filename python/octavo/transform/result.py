@@ -33,9 +33,9 @@ class Changed:
     """A buffer whose allocation now asks where it is to lie."""
 
     name: str
-    """As the runtime hears it."""
+    """The name that the runtime gets."""
     line: int
-    """Of its first allocation."""
+    """Line of its first allocation."""
     kind: str
     """How the program allocated it: device, managed or pinned."""
     launch: bool

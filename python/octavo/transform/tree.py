@@ -35,7 +35,7 @@ class Node:
     """A declaration, statement or expression; two of them are equal if they are one."""
 
     kind: str
-    """As libclang names it."""
+    """The kind as libclang names it."""
     name: str
     start: int
     end: int
@@ -46,11 +46,11 @@ class Node:
     """Its type, as clang spells it without typedefs."""
     parent: Node | None
     parameters: tuple[str, ...] = ()
-    """Of a call: the types of what it calls takes."""
+    """For a call: the types of the parameters."""
     static: bool = False
-    """Of a variable: no other file sees it."""
+    """For a variable: no other file sees it."""
     virtual: bool = False
-    """Of a method: which one is called shows only when the program runs."""
+    """For a method: the method that is called shows only when the program runs."""
     constant: int | None = None
     """Of an operation on two integers, and of what it is made of: the value, if the compiler knows it."""
     children: list[Node] = field(default_factory=list)
@@ -75,14 +75,14 @@ class Node:
 
     @property
     def launch(self) -> Node | None:
-        """Of a call of a kernel: what stands between <<< and >>>."""
+        """For a call of a kernel: the part between <<< and >>>."""
         if self.kind != "CALL_EXPR":
             return None
         return next((node for node in self.children if node.kind == "CALL_EXPR" and node.name in _LAUNCHES), None)
 
     @property
     def arguments(self) -> list[Node]:
-        """Of a call: what it is given."""
+        """For a call: its arguments."""
         taken = self.children[1:]
         return [node for node in taken if node is not self.launch]
 

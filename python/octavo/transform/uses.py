@@ -180,7 +180,7 @@ class Judge:
         return _COMMENT.sub(b"", between).decode("utf-8", "replace").strip(" \t\r\n()")
 
     def _sign(self, node: Node) -> str:
-        """Of one operand: what stands before it, or after it."""
+        """The operator before or after one operand."""
         before = self._text[node.start : node.children[0].start] or self._text[node.children[0].end : node.end]
         return _COMMENT.sub(b"", before).decode("utf-8", "replace").strip(" \t\r\n()")
 

@@ -38,7 +38,7 @@ class Pair:
 
     @property
     def error(self) -> float:
-        """Of what was found, relative to the figure; infinite beside a figure of 0."""
+        """Error of the found value relative to the figure; infinite beside a figure of 0."""
         if self.value == 0:
             return 0.0 if self.found == 0 else math.inf
         return self.found / self.value - 1

@@ -21,7 +21,7 @@ class Count:
 
     name: str
     label: str
-    """As tables head it."""
+    """The heading in tables."""
     found: Term
     reference: Term
     definition: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAGE_BYTES = 4096
 """The driver keeps track of pages of 4 KiB, the smallest there are; larger ones are several of them."""
 PICOSECONDS = 1000
-"""Of a nanosecond."""
+"""Picoseconds of a nanosecond."""
 CAUSES = ("user", "coherence", "prefetch", "eviction", "access_counters", "thrashing", "policy", "out_of_memory")
 """Why bytes travel or memory is mapped from afar, as column `cause` has it."""
 

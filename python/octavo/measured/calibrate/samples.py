@@ -32,7 +32,7 @@ class Origin:
     effort: str
     """`quick` or `full`."""
     digest: str
-    """Of the probe's sources."""
+    """Digest of the probe's sources."""
     gpus: int
     """GPUs in the machine."""
 

@@ -42,7 +42,7 @@ class Plan:
 
     @property
     def effort(self) -> str:
-        """As the machine file calls it."""
+        """The effort's name in the machine file."""
         return "quick" if self.quick else "full"
 
 

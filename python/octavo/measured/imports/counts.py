@@ -189,7 +189,7 @@ class _Groups:
 
     @classmethod
     def of(cls, pieces: _Pieces) -> _Groups:
-        """Those that pieces lie in; pieces are in order of allocation and address."""
+        """The groups of the pieces; pieces are in order of allocation and address."""
         number = pieces.first // _GROUP_PAGES
         new = np.ones(len(number), np.bool_)
         new[1:] = (np.diff(number) != 0) | (np.diff(pieces.allocation) != 0)

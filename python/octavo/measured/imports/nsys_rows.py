@@ -47,7 +47,7 @@ class Read:
     processes: list[Numbers] = field(default_factory=list)
 
     def joined(self) -> tuple[Rows, Numbers]:
-        """All of them."""
+        """All rows."""
         if not self.rows:
             return empty(0), np.zeros(0, np.int32)
         return np.concatenate(self.rows), np.concatenate(self.processes)

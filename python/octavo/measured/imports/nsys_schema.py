@@ -34,7 +34,7 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of them."""
+        """All columns."""
         return self.needed + self.optional
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG_FORMAT = 2
-"""Of logs; `crates/octavo-interpose/src/apply/log.rs` writes it."""
+"""Version of logs; `crates/octavo-interpose/src/apply/log.rs` writes it."""
 _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OCTAVO_DISABLE")
 """What the interposer reads; nothing of it is taken from outside."""
 _RECORDING, _LOG = "octavo_profile", "octavo_applied"

@@ -122,7 +122,7 @@ def mappings(pid: int, proc: Path = PROC) -> list[Mapping] | None:
 
 
 def _mapping(head: bytes, memory: dict[str, int]) -> Mapping:
-    """Of `start-end permissions offset device inode path`."""
+    """Parses `start-end permissions offset device inode path`."""
     fields = head.decode(errors="replace").split(maxsplit=5)
     start, end = (int(edge, 16) for edge in fields[0].split("-"))
     path = fields[5] if len(fields) > 5 else ""

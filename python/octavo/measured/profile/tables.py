@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octavo.measured.profile.watch import Ending
 
 PICOSECONDS = 1000
-"""Of a nanosecond."""
+"""Picoseconds of a nanosecond."""
 
 
 def tables(record: Record) -> dict[str, pl.DataFrame]:

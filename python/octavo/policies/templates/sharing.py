@@ -29,7 +29,7 @@ class MyPolicy(SharingPolicy):
         """Called once, when options and `self.node` are set. One object serves one run."""
 
     def yields(self, shortage: Shortage) -> Iterable[Yield]:
-        """Who gives up pages, in this order, until `shortage.wanted` have left."""
+        """The jobs that give up pages, in this order, until `shortage.wanted` have left."""
         kept = int(self.kept * shortage.room)
         others = [job for job in shortage.jobs if job.number != shortage.asking and job.held > kept]
         others.sort(key=lambda job: job.held, reverse=True)

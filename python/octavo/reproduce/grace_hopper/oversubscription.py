@@ -25,7 +25,7 @@ RATIOS = (1.0, 1.1, 1.25, 1.5, 2.0)
 FEW_RATIOS = (1.0, 1.25, 2.0)
 """Peak use over what is left free; chosen: the page names no values."""
 RESCUE_RATIO = 1.3
-"""As published of 34 qubits."""
+"""The ratio published for 34 qubits."""
 RESCUED = "managed"
 """The kind of memory that prefetch is tried with."""
 SHARED = {

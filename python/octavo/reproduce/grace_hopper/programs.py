@@ -11,7 +11,7 @@ class Program:
 
     workload: str
     initialised_by: str
-    """Who writes its data first: `CPU` or `GPU`."""
+    """The processor that writes its data first: `CPU` or `GPU`."""
     only_gpu: tuple[str, ...] = ()
     """Buffers that the GPU alone uses: they stay `cudaMalloc` under every kind, as published."""
     studied: bool = True

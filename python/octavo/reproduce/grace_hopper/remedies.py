@@ -27,7 +27,7 @@ TOUCHED = {"srad": ("J",), "quantum-volume": ("amplitudes",)}
 """Programs that the GPU initialises, and their buffers of system memory that it touches first."""
 NONE, LOOP, REGISTERED = "none", "CPU loop", "cudaHostRegister"
 DEFAULT_THRESHOLD = 256
-"""Of the driver, and of the placement `coherent`."""
+"""The threshold of the driver and of the placement `coherent`."""
 THRESHOLDS = (64, DEFAULT_THRESHOLD, 1024)
 """Lines after which 64 KiB move; chosen around the driver's own."""
 

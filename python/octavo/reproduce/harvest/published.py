@@ -14,7 +14,7 @@ class Published:
 
     source: str
     largest_speedup: float
-    """Of a harvesting job, over the stock driver, in any of its cases."""
+    """Speed-up of a harvesting job over the stock driver, in any of its cases."""
 
 
 @cache

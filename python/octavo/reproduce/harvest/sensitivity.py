@@ -53,7 +53,7 @@ class Varied:
     driver at the same value, or the only one there is."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The values as JSON holds them."""
         return {"points": self.points.to_dicts()}
 
 

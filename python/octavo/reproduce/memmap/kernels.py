@@ -31,7 +31,7 @@ TOUCHED = 4 << 20
 """Bytes that a kernel touches, in runs of the same length."""
 _RUN = 64 << 10
 _WAVEFRONTS = 4
-"""Of a work-group."""
+"""Wavefronts of a work-group."""
 _FUSED = 2
 """Operations of a fused multiply-add: the kernels use these, and a vector instruction is one for each lane."""
 _COUNTED = ("kernel", "copy-in")
@@ -106,7 +106,7 @@ def _kernels() -> Iterator[_Kernel]:
 
 
 def _seconds(result: RunResult) -> float:
-    """Of kernels and the copies before them."""
+    """Seconds of kernels and the copies before them."""
     phases = result.table("phases").filter(pl.col("phase").is_in(_COUNTED))
     return 1e-12 * float((phases["ended_ps"] - phases["began_ps"]).sum())
 

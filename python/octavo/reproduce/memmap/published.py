@@ -14,11 +14,11 @@ class Published:
 
     source: str
     average_speedup: float
-    """Of its placements over all data on the device."""
+    """Average speed-up of its placements over all data on the device."""
     largest_speedup: float
-    """Of any of its applications."""
+    """Largest speed-up of any of its applications."""
     placements: dict[str, int]
-    """That it explored, by application."""
+    """Placements that it explored, by application."""
 
 
 @cache

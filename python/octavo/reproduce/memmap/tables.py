@@ -78,7 +78,7 @@ def _points(case: Case) -> pl.DataFrame:
 
 
 def _seconds_of(case: Case, letter: str) -> float:
-    """Of all buffers in one placement."""
+    """Seconds with all buffers in one placement."""
     assert case.advice.exhausted is not None  # noqa: S101 - as above
     every = case.advice.exhausted.points
     return float(every.filter(pl.col("placements") == letter * len(case.estimated))["seconds"][0])

@@ -16,7 +16,7 @@ REDUCED = ("trd", "3ds", "spmv", "nn", "bp")
 REDUCED_SCALE = 0.25
 """Footprints of the reduced set relative to the published ones; below that, buffers are smaller than large pages."""
 SEED = 2017
-"""Of the draws of heterogeneous mixes."""
+"""Seed of the draws of heterogeneous mixes."""
 
 
 def copies(applications: tuple[str, ...], count: int) -> list[tuple[str, ...]]:

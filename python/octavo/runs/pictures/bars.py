@@ -84,7 +84,7 @@ class _Limits:
 
     @classmethod
     def of(cls, values: Sequence[float | None], line: float | None, inches: float) -> _Limits:
-        """Of bars in panels of a width, with room for the values behind their ends."""
+        """Limits for bars in panels of a width, with room for the values behind their ends."""
         known = [value for value in values if value is not None and math.isfinite(value)] or [0.0]
         longest = max(sheet.text_width(_text(value, line), _VALUE) for value in known)
         room = min(max(0.5, longest + 2 * _GAP / 72) / inches, 0.4)

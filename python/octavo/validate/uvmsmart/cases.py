@@ -35,7 +35,7 @@ class Accessed:
     stores: np.ndarray
     """Whether they are written."""
     launches: np.ndarray
-    """In which launch, from 0 on."""
+    """The launch of each, from 0 on."""
 
     @property
     def footprint(self) -> int:

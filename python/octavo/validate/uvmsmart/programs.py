@@ -46,7 +46,7 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """As tables show it."""
+        """The name in tables."""
         full = f", then {self.when_full}" if self.when_full else ""
         return f"{self.prefetch}{full} / {self.eviction}"
 

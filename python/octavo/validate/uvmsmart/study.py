@@ -39,7 +39,7 @@ class Row:
     octavo: Counts | None
 
     def error(self, count: str) -> float | None:
-        """Of Octavo's count relative to the rules' count; None where one has none."""
+        """Error of Octavo's count relative to the rules' count; None where one has none."""
         if self.rules is None or self.octavo is None:
             return None
         return _error(getattr(self.octavo, count), getattr(self.rules, count))

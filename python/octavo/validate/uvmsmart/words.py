@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octavo.validate.uvmsmart.study import Row, UvmsmartValidation
 
 SHOWN = COUNTS[:3]
-"""Those that stand in each row; the others are in the summary alone."""
+"""Counts in each row; the others are in the summary alone."""
 STUCK = "stuck"
 """No page can leave."""
 
@@ -24,7 +24,7 @@ def rows(found: UvmsmartValidation) -> Table:
 
 
 def summary(found: UvmsmartValidation) -> Table:
-    """All of them together."""
+    """All rows together."""
     cells = []
     for count in COUNTS:
         (within, both), (same, _), middle = found.within(count), found.within(count, 0), found.median_error(count)

@@ -45,7 +45,7 @@ class Reach:
     miss: float
     """Seconds that a miss adds to a load."""
     strides: list[int]
-    """Those whose step is at that footprint."""
+    """Strides whose step is at that footprint."""
     page: float | None
     """Bytes, if strides were measured that move the step."""
 

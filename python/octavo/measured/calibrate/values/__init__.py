@@ -1,4 +1,4 @@
-"""The one registry of everything that is measured, in the order of the probes."""
+"""The registry of all measured values, in the order of the probes."""
 
 from octavo.measured.calibrate.values import arithmetic, copies, launches, memory, peers, roofline, unified, zero_copy
 from octavo.measured.calibrate.values.value import Value
