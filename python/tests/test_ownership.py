@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SMALL, contents
+from nsys_exports import saxpy
 
 import octavo
 from octavo.errors import DamagedError
@@ -15,7 +16,9 @@ from octavo.files import atomic, blame, manifest, ours, shared, swap
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import OctavoNote
 from octavo.files.shared import Shared
+from octavo.measured.imports import import_nsys
 from octavo.runs.held import FILES
+from octavo.trace import folder as trace_folder
 
 RUN = {"workload": "fir", "scale": SMALL}
 COMPARE = {"workloads": ["fir"], "placements": ["on-touch", "grit"], "scale": SMALL}
@@ -68,12 +71,18 @@ def test_a_result_of_an_earlier_version_is_replaced_and_the_rest_stays(tmp_path)
 @pytest.mark.parametrize("summary", ["mine", "[1]", '{"time_ps": 1}'])
 def test_names_of_a_result_do_not_make_one(tmp_path, summary):
     """Files of somebody else by the names of an earlier version's, which had no manifest."""
-    (tmp_path / "summary.json").write_text(summary)
-    (tmp_path / "scenario.toml").write_text("mine")
-    before = contents(tmp_path)
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "summary.json").write_text(summary)
+    (own / "scenario.toml").write_text("mine")
+    before = contents(own)
     with pytest.raises(octavo.OutputError, match="holds no Octavo result"):
-        octavo.run(**RUN, output=tmp_path, force=True)
-    assert contents(tmp_path) == before
+        octavo.run(**RUN, output=own, force=True)
+    for force in (False, True):
+        with pytest.raises(octavo.OutputError, match="holds no Octavo result"):
+            import_nsys(saxpy(tmp_path / "saxpy.sqlite"), own, force=force)
+        (tmp_path / "saxpy.sqlite").unlink()
+    assert contents(own) == before
 
 
 def manifest_of(folder):
@@ -153,6 +162,31 @@ def test_links_inside_are_not_followed(tmp_path):
         with pytest.raises(octavo.OutputError, match="points is a symbolic link"):
             octavo.sweep(grid, output=tmp_path / "s", force=force)
     assert contents(tmp_path / "elsewhere") == before
+
+
+@pytest.mark.parametrize("name", [MANIFEST_FILE, "points.parquet"])
+def test_links_in_place_of_files_are_not_followed_and_stay(tmp_path, name):
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2]}}
+    writes = {"s": lambda **how: octavo.sweep(grid, **how), "c": lambda **how: octavo.compare(**COMPARE, **how)}
+    for folder, write in writes.items():
+        write(output=tmp_path / folder)
+        own = (tmp_path / folder / name).rename(tmp_path / f"own {folder}")
+        before = own.read_bytes()
+        (tmp_path / folder / name).symlink_to(own)
+        with pytest.raises(octavo.OutputError, match=rf"{name} is a symbolic link to"):
+            write(output=tmp_path / folder, force=True)
+        assert (tmp_path / folder / name).is_symlink()
+        assert own.read_bytes() == before
+
+
+def test_a_trace_is_not_sealed_through_a_link(tmp_path):
+    octavo.trace.write(tmp_path / "a.trace", *TRACE)
+    own = (tmp_path / "a.trace" / MANIFEST_FILE).rename(tmp_path / "own.json")
+    (tmp_path / "a.trace" / MANIFEST_FILE).symlink_to(own)
+    own.write_text("mine")
+    with pytest.raises(octavo.TraceError, match="is a symbolic link to"):
+        trace_folder.write_manifest(tmp_path / "a.trace")
+    assert own.read_text() == "mine"
 
 
 def test_a_link_that_is_named_is_followed_and_stays(tmp_path):

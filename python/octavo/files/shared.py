@@ -87,6 +87,7 @@ def remove(path: Path) -> None:
 class _Open:
     def __init__(self, root: Path, shared: Shared, *, force: bool) -> None:
         self._root = root
+        links.inside(root, MANIFEST_FILE)
         found = _found(root, shared, force=force)
         atomic.remove_leftovers(root)
         if found.key == shared.key:
@@ -110,7 +111,7 @@ class _Open:
 
     def remove(self, name: str) -> None:
         if name in self._manifest.files:
-            (self._root / name).unlink(missing_ok=True)
+            links.inside(self._root, name).unlink(missing_ok=True)
             self._save(self._manifest.without(name))
 
     def _save(self, found: Manifest) -> None:

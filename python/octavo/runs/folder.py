@@ -16,9 +16,9 @@ from octavo.runs.held import (
     RUN,
     SCENARIO_FILE,
     SUMMARY_FILE,
-    holds_result,
     is_finished,
     is_replaceable,
+    is_replaceable_by_a_profile,
 )
 from octavo.runs.result import RunResult
 from octavo.runs.tables import frame
@@ -92,7 +92,7 @@ def check_replaceable(folder: Path, *, force: bool) -> None:
     """
     if not _is_filled(folder):
         return
-    if not holds_result(folder):
+    if not is_replaceable_by_a_profile(folder):
         raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
     if not force:
         raise OutputError(

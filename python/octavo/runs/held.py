@@ -81,12 +81,21 @@ def is_replaceable(folder: Path) -> bool:
 
     A manifest says so, even a damaged one; where there is none, as in results of earlier versions, the summary does.
     """
-    return is_finished(folder) and ((folder / manifest.MANIFEST_FILE).is_file() or "octavo" in _loose_summary(folder))
+    return is_finished(folder) and _is_octavos(folder)
+
+
+def is_replaceable_by_a_profile(folder: Path) -> bool:
+    """Whether a folder holds a finished run or a profile that is certainly Octavo's; see `is_replaceable`."""
+    return holds_result(folder) and _is_octavos(folder)
 
 
 def holds_result(folder: Path) -> bool:
     """Whether a folder holds a finished run or an imported profile, perhaps a damaged one."""
     return is_finished(folder) or is_imported(folder)
+
+
+def _is_octavos(folder: Path) -> bool:
+    return (folder / manifest.MANIFEST_FILE).is_file() or "octavo" in _loose_summary(folder)
 
 
 def _loose_summary(folder: Path) -> dict[str, Any]:

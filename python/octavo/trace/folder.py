@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from octavo.errors import DamagedError, OutputError, TraceError
-from octavo.files import atomic, digest, manifest, swap
+from octavo.files import atomic, digest, links, manifest, swap
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import note
 
@@ -63,7 +63,7 @@ def write_manifest(path: Path) -> None:
     try:
         with swap.locked(path, FILES) as target:
             files = {name: digest.entry(target / name) for name in FILES if (target / name).is_file()}
-            atomic.write_bytes(target / MANIFEST_FILE, Manifest(TRACE, files).text().encode())
+            atomic.write_bytes(links.inside(target, MANIFEST_FILE), Manifest(TRACE, files).text().encode())
     except OutputError as error:
         raise TraceError(error.message, error.hint) from None
 
