@@ -91,6 +91,15 @@ def test_page_sizes_stand_beside_what_was_published(small):
     assert (found.root / "speed.png").is_file()
 
 
+@pytest.mark.parametrize("in_time_order", [True, False])
+def test_registers_in_time_order_make_misses_cost_time(tmp_path, in_time_order):
+    """In the order of requests, `fft` is faster with misses than without them where registers are few."""
+    order = f"node.registers_in_time_order={str(in_time_order).lower()}"
+    study = Study(tmp_path / "out", ("workload.scale=0.0625", "node.l2.miss_registers=32", order), ("fft",), workers=2)
+    speed = pages.without_paging(study).points["4 KiB pages"].item()
+    assert speed < 0.97 if in_time_order else speed > 1.01
+
+
 def test_paging_costs_time_at_either_size(small):
     means = pages.with_paging(small).means.row(0, named=True)
     assert 0 < means["2 MiB pages"] < 1.0

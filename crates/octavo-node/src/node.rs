@@ -65,6 +65,11 @@ pub struct NodeConfig {
     /// `false`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ideal_tlb: bool,
+    /// Whether miss registers of caches and TLBs, and walkers with their queue, are given out in order of time: each is
+    /// free until its request begins. Otherwise, the default (`false`), they are given out in the order of requests,
+    /// some of which are made ahead of time and hold up others that begin earlier.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub registers_in_time_order: bool,
     /// Links between GPUs.
     pub gpu_link: LinkConfig,
     /// Which GPUs are linked and by how many links. What others send each other goes through the host; `[]` links none.

@@ -2081,6 +2081,11 @@ class Node(TypedDict, total=False):
     """Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain. Default
     `false`."""
 
+    registers_in_time_order: bool
+    """Whether miss registers of caches and TLBs, and walkers with their queue, are given out in order of time: each
+    is free until its request begins. Otherwise, the default (`false`), they are given out in the order of requests,
+    some of which are made ahead of time and hold up others that begin earlier."""
+
     gpu_link: NodeGpuLink
     """Links between GPUs."""
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cpu::first_memory::{FirstMemory, Passed};
 use crate::cpu::thread::Chunk;
 use crate::cpu::tlb::CoreTlb;
-use crate::engine::slots::Slots;
+use crate::engine::slots::{Order, Slots};
 use crate::fabric::links::Traffic;
 use crate::fabric::memories::FurtherMemories;
 use crate::gpu::translate::entry::{Entry, PageTable};
@@ -114,7 +114,7 @@ pub(crate) struct Touched {
 impl Cpu {
     /// A host whose page table has this many pages, none of them mapped.
     pub fn new(config: &CpuConfig, pages: usize) -> Self {
-        let in_flight = || Slots::new(config.lines_in_flight);
+        let in_flight = || Slots::new(config.lines_in_flight, Order::Requests);
         let core = || Core { in_flight: in_flight(), tlb: CoreTlb::new(&config.tlb), threads: 0, free: 0 };
         Self {
             cores: (0..config.cores).map(|_| core()).collect(),
@@ -197,13 +197,13 @@ impl Cpu {
         let line = |index| ChunkLine { page: chunk.page, index: chunk.first + index, write: chunk.write };
         let mut done = next;
         for index in 0..chunk.lines {
-            let start = state.in_flight.available(next);
+            let start = state.in_flight.available(now, next);
             let there = if memory == HOST_MEMORY {
                 first.access(now, start, line(index).passed())
             } else {
                 beyond.line(now, start, memory, line(index))
             };
-            state.in_flight.take(there);
+            state.in_flight.take(now, start, there);
             (next, done) = (start + self.issue, done.max(there));
         }
         state.free = next;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use octavo_node::NodeConfig;
 
 use crate::engine::costs::Costs;
-use crate::engine::slots::Slots;
+use crate::engine::slots::{Order, Slots};
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::either::{FirstLevelCaches, SecondLevelCache};
 use crate::gpu::caches::l1::L1Caches;
@@ -58,7 +58,7 @@ impl Gpu {
                 &entries_for(&node.scalar.tlb, page_bytes),
                 units.div_ceil(node.scalar.units as usize),
             ),
-            l2: SecondLevelCache::new(&node.l2, node.dram.interleave, costs.cycle, node.settles()),
+            l2: SecondLevelCache::new(node, costs.cycle),
             dram: match node.settles() {
                 Some(_) => Dram::merged(&node.dram, costs.cycle),
                 None => Dram::new(&node.dram, costs.cycle),
@@ -67,7 +67,7 @@ impl Gpu {
             l2_tlb: Tlb::new(&entries_for(&node.l2_tlb, page_bytes), 1),
             large: blocks.and_then(|blocks| LargePages::new(node, pages, blocks)),
             ports: Ports::new(units, node.l1_tlb.ports, node.l2_tlb.ports, costs.cycle),
-            walker: Walker::new(&node.walker, &node.l2_tlb, shape, costs.cycle),
+            walker: Walker::new(&node.walker, &node.l2_tlb, Order::of(node), shape, costs.cycle),
             table: PageTable::new(pages),
             units: (0..units).map(|_| Unit::new(node, seats)).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
@@ -78,7 +78,7 @@ impl Gpu {
                 })
                 .collect(),
             pipelines: node.compute.issues_in_time_order.then(|| Pipelines::new(&node.compute)),
-            remote: Slots::new(node.remote.lines_in_flight),
+            remote: Slots::new(node.remote.lines_in_flight, Order::Requests),
             remote_queue: VecDeque::new(),
         }
     }
@@ -118,7 +118,7 @@ impl Gpu {
     }
 
     /// Walks the page table for another GPU; returns when the walk is over.
-    pub fn walk_for_peer(&mut self, time: u64, page: u32) -> u64 {
-        self.walker.walk(time, page).done
+    pub fn walk_for_peer(&mut self, at: (u64, u64), page: u32) -> u64 {
+        self.walker.walk(at, page).done
     }
 }

@@ -202,11 +202,12 @@ impl<L: Listen> Node<'_, L> {
         let FirstLevel::Vector(unit) = first else {
             return self.translate_beyond_l1(gpu, first, page, write, time);
         };
-        let start = self.hardware.gpus[gpu].unit(unit).begin_translation(time);
+        let now = self.hardware.clock.now();
+        let start = self.hardware.gpus[gpu].unit(unit).begin_translation(now, time);
         let translation = self.translate_beyond_l1(gpu, first, page, write, start);
         let Hardware { gpus, config, costs, .. } = &mut self.hardware;
         let unit = gpus[gpu].unit(unit);
-        unit.end_translation(translation.time);
+        unit.end_translation(now, start, translation.time);
         match config.l1_tlb.on_miss {
             MissPolicy::NonBlocking => {}
             MissPolicy::HitsUnderMisses => unit.hold(start, costs.memory_pipeline),

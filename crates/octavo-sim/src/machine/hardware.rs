@@ -12,6 +12,7 @@ use crate::cpu::system_table::SystemTable;
 use crate::cpu::walkers::HostWalkers;
 use crate::engine::clock::Clock;
 use crate::engine::costs::Costs;
+use crate::engine::slots::Order;
 use crate::fabric::links::Links;
 use crate::gpu::counters::Counters;
 use crate::gpu::counts::Accesses;
@@ -112,7 +113,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
                 in_memory: config.walker.in_memory,
                 tables: table_lines(workload, page_bytes),
                 shared: (config.walker.scope == WalkerScope::Node)
-                    .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
+                    .then(|| Walker::new(&config.walker, &config.l2_tlb, Order::of(config), shape, costs.cycle)),
             },
             settling: config.settles().map(|settled| Settling::new(config, settled)),
             issues_specially: config.settles().is_some() || config.compute.issues_in_time_order,

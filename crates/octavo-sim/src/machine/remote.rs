@@ -67,7 +67,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
     #[inline]
     fn queue_remote(&mut self, gpu: usize, slot: usize, lines: Lines, time: u64) -> bool {
-        match self.gpus[gpu].queue_remote(slot, lines, time) {
+        match self.gpus[gpu].queue_remote(slot, lines, (self.clock.now(), time)) {
             Queued::No => return false,
             Queued::Behind => {}
             Queued::First(free) => self.clock.schedule(free, Kind::RemoteQueue, gpu as u32),
@@ -97,10 +97,11 @@ impl<L: Listen> Hardware<'_, L> {
     /// Lines requested and answered together; returns when they have arrived.
     #[inline(never)]
     pub(super) fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
-        let free = self.gpus[gpu].begin_misses(unit, lines, time);
+        let now = self.clock.now();
+        let free = self.gpus[gpu].begin_misses(unit, lines, (now, time));
         let done = self.travel(gpu, entry.target(), lines, free);
         self.say(Happening::Spent(Spent::Remote, (done - time) * lines.count() as u64));
-        self.gpus[gpu].end_misses(unit, entry, lines, done);
+        self.gpus[gpu].end_misses(now, unit, entry, lines, (free, done));
         done
     }
 
@@ -116,18 +117,17 @@ impl<L: Listen> Hardware<'_, L> {
         if let Some(owner) = owner.gpu_index() {
             self.gpus[owner].hint_line(lines.run.line());
         }
-        let start = self.gpus[gpu].begin_travel(count, time);
+        let now = self.clock.now();
+        let start = self.gpus[gpu].begin_travel(count, (now, time));
         let header = self.costs.header_bytes;
         let (request, answer) = if lines.run.is_write() { (header + LINE, header) } else { (header, header + LINE) };
-        let arrived =
-            self.links.send(self.clock.now(), start, (own, owner.processor()), request * count as u64, Traffic::Lines);
+        let arrived = self.links.send(now, start, (own, owner.processor()), request * count as u64, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
-        let left =
-            self.links.send(self.clock.now(), served, (owner.processor(), own), answer * count as u64, Traffic::Lines);
+        let left = self.links.send(now, served, (owner.processor(), own), answer * count as u64, Traffic::Lines);
         let done = left + self.costs.l1_fill;
         let page = self.page_of(lines.run.line());
         self.count_remote(gpu, page, owner, count as u32, done);
-        self.gpus[gpu].end_travel(count, done);
+        self.gpus[gpu].end_travel(now, count, (start, done));
         done
     }
 

@@ -77,14 +77,14 @@ impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page through a first-level cache that serves strictly in order; returns when the last is
     /// there.
     fn serve_in_order(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
-        let (mut last, mut beyond_l1, mut spent) = (time, 0, 0);
+        let (now, mut last, mut beyond_l1, mut spent) = (self.clock.now(), time, 0, 0);
         for index in 0..u64::from(run.count()) {
             let line = run.part(run.line() + index, 1);
             let asked = time + index * self.costs.line;
-            let start = self.gpus[gpu].turn(unit, asked);
+            let start = self.gpus[gpu].turn(now, unit, asked);
             let hit = if run.is_write() { None } else { self.hit_in_order((gpu, unit), line, entry, start) };
             let done = hit.unwrap_or_else(|| self.miss_in_order((gpu, unit), line, entry, start));
-            self.gpus[gpu].end_in_order(unit, done);
+            self.gpus[gpu].end_in_order(now, unit, (start, done));
             beyond_l1 += u32::from(hit.is_none());
             spent += done - asked;
             last = last.max(done);

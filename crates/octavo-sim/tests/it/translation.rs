@@ -162,3 +162,19 @@ fn page_tables_begin_behind_the_last_page_where_memory_ends_within_it() {
     node.gpus = 2;
     assert_eq!(crate::support::run_with(&node, &config, &script).summary.accesses.faults, 2);
 }
+
+#[test]
+fn in_order_of_time_a_miss_register_is_free_until_a_later_request_begins() {
+    // Once page 0 is known, loads of two further pages are translated for long, and need both registers after that.
+    let far = [load(0, 0), vec![Op::load(line(512, 0), 1), Op::load(line(1024, 0), 1), Op::WAIT]].concat();
+    let near = |index| [load(0, 0), load(0, index), vec![Op::compute(2000), Op::WAIT]].concat();
+    let script = Script::new(2048, vec![vec![vec![near(5), far, near(6)]]]);
+    let time = |in_time_order, registers| {
+        let mut node = quiet();
+        node.registers_in_time_order = in_time_order;
+        (node.l1.miss_registers, node.l2.miss_registers) = (registers, registers);
+        run(&node, "interleaved", &script).summary.time_ps
+    };
+    assert_eq!([2, 64].map(|registers| time(true, registers)), [time(false, 64); 2]);
+    assert!(time(false, 2) > time(false, 64), "in the order of requests it is taken before");
+}

@@ -1,9 +1,9 @@
 //! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. Which it is is known when the node is: each has code of
 //! its own, so that smaller lines pay nothing for larger ones.
 
-use octavo_node::{CacheConfig, L2Config, LineSize, SettledConfig};
-use octavo_units::Bytes;
+use octavo_node::{CacheConfig, LineSize, NodeConfig};
 
+use crate::engine::slots::Order;
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::l1::L1Caches;
 use crate::gpu::caches::l2::L2Cache;
@@ -80,13 +80,14 @@ pub(crate) enum SecondLevelCache {
 }
 
 impl SecondLevelCache {
-    pub fn new(config: &L2Config, interleave: Bytes, cycle: u64, settled: Option<&SettledConfig>) -> Self {
-        if let Some(settled) = settled {
+    pub fn new(node: &NodeConfig, cycle: u64) -> Self {
+        let (config, interleave, order) = (&node.l2, node.dram.interleave, Order::of(node));
+        if let Some(settled) = node.settles() {
             return Self::Settled(SettledL2::new(config, settled, cycle));
         }
         match config.line {
-            LineSize::Bytes64 => Self::Plain(L2Cache::new(config, interleave, cycle)),
-            LineSize::Bytes128 => Self::Sectored(L2Cache::new(config, interleave, cycle)),
+            LineSize::Bytes64 => Self::Plain(L2Cache::new(config, interleave, order, cycle)),
+            LineSize::Bytes128 => Self::Sectored(L2Cache::new(config, interleave, order, cycle)),
         }
     }
 

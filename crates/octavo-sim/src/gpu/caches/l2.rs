@@ -4,7 +4,7 @@ use octavo_node::L2Config;
 use octavo_units::Bytes;
 
 use crate::engine::lane::Lane;
-use crate::engine::slots::Slots;
+use crate::engine::slots::{Order, Slots};
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::interleave::Interleave;
 use crate::gpu::caches::line_access::LineAccess;
@@ -38,10 +38,10 @@ struct Bank {
 
 impl<const SECTORS: usize> L2Cache<SECTORS> {
     /// `interleave`: consecutive bytes on one bank.
-    pub fn new(config: &L2Config, interleave: Bytes, cycle: u64) -> Self {
+    pub fn new(config: &L2Config, interleave: Bytes, order: Order, cycle: u64) -> Self {
         let ways = config.ways as usize;
         let sets = config.size.0 / (SECTORS * SECTOR_BYTES) as u64 / u64::from(config.ways);
-        let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
+        let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers, order) };
         Self {
             lines: LineSets::new(sets as usize, ways),
             written: Written::default(),
@@ -220,8 +220,9 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     #[inline]
     fn fetch(&mut self, now: u64, time: u64, bank: usize, line: u64, dram: &mut Dram) -> u64 {
         let misses = &mut self.banks[bank].misses;
-        let done = dram.access(now, misses.available(time), line, 1);
-        misses.take(done);
+        let start = misses.available(now, time);
+        let done = dram.access(now, start, line, 1);
+        misses.take(now, start, done);
         done
     }
 }
@@ -283,7 +284,7 @@ mod tests {
             interleave: Bytes(128),
             channel_banks: 1,
         };
-        (L2Cache::new(&l2, Bytes(128), 1000), Dram::new(&dram, 1000))
+        (L2Cache::new(&l2, Bytes(128), Order::Requests, 1000), Dram::new(&dram, 1000))
     }
 
     #[test]

@@ -62,9 +62,9 @@ impl Gpu {
         costs: &Costs,
         accesses: &mut Accesses,
     ) -> u64 {
-        let start = self.units[unit].misses.available(time);
+        let start = self.units[unit].misses.available(now, time);
         let done = self.l2_line(now, line, LineAccess::Load, start, accesses) + costs.l1_fill;
-        self.units[unit].misses.take(done);
+        self.units[unit].misses.take(now, start, done);
         self.l1.insert(unit, line, version, done);
         done
     }

@@ -7,9 +7,9 @@ use crate::gpu::state::Gpu;
 
 impl Gpu {
     /// When it is the turn of a request of `unit` that comes at `asked`.
-    pub fn turn(&self, unit: usize, asked: u64) -> u64 {
-        let unit = &self.units[unit];
-        unit.misses.available(asked.max(unit.blocked))
+    pub fn turn(&mut self, now: u64, unit: usize, asked: u64) -> u64 {
+        let unit = &mut self.units[unit];
+        unit.misses.available(now, asked.max(unit.blocked))
     }
 
     /// A load of a line of the mapping with that version, whose turn it is at `time`: when it is done, if the line is
@@ -41,8 +41,8 @@ impl Gpu {
         self.l1.in_order().insert_at(unit, line, version, done, sent);
     }
 
-    /// A request of `unit` is over at `done`, and with it its register.
-    pub fn end_in_order(&mut self, unit: usize, done: u64) {
-        self.units[unit].misses.take(done);
+    /// A request of `unit` whose turn was at `start` is over at `done`, and with it its register.
+    pub fn end_in_order(&mut self, now: u64, unit: usize, (start, done): (u64, u64)) {
+        self.units[unit].misses.take(now, start, done);
     }
 }

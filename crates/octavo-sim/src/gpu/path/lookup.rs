@@ -152,7 +152,7 @@ impl Gpu {
         } else {
             let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
             let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
-            if large { walker.walk_large(time, page) } else { walker.walk(time, page) }
+            if large { walker.walk_large((now, time), page) } else { walker.walk((now, time), page) }
         };
         accesses.walks += 1;
         accesses.walk_levels += u64::from(walk.levels);
@@ -205,7 +205,7 @@ impl Gpu {
     ) -> Walk {
         let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
         let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
-        let begun = if large { walker.begin_large(time, page) } else { walker.begin(time, page) };
+        let begun = if large { walker.begin_large((now, time), page) } else { walker.begin((now, time), page) };
         let first = self.large.as_ref().and_then(|large| large.first_of_coalesced(page));
         let mut walked = begun.start;
         for level in begun.first_level..begun.levels {
@@ -214,7 +214,7 @@ impl Gpu {
             walked = self.l2_line(now, line, LineAccess::Load, walked, accesses);
         }
         let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
-        Walk { done: walker.end(begun, walked), levels: begun.levels - begun.first_level }
+        Walk { done: walker.end(now, begun, walked), levels: begun.levels - begun.first_level }
     }
 
     /// Enters the translation of a coalesced block that a walk has found; `false` if the page's block is not coalesced.

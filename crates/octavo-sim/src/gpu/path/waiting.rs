@@ -164,8 +164,8 @@ impl Gpu {
 
     /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
     #[inline(always)]
-    pub fn queue_remote(&mut self, slot: usize, lines: Lines, time: u64) -> Queued {
-        let free = self.remote.available_for(lines.count(), time);
+    pub fn queue_remote(&mut self, slot: usize, lines: Lines, (now, time): (u64, u64)) -> Queued {
+        let free = self.remote.available_for(lines.count(), now, time);
         let first = self.remote_queue.is_empty();
         if free <= time && first {
             return Queued::No;
@@ -179,7 +179,7 @@ impl Gpu {
     #[inline(always)]
     pub fn next_remote(&mut self, now: u64) -> Turn {
         let Some(&next) = self.remote_queue.front() else { return Turn::Nobody };
-        let free = self.remote.available_for(next.count as usize, now);
+        let free = self.remote.available_for(next.count as usize, now, now);
         if free > now {
             return Turn::NotBefore(free);
         }
@@ -189,15 +189,15 @@ impl Gpu {
 
     /// When lines that a unit misses at `time` have registers.
     #[inline(always)]
-    pub fn begin_misses(&self, unit: usize, lines: Lines, time: u64) -> u64 {
+    pub fn begin_misses(&mut self, unit: usize, lines: Lines, (now, time): (u64, u64)) -> u64 {
         self.l1.hint(unit, lines.run.line());
-        self.units[unit].misses.available_for(lines.count(), time)
+        self.units[unit].misses.available_for(lines.count(), now, time)
     }
 
-    /// Those lines are there at `done`: loads are entered in the first level.
+    /// Those lines, which had registers at `start`, are there at `done`: loads are entered in the first level.
     #[inline(always)]
-    pub fn end_misses(&mut self, unit: usize, entry: Entry, lines: Lines, done: u64) {
-        self.units[unit].misses.take_for(lines.count(), done);
+    pub fn end_misses(&mut self, now: u64, unit: usize, entry: Entry, lines: Lines, (start, done): (u64, u64)) {
+        self.units[unit].misses.take_for(lines.count(), now, start, done);
         if !lines.run.is_write() {
             for line in lines.iter() {
                 self.l1.insert(unit, line, entry.version(), done);
@@ -207,13 +207,13 @@ impl Gpu {
 
     /// When as many lines of others can be in flight beside those that are.
     #[inline]
-    pub fn begin_travel(&self, count: usize, time: u64) -> u64 {
-        self.remote.available_for(count, time)
+    pub fn begin_travel(&mut self, count: usize, (now, time): (u64, u64)) -> u64 {
+        self.remote.available_for(count, now, time)
     }
 
-    /// They have arrived at `done`.
+    /// Those that began at `start` have arrived at `done`.
     #[inline]
-    pub fn end_travel(&mut self, count: usize, done: u64) {
-        self.remote.take_for(count, done);
+    pub fn end_travel(&mut self, now: u64, count: usize, (start, done): (u64, u64)) {
+        self.remote.take_for(count, now, start, done);
     }
 }

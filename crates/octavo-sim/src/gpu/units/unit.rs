@@ -2,7 +2,7 @@
 
 use octavo_node::NodeConfig;
 
-use crate::engine::slots::Slots;
+use crate::engine::slots::{Order, Slots};
 use crate::gpu::units::occupancy::Occupancy;
 
 /// A compute unit.
@@ -46,8 +46,8 @@ impl Unit {
             paused: 0,
             in_flight: 0,
             seats: u64::MAX >> (64 - seats),
-            misses: Slots::new(node.l1.miss_registers),
-            translations: Slots::new(node.l1_tlb.miss_registers),
+            misses: Slots::new(node.l1.miss_registers, Order::of(node)),
+            translations: Slots::new(node.l1_tlb.miss_registers, Order::of(node)),
         }
     }
 
@@ -95,8 +95,8 @@ impl Unit {
     }
 
     /// When a miss of the first-level TLB that comes at `time` gets a register.
-    pub fn begin_translation(&self, time: u64) -> u64 {
-        self.translations.available(time.max(self.held))
+    pub fn begin_translation(&mut self, now: u64, time: u64) -> u64 {
+        self.translations.available(now, time.max(self.held))
     }
 
     /// The memory pipeline, which is as long as `pipeline`, stands still until a translation can begin at `until`.
@@ -105,8 +105,8 @@ impl Unit {
         self.port = self.port.max(until.saturating_sub(pipeline));
     }
 
-    /// A translation miss is over at `done`.
-    pub fn end_translation(&mut self, done: u64) {
-        self.translations.take(done);
+    /// A translation miss, which got its register at `start`, is over at `done`.
+    pub fn end_translation(&mut self, now: u64, start: u64, done: u64) {
+        self.translations.take(now, start, done);
     }
 }

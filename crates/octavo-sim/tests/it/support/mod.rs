@@ -229,6 +229,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             distance: Cycles(0),
         },
         ideal_tlb: false,
+        registers_in_time_order: false,
         gpu_link: link(64, 200),
         links: None,
         switches: None,

@@ -1,15 +1,15 @@
-//! A limit on how many requests are outstanding: miss registers, queue places.
+//! Places that are given out in the order of requests.
 
 use prefetch_index::prefetch_index;
 
 /// Places by the time each was promised back, reused in the order they were taken. A request that returns before an
 /// older one therefore frees its place only with the older one: slightly pessimistic, and constant time.
-pub(crate) struct Slots {
+pub(crate) struct ByRequest {
     until: Box<[u64]>,
     next: usize,
 }
 
-impl Slots {
+impl ByRequest {
     /// `places` places; 0 for no limit.
     pub fn new(places: u32) -> Self {
         Self { until: vec![0; places as usize].into(), next: 0 }
@@ -61,26 +61,26 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
-    use super::Slots;
+    use super::ByRequest;
 
     #[test]
     fn a_third_request_waits_for_the_first_of_two_places() {
-        let mut slots = Slots::new(2);
+        let mut slots = ByRequest::new(2);
         for _ in 0..2 {
             assert_eq!(slots.available(0), 0);
             slots.take(100);
         }
         assert_eq!(slots.available(5), 100);
-        assert_eq!(Slots::new(0).available(5), 5);
+        assert_eq!(ByRequest::new(0).available(5), 5);
     }
 
     #[test]
     fn requests_that_come_together_wait_for_as_many_places() {
-        let mut slots = Slots::new(4);
+        let mut slots = ByRequest::new(4);
         slots.take(10);
         slots.take(20);
         assert_eq!((slots.available_for(2, 0), slots.available_for(3, 0), slots.available_for(9, 0)), (0, 10, 20));
         slots.take_for(9, 50);
-        assert_eq!((slots.available_for(4, 0), Slots::new(0).available_for(4, 7)), (50, 7));
+        assert_eq!((slots.available_for(4, 0), ByRequest::new(0).available_for(4, 7)), (50, 7));
     }
 }
