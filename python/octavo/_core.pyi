@@ -56,6 +56,7 @@ __all__ = [
     "roofline_zone_end",
     "run",
     "schema",
+    "toml_flaw",
     "trace_convert",
     "trace_formats",
     "trace_head",
@@ -108,6 +109,9 @@ def resolve(
 
 def resolve_stored(text: str) -> str:
     """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
+
+def toml_flaw(text: str) -> str | None:
+    """What makes a text no TOML, if anything: also keys, lists or tables that nest without end."""
 
 def schema() -> str:
     """JSON schema of scenario files."""

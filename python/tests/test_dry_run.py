@@ -73,3 +73,7 @@ def test_more_points_than_anybody_waits_for_are_refused(cli, tmp_path):
     done = cli("sweep", "s.toml", "--dry-run")
     assert done.returncode == 2
     assert "expected at most 1,000,000 points, found 2,000,000,000" in " ".join(done.stderr.split())
+    (tmp_path / "s.toml").write_text(SWEEP + "points = 2\naxes.seed = [1, 2]\n")
+    done = cli("sweep", "s.toml", "--best", "time_ps", "--trials", "2000000000", "-o", "out")
+    assert done.returncode == 2
+    assert "expected at most 1,000,000 points, found 2,000,000,000" in " ".join(done.stderr.split())

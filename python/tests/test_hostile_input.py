@@ -107,6 +107,30 @@ def test_nesting_without_end_is_one_message(case, tmp_path):
     assert len(done.stderr) < 2_500
 
 
+KEYS_WITHOUT_END = """\
+import resource, sys
+from pathlib import Path
+from octavo import OctavoError
+from octavo.advice.systems import measured_of
+from octavo.measured.calibrate import machine
+from octavo.sweeps import spec
+for read in (spec.read, machine.read, measured_of):
+    try:
+        read(Path("keys.toml"))
+    except OctavoError as error:
+        print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def test_keys_without_end_take_no_gigabyte(tmp_path):
+    (tmp_path / "keys.toml").write_text("a." * 20_000 + "b = 1\n")
+    command = [sys.executable, "-c", KEYS_WITHOUT_END]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.count("recursion limit") == 2
+    assert int(done.stderr) * (1024 if sys.platform == "linux" else 1) < 1 << 29
+
+
 LONG = "x" * 20_000
 
 

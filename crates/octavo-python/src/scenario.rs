@@ -45,6 +45,12 @@ pub fn resolve_stored(text: &str) -> PyResult<String> {
     spelled_out(octavo_scenario::resolve_stored(Source { name: "scenario.toml", text })).map(|(_, json)| json)
 }
 
+/// What makes a text no TOML, if anything: also keys, lists or tables that nest without end.
+#[pyfunction]
+pub fn toml_flaw(text: &str) -> Option<String> {
+    octavo_scenario::toml_flaw(text)
+}
+
 fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, String)> {
     let Resolved { scenario, toml } = resolved.map_err(errors::scenario)?;
     let json = serde_json::to_string(&scenario).expect("a scenario can be written as JSON");

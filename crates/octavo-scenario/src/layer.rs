@@ -131,6 +131,14 @@ fn nested(parts: &[&str], value: Value) -> Map<String, Value> {
     parents.iter().rev().fold(innermost, |inner, part| Map::from_iter([((*part).to_owned(), Value::Object(inner))]))
 }
 
+/// What makes a text no TOML, and in which line; nothing for TOML whose tables, lists and keys nest at most 80 deep.
+#[must_use]
+pub fn toml_flaw(text: &str) -> Option<String> {
+    let error = DeTable::parse(text).err()?;
+    let line = error.span().map_or_else(String::new, |span| format!(" (at line {})", line_at(text, span.start)));
+    Some(format!("{}{line}", error.message()))
+}
+
 fn syntax(source: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
     let line = error.span().map(|span| line_at(text, span.start));
     let origin = Origin { source: source.to_owned(), line };
@@ -226,6 +234,16 @@ mod tests {
         let error = Layer::parse("s.toml", "seed = 3\nname = \n").unwrap_err();
         assert_eq!(error.origin.to_string(), "s.toml:2");
         assert!(error.message.starts_with("not valid TOML"), "{error}");
+    }
+
+    #[test]
+    fn keys_without_end_are_no_toml() {
+        assert_eq!(toml_flaw("large = 99999999999999999999\na.b = 12:00:00"), None);
+        assert!(toml_flaw("a = 1\nb = \n").unwrap().ends_with("(at line 2)"));
+        for open in ["a.", "[", "{a="] {
+            assert!(toml_flaw(&format!("x = 1\na = {}", open.repeat(200_000))).is_some());
+        }
+        assert!(toml_flaw(&format!("{}b = 1", "a.".repeat(200_000))).unwrap().contains("recursion"));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,15 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from octavo import api
 from octavo.advice.model import System
 from octavo.errors import AdviceError
-from octavo.files.text import read_text
+from octavo.files.toml import read_toml
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import quantities
 from octavo.scenarios import nodes
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +98,7 @@ def measured_of(node: str | Path) -> Mapping[str, Measured]:
     if not nodes.is_file(name):
         return {}
     try:
-        values = tomllib.loads(read_text(Path(name)))
+        values = read_toml(Path(name))
     except (OSError, ValueError, RecursionError):
         return {}  # Resolving the scenario says what is wrong.
     if not {"format", "machine", "measured"} & values.keys():

@@ -56,11 +56,20 @@ def points(spec: Spec) -> list[Point]:
 
     """
     count = math.prod(len(axis.steps) for axis in spec.listed) * (spec.draws or 1 if spec.drawn else 1)
-    count *= spec.replicates
-    if count > _MOST_POINTS:
-        raise ScenarioError(f"{spec.name}: expected at most {_MOST_POINTS:,} points, found {count:,}")
+    check_count(spec, count * spec.replicates)
     found = [values for one in combinations(spec) for values in repeated(spec, one)]
     return [point(spec, number, values) for number, values in enumerate(found)]
+
+
+def check_count(spec: Spec, count: int) -> None:
+    """Make sure that somebody may wait for so many points.
+
+    Raises:
+        ScenarioError: there are too many.
+
+    """
+    if count > _MOST_POINTS:
+        raise ScenarioError(f"{spec.name}: expected at most {_MOST_POINTS:,} points, found {count:,}")
 
 
 def repeated(spec: Spec, values: Values) -> list[Values]:

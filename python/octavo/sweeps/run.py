@@ -67,6 +67,7 @@ class Sweep:
         if goal is None:
             return cls(spec, None, plan.points(spec), plan.digest(spec))
         search.check(goal, measures.NAMES)
+        plan.check_count(spec, goal.trials * replicates)
         _check_time(spec, goal)
         return cls(spec, goal, [], plan.digest(spec, goal.described()))
 

@@ -5,23 +5,17 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from octavo.errors import ScenarioError
-from octavo.files.text import read_text
+from octavo.files.toml import read_toml
 from octavo.runs.replicates import KEY
 from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps
 from octavo.sweeps.quantity import quantity
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _TABLES = ("scenario", "grid", "zip", "random")
 _RANGE = ("low", "high", "log")
@@ -86,12 +80,12 @@ def _read(source: str | Path | Mapping[str, Any]) -> Spec:
         return _Reader("sweep", Path()).spec(source)
     path = Path(source)
     try:
-        document = tomllib.loads(read_text(path))
+        document = read_toml(path)
     except OSError as error:
         raise ScenarioError(f"cannot read sweep {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"cannot read sweep {path}: it is not UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ScenarioError(f"{path}: not valid TOML: {error}") from error
     return _Reader(str(path), path.parent).spec(document)
 

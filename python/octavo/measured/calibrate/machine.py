@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import CalibrationError
-from octavo.files.text import read_text
+from octavo.files.toml import read_toml
 from octavo.measured.calibrate import quantities
 from octavo.measured.calibrate.measured import Measured
 from octavo.measured.calibrate.values import VALUES
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,11 +95,11 @@ def read(path: Path) -> Machine:
 
     """
     try:
-        values = tomllib.loads(read_text(path))
+        values = read_toml(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CalibrationError(f"cannot read machine file {path}: {reason}") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise CalibrationError(f"{path}: expected TOML, found {error}") from None
     except RecursionError:
         raise CalibrationError(f"{path}: tables or lists are nested too deeply") from None
