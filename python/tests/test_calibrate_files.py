@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from synthetic_gpu import SyntheticGpu
 
-from octavo.errors import CalibrationError
+from octavo.errors import CalibrationError, OutputError
 from octavo.measured.calibrate import machine, quantities, samples
 from octavo.measured.calibrate.measured import Measured
 from octavo.measured.calibrate.samples import Activity, Origin, Samples, table_of
@@ -206,6 +206,19 @@ def test_activity_lies_beside_the_samples(tmp_path):
         samples.read(tmp_path, "launches")
     samples.write(tmp_path, made)
     assert samples.read(tmp_path, "launches").activity is None
+
+
+@pytest.mark.parametrize("name", ["launches.json", "launches.parquet", "launches.activity.bin"])
+@pytest.mark.parametrize("again", [launches, lambda folder: samples.discard(folder, "launches")])
+def test_links_among_samples_are_not_followed_and_stay(tmp_path, name, again):
+    launches(tmp_path / "s")
+    (tmp_path / "own").write_text("mine")
+    (tmp_path / "s" / name).unlink(missing_ok=True)
+    (tmp_path / "s" / name).symlink_to(tmp_path / "own")
+    with pytest.raises(OutputError, match=f"{name} is a symbolic link to"):
+        again(tmp_path / "s")
+    assert (tmp_path / "s" / name).is_symlink()
+    assert (tmp_path / "own").read_text() == "mine"
 
 
 def vouch_for_nothing(directory: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import CalibrationError, DamagedError
-from octavo.files import digest, manifest
+from octavo.files import digest, links, manifest
 from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
 from octavo.runs import folder
 
@@ -149,6 +149,7 @@ def write(directory: Path, samples: Samples) -> None:
 
     Raises:
         CalibrationError: the folder cannot be written to.
+        OutputError: a symbolic link stands in place of a file of these.
 
     """
     path = directory / f"{samples.probe}.parquet"
@@ -164,6 +165,7 @@ def write(directory: Path, samples: Samples) -> None:
     }
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        _refuse_links(directory, samples.probe)
         _sidecar(directory, samples.probe).unlink(missing_ok=True)
         with folder.replaced_file(path) as temporary:
             samples.table.write_parquet(str(temporary), compression="zstd")
@@ -215,8 +217,14 @@ def _write_records(path: Path, activity: Activity | None) -> None:
 
 
 def discard(directory: Path, probe: str) -> None:
-    """A probe is no longer finished: it is about to be measured anew."""
+    """A probe is no longer finished: it is about to be measured anew; raises `OutputError` as `write`."""
+    _refuse_links(directory, probe)
     _sidecar(directory, probe).unlink(missing_ok=True)
+
+
+def _refuse_links(directory: Path, probe: str) -> None:
+    for file in (_sidecar(directory, probe), directory / f"{probe}.parquet", activity_file(directory, probe)):
+        links.inside(directory, file.name)
 
 
 def is_finished(directory: Path, probe: str) -> bool:
