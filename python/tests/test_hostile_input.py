@@ -289,6 +289,36 @@ def test_damaged_tables_take_no_gigabyte(result, tmp_path):
     assert int(done.stdout) * (1024 if sys.platform == "linux" else 1) < 1 << 30
 
 
+DAMAGED_TRACES = """\
+import random, warnings
+from pathlib import Path
+import octavo
+warnings.simplefilter("ignore")
+chance = random.Random(3)
+octavo.trace.record(octavo.scenario(workload="relu", scale=1 / 256), "t.trace")
+file = Path("t.trace/instructions.parquet")
+Path("t.trace/octavo-manifest.json").unlink()
+whole = file.read_bytes()
+for number in range(300):
+    content = bytearray(whole)
+    at = chance.randrange(len(content))
+    content[at : at + 5] = b"\\xff\\xff\\xff\\xff\\x07"
+    file.write_bytes(content)
+    try:
+        octavo.trace.open("t.trace").validate()
+    except octavo.TraceError as error:
+        print(error)
+"""
+
+
+def test_what_a_decoder_does_not_expect_is_told_once(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", DAMAGED_TRACES], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "its decoder does not expect" in done.stdout
+    assert done.stderr == ""
+
+
 def test_a_run_that_ends_badly_does_not_end_its_siblings(cli, tmp_path):
     arguments = ("-w", "matrixmultiplication,fir", "-p", "grit,on-touch", "-s", str(SMALL), "--workers", "1")
     done = cli("compare", *arguments, "--set", "node.capacity.footprint_percent=1", "-o", "out")
