@@ -79,6 +79,22 @@ def test_results_show_themselves(comparison, tmp_path):
     assert "cannot be read" in repr(type(result)(tmp_path))
 
 
+def test_replicates_show_their_intervals_and_who_is_level():
+    placements = ["on-touch", "duplication", "ideal"]
+    several = octavo.compare(workloads=["fir"], placements=placements, scale=1 / 64, replicates=2)
+    shown = several._repr_html_()
+    assert "<th>interval</th>" in shown
+    assert "medians of 2 replicates" in shown
+    assert re.search(r"<td>[−+][\d.]+% [−+][\d.]+%</td>", shown)
+    assert "<p>fir: fastest is ideal.</p>" in shown
+
+
+def test_scenarios_are_shown_in_a_line():
+    shown = repr(octavo.scenario(workload="fir", placement="grit"))
+    assert re.fullmatch(r"Scenario\(fir under grit, \d+ lines of TOML\)", shown)
+    assert repr(octavo.Scenario("seed = 'x'")) == "Scenario(of which the TOML cannot be used)"
+
+
 def test_results_draw_themselves(comparison, tmp_path):
     result = comparison.results["fir", "grit"]
     assert result.plot()._repr_png_().startswith(b"\x89PNG")

@@ -12,7 +12,7 @@ import polars as pl
 from octavo.errors import DamagedError, ScenarioError
 from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, html, measures, pictures, sharing
-from octavo.runs.replicates import tied
+from octavo.runs.replicates import names, tied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -174,9 +174,18 @@ class Comparison:
         shown = ("workload", "variant", "time_ps", "speedup", "faults", "migrations", "duplications", "collapses")
         times = self.has_time
         columns = [name for name in shown if times or name not in ("time_ps", "speedup")]
-        rows = [[_text(name, row[name]) for name in columns] for row in self.points.to_dicts()]
+        points = self.points.to_dicts()
+        rows = [[_text(name, row[name]) for name in columns] for row in points]
         heads = ["time in ms" if name == "time_ps" else name for name in columns]
-        return html.table(f"Baseline: {self.baseline}" if times else "Without time", heads, rows)
+        if not self.replicates:
+            return html.table(f"Baseline: {self.baseline}" if times else "Without time", heads, rows)
+        after = columns.index("time_ps") + 1
+        for row, point in zip(rows, points, strict=True):
+            row.insert(after, measures.times(point).text)
+        caption = f"Baseline: {self.baseline}; medians of {points[0]['replicates']} replicates"
+        fastest = (f"{name}: fastest is {names(self.best(name))}." for name in self.workloads)
+        medians = html.table(caption, [*heads[:after], "interval", *heads[after:]], rows)
+        return medians + "".join(map(html.paragraph, fastest))
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON holds it."""

@@ -32,11 +32,17 @@ BY_LINE = "line"
 """The fidelity of a run that says nothing of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A scenario in which every value is spelled out; equal texts are equal scenarios."""
 
     toml: str
+
+    def __repr__(self) -> str:
+        try:
+            return f"Scenario({self.label} under {self.system}, {len(self.toml.splitlines())} lines of TOML)"
+        except ScenarioError:
+            return "Scenario(of which the TOML cannot be used)"
 
     @property
     def values(self) -> dict[str, Any]:
