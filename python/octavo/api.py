@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import octavo._core as _core
 from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
-from octavo.policies.names import label, strategy_name
+from octavo.policies.names import strategy_name
 from octavo.runs.comparison import Comparison, experiment_folder, save_comparison
 from octavo.runs.execute import Point, Progress, execute
-from octavo.runs.experiment import Experiment, Variant, slug
+from octavo.runs.experiment import Experiment, slug
 from octavo.runs.folder import check_writable
 from octavo.runs.progress import told
 from octavo.scenarios.nodes import node_name
-from octavo.scenarios.scenario import DEFAULT_NODE, LAUNCHES, SIMULATED, Recipe, Scenario, overrides_of, trace_name
+from octavo.scenarios.scenario import DEFAULT_NODE, SIMULATED, Recipe, Scenario, overrides_of, trace_name
+from octavo.variants import DEFAULT_PLACEMENTS, listed, variants_of
+from octavo.workloads import inspect_workload, quantum_volume, workload_program, workload_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +29,20 @@ if TYPE_CHECKING:
     from octavo.policies.names import Strategy
     from octavo.runs.result import RunResult
 
-DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
-_PLACED_KINDS = (LAUNCHES, "managed", "recorded")
-"""Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
+__all__ = [
+    "DEFAULT_PLACEMENTS",
+    "PlannedComparison",
+    "compare",
+    "folder_of",
+    "inspect_workload",
+    "plan_comparison",
+    "quantum_volume",
+    "recipe",
+    "run",
+    "scenario",
+    "workload_program",
+    "workload_result",
+]
 
 
 def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Arguments]) -> Recipe:
@@ -237,154 +248,18 @@ def plan_comparison(
     **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
-    variants = _variants(_listed(placements), _listed(kinds), _listed(sharings))
+    variants = variants_of(listed(placements), listed(kinds), listed(sharings))
     labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
         raise ScenarioError(f"unknown baseline `{baseline}`: expected one of {', '.join(labels)}")
     single = arguments.get("workload")
-    named = _listed(workloads) or (None if single is None else [str(single)])
+    named = listed(workloads) or (None if single is None else [str(single)])
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
     )
-
-
-def _listed(names: Any) -> Any:
-    """A list of names, which may be a single one: its letters are never meant."""
-    return [names] if isinstance(names, (str, Path, type)) else names
-
-
-def _variants(
-    placements: Sequence[Strategy] | None, kinds: Sequence[str] | None, sharings: Sequence[Strategy] | None
-) -> list[Variant]:
-    """A variant for each placement, or for each kind, each of them with each way to share."""
-    if not sharings:
-        return _placed_variants(placements, kinds)
-    shared = [Variant(label(sharing), (f"memory.sharing={strategy_name(sharing)}",)) for sharing in sharings]
-    if placements is None and not kinds:
-        return shared
-    return [
-        Variant(f"{variant.label} {sharing.label}", (*variant.overrides, *sharing.overrides))
-        for variant in _placed_variants(placements, kinds)
-        for sharing in shared
-    ]
-
-
-def _placed_variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:
-    """A variant for each placement; or for each kind, and each placement of a kind that asks one."""
-    if placements is None:
-        placements = () if kinds else DEFAULT_PLACEMENTS
-    placed = [Variant(label(placement), (f"memory.placement={strategy_name(placement)}",)) for placement in placements]
-    if not kinds:
-        return placed
-    variants = []
-    for kind in kinds:
-        chosen = f"program.kind={kind}"
-        asked = placed if kind in _PLACED_KINDS else []
-        own = [Variant(f"{kind} {variant.label}", (chosen, *variant.overrides)) for variant in asked]
-        variants += own or [Variant(kind, (chosen,))]
-    return variants
-
-
-def inspect_workload(source: Scenario) -> dict[str, Any]:
-    """What a scenario's workload touches, reads, writes and shares between its GPUs.
-
-    Raises:
-        ScenarioError: the workload cannot be built.
-
-    """
-    try:
-        characteristics: dict[str, Any] = json.loads(_core.inspect_workload(source.toml))
-    except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
-    return characteristics
-
-
-def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> dict[str, Any]:
-    """The circuit that the workload `quantum-volume` simulates, and the amplitudes that it leads to.
-
-    Args:
-        qubits: 2 to 20.
-        depth: Layers, 1 to 1000; as many as qubits if left out.
-        seed: As a scenario's: from 0, below 2^63.
-
-    Returns:
-        `gates` (`layer`, `qubits`, `matrix`), in order, and `amplitudes` after them, by state: bit q of an index is
-        qubit q. The first qubit of a gate is the lower bit of a row or column of its matrix. Complex numbers are pairs.
-
-    Raises:
-        ScenarioError: a number out of range.
-
-    """
-    layers = qubits if depth is None else depth
-    for name, found, least, most in (("qubits", qubits, 2, 20), ("depth", layers, 1, 1000)):
-        if not least <= found <= most:
-            raise ScenarioError(f"{name}: expected {least} to {most}, found {found}")
-    if not 0 <= seed < 1 << 63:
-        raise ScenarioError(f"seed: expected a whole number from 0 and below 2^63, found {seed}")
-    try:
-        circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, layers, seed))
-    except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
-    return circuit
-
-
-def workload_result(source: Scenario) -> dict[str, Any]:
-    """What a scenario's workload computes.
-
-    Programs on graphs find ranks, levels, distances, components, communities or the lightest forest; `kmeans`,
-    `background`, `alignment`, `bst` and `evolution` what their names say.
-
-    Returns:
-        `result`, the name of a list of numbers (none where there is none, as for vertices that no path leads to), that
-        list, and what it was computed from, under the names of the program's buffers. Of graphs that is one number
-        for each vertex and the graph as rows: `offsets`, `neighbours`, and `weights` where there are some. Rows hold
-        where edges lead for `bfs-balanced`, where they come from for `pagerank` and `sssp`, and both for the others.
-
-    Raises:
-        ScenarioError: the workload cannot be built, or computes nothing of this kind.
-
-    """
-    try:
-        found: dict[str, Any] = json.loads(_core.workload_result(source.toml))
-    except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
-    except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
-    return found
-
-
-def workload_program(
-    source: Scenario, kind: str = "managed", *, spread: str = "interleaved", threads: int = 1
-) -> dict[str, Any]:
-    """A scenario's workload as a whole program: its buffers and, in order, what host and GPUs do with them.
-
-    Args:
-        source: The scenario.
-        kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`; `recorded` of a trace that holds a
-            whole program.
-        spread: How explicit buffers lie on several GPUs: `interleaved` page by page, or `split` in equal parts.
-        threads: Threads of the host that write inputs and read outputs.
-
-    Returns:
-        `buffers` (name, bytes, kind) and `actions`: what is done, with which buffers, how many bytes, and the numbers
-        of the actions that it waits for.
-
-    Raises:
-        ScenarioError: the workload cannot be built, or there is no such kind or spread.
-
-    """
-    if threads < 1:
-        raise ScenarioError(f"threads: expected at least 1, found {threads}")
-    try:
-        program: dict[str, Any] = json.loads(_core.workload_program(source.toml, kind, spread, threads))
-    except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
-    except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
-    return program
 
 
 def folder_of(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:

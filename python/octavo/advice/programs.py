@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from octavo import api
 from octavo.advice import model
+from octavo.advice.copies import Copies, copies_of, read_again
 from octavo.advice.facts import Buffer, Fact
 from octavo.errors import AdviceError
 from octavo.measured.calibrate import quantities
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _LANES = 64
 """Lanes of a wavefront; each does an operation for each vector instruction."""
-_ON_HOST = "@host"
-"""What a program calls the memory on the host beside a device buffer."""
 _NEAR = 2
 """Stores of the host between launches from which on host and device write in turns; chosen."""
 _KINDS: Mapping[str, Placement] = {
@@ -72,19 +70,6 @@ def buffers(scenario: Scenario, system: System) -> list[Buffer]:
     return [_buffer(each, program, system) for each in counted["buffers"]]
 
 
-@dataclass
-class _Copies:
-    """What device placement of one buffer copies."""
-
-    into: int = 0
-    out: int = 0
-    calls: int = 0
-    first_by_host: bool = False
-    writes_between: int = 0
-    round_trips: Counter[int] = field(default_factory=Counter)
-    """Bytes that the host reads or writes between launches, by the launch that comes next: the larger of the two."""
-
-
 @dataclass(frozen=True)
 class _Naps:
     """How a guard against thrashing holds up faults."""
@@ -106,7 +91,7 @@ class _Program:
     wavefronts: float
     """Wavefronts of a launch, on average."""
     present: Mapping[str, Placement]
-    copies: Mapping[str, _Copies]
+    copies: Mapping[str, Copies]
     read_again: Mapping[str, int]
     """Ranges of each buffer that the host reads between launches without a copy, if all lie in device memory."""
     first_level: int
@@ -129,8 +114,8 @@ class _Program:
             groups=counted["work_groups"],
             wavefronts=counted["wavefronts"] / launches,
             present=_present(scenario, names),
-            copies=_copies(actions, names),
-            read_again=_read_again(actions, names),
+            copies=copies_of(actions, names),
+            read_again=read_again(actions, names),
             first_level=round(quantities.number(values["node"]["l1"]["size"], "B")),
             tree=prefetch["threshold"] if prefetch["name"] == "tree" else None,
             naps=_naps(values["memory"].get("guard") or {}),
@@ -154,52 +139,6 @@ def _present(scenario: Scenario, names: Sequence[str]) -> dict[str, Placement]:
         return {name: _KINDS.get(listed.get(name, "managed"), "managed") for name in names}
     own = scenario.values.get("program", {}).get("buffers", {})
     return {name: _KINDS[own.get(name, {}).get("kind") or kind] for name in names}
-
-
-def _copies(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, _Copies]:
-    """What the program copies to and from each buffer if all lie in device memory."""
-    found = {name: _Copies() for name in names}
-    launches = 0
-    between: dict[str, Counter[int]] = {name: Counter() for name in names}
-    ends = sum(action["action"] == "launch" for action in actions)
-    for action in actions:
-        launches += action["action"] == "launch"
-        if action["action"] != "copy":
-            continue
-        source, target = action["buffers"]
-        inwards = source.endswith(_ON_HOST) and target in found
-        name = target if inwards else source
-        copies = found[name]
-        copies.calls += 1
-        copies.into += action["bytes"] if inwards else 0
-        copies.out += 0 if inwards else action["bytes"]
-        if inwards and launches == 0:
-            copies.first_by_host = True
-        elif launches < ends or inwards:
-            copies.writes_between += inwards
-            between[name][launches] = max(between[name][launches], action["bytes"])
-    for name, trips in between.items():
-        found[name].round_trips = trips
-    return found
-
-
-def _read_again(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, int]:
-    """Ranges that the host reads of its own copy, as nothing came back before: pages that the device has had."""
-    found = dict.fromkeys(names, 0)
-    copied: set[str] = set()
-    launched = False
-    for action in actions:
-        launched |= action["action"] == "launch"
-        if action["action"] == "copy":
-            copied.add(action["buffers"][0])
-        elif action["action"] == "launch":
-            copied.clear()
-        elif action["action"] == "host" and launched and "reads" in action["what"]:
-            for each in action["buffers"]:
-                name = each.removesuffix(_ON_HOST)
-                if each.endswith(_ON_HOST) and name in found and name not in copied:
-                    found[name] += 1
-    return found
 
 
 def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Buffer:
@@ -242,7 +181,7 @@ def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Bu
     )
 
 
-def _remigration(copies: _Copies, touched_pages: int, page: int) -> Fact:
+def _remigration(copies: Copies, touched_pages: int, page: int) -> Fact:
     """Pages that the host touches between launches go back and come again, if the device touches them all again."""
     again = sum(-(-size // page) for size in copies.round_trips.values())
     rho = 1.0 + again / max(touched_pages, 1)
@@ -302,6 +241,6 @@ def _returned(name: str, pages: int, sigma: float, program: _Program, system: Sy
     }
 
 
-def _held(copies: _Copies, program: _Program) -> float:
+def _held(copies: Copies, program: _Program) -> float:
     """Seconds that its faults are held up, at least one page of it going to and fro."""
     return max(copies.writes_between - program.naps.after, 0) * program.naps.seconds

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import polars as pl
 import typer
 
 from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import former, options
+from octavo.cli.compared import show
 from octavo.cli.complete import names as complete
-from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.cli.sink import Sink
-from octavo.runs import live, measures
+from octavo.runs import live
 from octavo.runs.progress import watching
-from octavo.runs.replicates import names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from octavo.arguments import Arguments
-    from octavo.runs.comparison import Comparison
 
 EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
@@ -154,163 +149,3 @@ def compare(
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
-
-
-def show(sink: Sink, comparison: Comparison) -> None:
-    """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times."""
-    if not comparison.has_time:
-        for workload in comparison.workloads:
-            _show_decisions(sink, comparison.points.filter(pl.col("workload") == workload).to_dicts())
-        return
-    whole = measures.has_phases(comparison.points)
-    if whole:
-        _show_phases(sink, comparison)
-    for workload in comparison.workloads:
-        points = [point for point in comparison.points.to_dicts() if point["workload"] == workload]
-        if not whole:
-            _show_counts(sink, workload, points)
-        _show_shares(sink, workload, points)
-    _show_replicates(sink, comparison)
-    _show_sharing(sink, comparison)
-    show_own_strategies(sink, next(iter(comparison.results.values())).scenario)
-    if len(comparison.workloads) > 1:
-        show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
-
-
-def _show_replicates(sink: Sink, comparison: Comparison) -> None:
-    """Medians with their intervals, and who is fastest as far as they tell."""
-    if not comparison.replicates:
-        return
-    rows = [
-        (
-            point["workload"],
-            point["variant"],
-            milliseconds(point["time_ps"]),
-            measures.times(point).text,
-            f"{point['speedup']:.2f}",
-            f"{point['speedup_low']:.2f} – {point['speedup_high']:.2f}",
-        )
-        for point in comparison.points.to_dicts()
-    ]
-    columns = ["workload", "variant", "median time", "interval", "speed-up", "interval of it"]
-    sink.table(f"Medians of {comparison.points['replicates'][0]} replicates", columns, rows)
-    for workload in comparison.workloads:
-        sink.tell(f"{workload}: fastest is {names(comparison.best(workload))}.")
-
-
-def _show_sharing(sink: Sink, comparison: Comparison) -> None:
-    """What the jobs of a scenario cost each other."""
-    jobs, sharing = comparison.jobs, comparison.sharing
-    if jobs is None or sharing is None:
-        return
-    rows = [
-        (
-            row["variant"],
-            row["job"],
-            milliseconds(row["time_ps"]),
-            milliseconds(row["alone_ps"]),
-            f"{row['slowdown']:.3f}",
-            *(f"{row[name]:,}" for name in ("repetitions", "faults", "migrations", "evictions")),
-        )
-        for row in jobs.to_dicts()
-    ]
-    columns = ["variant", "job", "together", "alone", "slow-down", "ends", "faults", "migrations", "evictions"]
-    sink.table("Jobs beside each other and alone (others idle, units and memory kept)", columns, rows)
-    names = ("worst_slowdown", "fairness", "jain", "weighted_speedup")
-    measured = [(row["variant"], *(f"{row[name]:.3f}" for name in names)) for row in sharing.to_dicts()]
-    sink.table("Sharing", ["variant", "worst slow-down", "min/max", "Jain", "weighted speed-up"], measured)
-
-
-def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
-    """Speed-ups by workload and variant, with geometric means."""
-    table = comparison.speedups()
-    rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
-    sink.table(title, table.columns, rows)
-
-
-_DECISIONS = {
-    "faults": "faults",
-    "migrations": "migrated",
-    "duplications": "duplicated",
-    "collapses": "collapsed",
-    "evictions_written": "evicted",
-    "prefetched": "prefetched",
-    "remote_gpu_lines": "lines of GPUs",
-    "remote_host_lines": "lines of host",
-}
-"""Counts of runs without time, and shorter names of them."""
-
-
-def _show_decisions(sink: Sink, points: Sequence[dict[str, Any]]) -> None:
-    used = [count for count in _DECISIONS if any(point[count] for point in points)]
-    rows = [[point["variant"], *(f"{point[count]:,}" for count in used)] for point in points]
-    names = [_DECISIONS[count] for count in used]
-    sink.table(f"{points[0]['workload']}: what each variant does, without time", ["variant", *names], rows)
-
-
-_PHASES = {
-    "allocation": "allocate",
-    "host_initialisation": "initialise",
-    "copies": "copies",
-    "kernels": "kernels",
-    "host_results": "results",
-    "deallocation": "free",
-    "other": "other",
-}
-"""Shorter names of phases, for narrow tables."""
-
-
-def _show_phases(sink: Sink, comparison: Comparison) -> None:
-    """Whole programs: what each kind does and where its time goes, one row for each workload and kind."""
-    points = comparison.points.to_dicts()
-    totals = [
-        [
-            point["workload"],
-            point["variant"],
-            milliseconds(point["time_ps"]),
-            f"{point['speedup']:.2f}",
-            f"{point['faults']:,}",
-            *(_mebibytes(point[name]) for name in ("migrated_bytes", "copied_bytes")),
-        ]
-        for point in points
-    ]
-    columns = ["workload", "kind", "time", "speed-up", "faults", "MiB moved", "MiB copied"]
-    sink.table(f"Whole programs, speed-up over {comparison.baseline}", columns, totals)
-    found = [measures.phases(point) for point in points]
-    used = [phase for phase in _PHASES if any(times[phase] for times in found)]
-    rows = [
-        [point["workload"], point["variant"], *(f"{times[phase] * 1e-9:.3f}" for phase in used)]
-        for point, times in zip(points, found, strict=True)
-    ]
-    names = [_PHASES[phase] for phase in used]
-    sink.table("Whole programs: milliseconds of each phase", ["workload", "kind", *names], rows)
-
-
-def _mebibytes(count: int | None) -> str:
-    """Bytes for tables; launches alone do not tell."""
-    return "–" if count is None else f"{count / (1 << 20):.1f}"
-
-
-def _show_counts(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
-    counts = [
-        [
-            point["variant"],
-            milliseconds(point["time_ps"]),
-            f"{point['speedup']:.2f}",
-            *(f"{point[count]:,}" for count in ("faults", "migrations", "duplications", "collapses")),
-        ]
-        for point in points
-    ]
-    columns = ["placement", "time", "speed-up", "faults", "migrated", "duplicated", "collapsed"]
-    sink.table(f"{workload}: what each placement does", columns, counts)
-
-
-def _show_shares(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
-    splits = [measures.shares(point) for point in points]
-    causes = [cause for cause in measures.CAUSES if any(split[cause] >= 0.0005 for split in splits)]
-    shares = [
-        [point["variant"], *(f"{split[cause]:.1%}" for cause in causes)]
-        for point, split in zip(points, splits, strict=True)
-    ]
-    names = [measures.SHORT.get(cause, cause) for cause in causes]
-    sink.table(f"{workload}: where the time of its accesses goes", ["variant", *names], shares)

@@ -12,7 +12,7 @@ import typer
 
 from octavo import api
 from octavo.cli import options
-from octavo.cli.compare import show
+from octavo.cli.compared import show
 from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
 

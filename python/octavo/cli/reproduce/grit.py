@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.cli import options
-from octavo.cli.compare import show_speedups
+from octavo.cli.compared import show_speedups
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,8 @@ import polars as pl
 
 from octavo.errors import CalibrationError, DamagedError
 from octavo.files import digest, links, manifest
+from octavo.measured.calibrate import sidecar as sidecar_file
+from octavo.measured.calibrate.sidecar import AGAIN, Origin
 from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
 from octavo.runs import folder
 
@@ -17,33 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-SAMPLES_FORMAT = 1
-_AGAIN = "measure it again with --force"
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What decides whether samples can stand for a new measurement; equal origins are the same measurement."""
-
-    gpu: str
-    """Name of the GPU, such as `NVIDIA H200`."""
-    uuid: str
-    driver: str
-    effort: str
-    """`quick` or `full`."""
-    digest: str
-    """Digest of the probe's sources."""
-    gpus: int
-    """GPUs in the machine."""
-
-    def difference(self, other: Origin, but: str = "") -> str | None:
-        """The first thing that differs, in words; `but` may differ."""
-        names = {"digest": "version of the probe", "uuid": "GPU", "gpus": "number of GPUs"}
-        for key, mine in asdict(self).items():
-            theirs = asdict(other)[key]
-            if mine != theirs and key != but:
-                return f"{names.get(key, key)} `{mine}`, not `{theirs}`"
-        return None
+SAMPLES_FORMAT = sidecar_file.FORMAT
 
 
 @dataclass(frozen=True)
@@ -126,12 +101,13 @@ def checked(probe: str, table: pl.DataFrame, where: str) -> pl.DataFrame:
                 raise CalibrationError(
                     f"{where}: column `{parameter}`: expected a value in every row of series `{name}`, "
                     f"found {missing} of {rows.height} rows without one",
-                    _AGAIN,
+                    AGAIN,
                 )
         if series.timed and not (rows["seconds"] >= 0).all():
             found = rows["seconds"].min()
             raise CalibrationError(
-                f"{where}: column `seconds`: expected times of 0 or more in series `{name}`, found {found!r}", _AGAIN
+                f"{where}: column `seconds`: expected times of 0 or more in series `{name}`, found {found!r}",
+                AGAIN,
             )
     return table
 
@@ -139,9 +115,9 @@ def checked(probe: str, table: pl.DataFrame, where: str) -> pl.DataFrame:
 def _check_column(table: pl.DataFrame, name: str, kind: type[pl.DataType], where: str) -> None:
     if name not in table.columns:
         names = ", ".join(table.columns)
-        raise CalibrationError(f"{where}: expected a column `{name}`, found the columns {names}", _AGAIN)
+        raise CalibrationError(f"{where}: expected a column `{name}`, found the columns {names}", AGAIN)
     if (found := table[name].dtype) not in (kind, pl.Null):
-        raise CalibrationError(f"{where}: column `{name}`: expected {kind.__name__}, found {found}", _AGAIN)
+        raise CalibrationError(f"{where}: column `{name}`: expected {kind.__name__}, found {found}", AGAIN)
 
 
 def write(directory: Path, samples: Samples) -> None:
@@ -166,14 +142,14 @@ def write(directory: Path, samples: Samples) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         _refuse_links(directory, samples.probe)
-        _sidecar(directory, samples.probe).unlink(missing_ok=True)
+        sidecar_file.path_of(directory, samples.probe).unlink(missing_ok=True)
         with folder.replaced_file(path) as temporary:
             samples.table.write_parquet(str(temporary), compression="zstd")
         _write_records(activity_file(directory, samples.probe), samples.activity)
         sidecar["files"] = {name: asdict(found) for name, found in _entries(directory, samples).items()}
     except OSError as error:
         raise CalibrationError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
-    folder.write_json(_sidecar(directory, samples.probe), {**sidecar, "check": _check(sidecar)})
+    folder.write_json(sidecar_file.path_of(directory, samples.probe), {**sidecar, "check": sidecar_file.check(sidecar)})
 
 
 def _entries(directory: Path, samples: Samples) -> dict[str, digest.Entry]:
@@ -184,11 +160,6 @@ def _entries(directory: Path, samples: Samples) -> dict[str, digest.Entry]:
     for path in paths:
         digest.sync(path)
     return {path.name: digest.entry(path) for path in paths}
-
-
-def _check(sidecar: Mapping[str, Any]) -> str:
-    """The hash of everything in a sidecar but itself."""
-    return digest.of_text(json.dumps({key: value for key, value in sidecar.items() if key != "check"}, sort_keys=True))
 
 
 def beside(output: Path) -> Path:
@@ -219,17 +190,21 @@ def _write_records(path: Path, activity: Activity | None) -> None:
 def discard(directory: Path, probe: str) -> None:
     """A probe is no longer finished: it is about to be measured anew; raises `OutputError` as `write`."""
     _refuse_links(directory, probe)
-    _sidecar(directory, probe).unlink(missing_ok=True)
+    sidecar_file.path_of(directory, probe).unlink(missing_ok=True)
 
 
 def _refuse_links(directory: Path, probe: str) -> None:
-    for file in (_sidecar(directory, probe), directory / f"{probe}.parquet", activity_file(directory, probe)):
+    for file in (
+        sidecar_file.path_of(directory, probe),
+        directory / f"{probe}.parquet",
+        activity_file(directory, probe),
+    ):
         links.inside(directory, file.name)
 
 
 def is_finished(directory: Path, probe: str) -> bool:
     """Whether a probe has finished samples."""
-    return _sidecar(directory, probe).is_file()
+    return sidecar_file.path_of(directory, probe).is_file()
 
 
 def read(directory: Path, probe: str) -> Samples:
@@ -239,16 +214,16 @@ def read(directory: Path, probe: str) -> Samples:
         CalibrationError: it is not there, damaged, or of another format.
 
     """
-    sidecar = _read_sidecar(_sidecar(directory, probe))
+    sidecar = sidecar_file.read(sidecar_file.path_of(directory, probe))
     _verify(directory, sidecar)
     path = directory / f"{probe}.parquet"
     try:
         table = pl.read_parquet(path, glob=False)
     except FileNotFoundError:
-        raise CalibrationError(f"{path}: expected the samples of probe `{probe}`, found no file", _AGAIN) from None
+        raise CalibrationError(f"{path}: expected the samples of probe `{probe}`, found no file", AGAIN) from None
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise CalibrationError(f"{path} is damaged: expected a Parquet table, found: {reason}", _AGAIN) from None
+        raise CalibrationError(f"{path} is damaged: expected a Parquet table, found: {reason}", AGAIN) from None
     return Samples(
         probe,
         checked(probe, table, str(path)),
@@ -269,7 +244,7 @@ def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
         entries = {name: digest.Entry(**found) for name, found in sidecar["files"].items()}
         manifest.verify(directory, manifest.Manifest("samples", entries))
     except DamagedError as error:
-        raise CalibrationError(error.message, _AGAIN) from None
+        raise CalibrationError(error.message, AGAIN) from None
 
 
 def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Activity | None:
@@ -279,64 +254,9 @@ def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Acti
     try:
         return Activity(**about, records=path.read_bytes())
     except OSError as error:
-        raise CalibrationError(f"{path}: expected CUPTI records, found: {error.strerror}", _AGAIN) from None
+        raise CalibrationError(f"{path}: expected CUPTI records, found: {error.strerror}", AGAIN) from None
     except TypeError:
-        where, found = _sidecar(directory, probe), ", ".join(about)
+        where, found = sidecar_file.path_of(directory, probe), ", ".join(about)
         raise CalibrationError(
-            f"{where}: key `activity`: expected cupti, dropped and layout, found {found}", _AGAIN
+            f"{where}: key `activity`: expected cupti, dropped and layout, found {found}", AGAIN
         ) from None
-
-
-_SIDECAR: dict[str, type | tuple[type, ...]] = {
-    "format": int,
-    "probe": str,
-    "date": str,
-    "origin": dict,
-    "device": dict,
-    "skipped": dict,
-    "activity": (dict, type(None)),
-}
-
-
-_EXPECTED = {
-    "format": "a number",
-    "probe": "a name",
-    "date": "a date",
-    "origin": "an object",
-    "device": "an object",
-    "skipped": "an object",
-    "activity": "an object or null",
-}
-
-
-def _read_sidecar(path: Path) -> dict[str, Any]:
-    try:
-        sidecar = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CalibrationError(f"{path}: expected a finished probe, found no file", _AGAIN) from None
-    except (OSError, ValueError) as error:
-        raise CalibrationError(f"{path} is damaged: expected JSON, found {error}", _AGAIN) from None
-    if not isinstance(sidecar, dict):
-        raise CalibrationError(f"{path} is damaged: expected an object, found {type(sidecar).__name__}", _AGAIN)
-    for key, kind in _SIDECAR.items():
-        if key not in sidecar or not isinstance(sidecar[key], kind):
-            found = type(sidecar[key]).__name__ if key in sidecar else "nothing"
-            raise CalibrationError(f"{path}: key `{key}`: expected {_EXPECTED[key]}, found {found}", _AGAIN)
-    if not isinstance(sidecar.get("host", {}), dict):
-        raise CalibrationError(
-            f"{path}: key `host`: expected an object, found {type(sidecar['host']).__name__}", _AGAIN
-        )
-    if sidecar["format"] != SAMPLES_FORMAT:
-        raise CalibrationError(f"{path}: expected format {SAMPLES_FORMAT}, found {sidecar['format']}", _AGAIN)
-    if set(sidecar["origin"]) != set(Origin.__dataclass_fields__):
-        found = ", ".join(sidecar["origin"])
-        expected = ", ".join(Origin.__dataclass_fields__)
-        raise CalibrationError(f"{path}: key `origin`: expected {expected}, found {found}", _AGAIN)
-    if not {"files", "check"}.isdisjoint(sidecar) and sidecar.get("check") != _check(sidecar):
-        expected = sidecar.get("check", "of its own")
-        raise CalibrationError(f"{path} is damaged: expected contents with `check` {expected}, found others", _AGAIN)
-    return sidecar
-
-
-def _sidecar(directory: Path, probe: str) -> Path:
-    return directory / f"{probe}.json"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import CalibrationError, InterruptedRun
 from octavo.measured.calibrate import made, samples
-from octavo.measured.calibrate.samples import Activity, Origin, Samples
+from octavo.measured.calibrate.samples import Activity, Samples
+from octavo.measured.calibrate.sidecar import Origin
 from octavo.runs.execute import Progress
 
 if TYPE_CHECKING:

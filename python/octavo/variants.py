@@ -1,0 +1,56 @@
+"""What a comparison puts side by side: placements, kinds of memory, ways to share it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.policies.names import label, strategy_name
+from octavo.runs.experiment import Variant
+from octavo.scenarios.scenario import LAUNCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.policies.names import Strategy
+
+DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
+_PLACED_KINDS = (LAUNCHES, "managed", "recorded")
+"""Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
+
+
+def listed(names: Any) -> Any:
+    """A list of names, which may be a single one: its letters are never meant."""
+    return [names] if isinstance(names, (str, Path, type)) else names
+
+
+def variants_of(
+    placements: Sequence[Strategy] | None, kinds: Sequence[str] | None, sharings: Sequence[Strategy] | None
+) -> list[Variant]:
+    """A variant for each placement, or for each kind, each of them with each way to share."""
+    if not sharings:
+        return _placed_variants(placements, kinds)
+    shared = [Variant(label(sharing), (f"memory.sharing={strategy_name(sharing)}",)) for sharing in sharings]
+    if placements is None and not kinds:
+        return shared
+    return [
+        Variant(f"{variant.label} {sharing.label}", (*variant.overrides, *sharing.overrides))
+        for variant in _placed_variants(placements, kinds)
+        for sharing in shared
+    ]
+
+
+def _placed_variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:
+    """A variant for each placement; or for each kind, and each placement of a kind that asks one."""
+    if placements is None:
+        placements = () if kinds else DEFAULT_PLACEMENTS
+    placed = [Variant(label(placement), (f"memory.placement={strategy_name(placement)}",)) for placement in placements]
+    if not kinds:
+        return placed
+    variants = []
+    for kind in kinds:
+        chosen = f"program.kind={kind}"
+        asked = placed if kind in _PLACED_KINDS else []
+        own = [Variant(f"{kind} {variant.label}", (chosen, *variant.overrides)) for variant in asked]
+        variants += own or [Variant(kind, (chosen,))]
+    return variants
