@@ -1290,7 +1290,7 @@ class MemoryGuard(TypedDict, total=False):
 
     fast_links: Literal["node", "none", "gpus", "all"]
     """Which memories processors map by a fast link with atomics: a thrashing page is pinned there at once, without
-    throttling. Default `node`: as the node's links are; the driver reads this from the hardware. The other values
+    throttling; default `node`: as the node's links are; the driver reads this from the hardware. The other values
     ignore the links: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the host's, too, as
     on a coherent node)."""
 

@@ -49,7 +49,7 @@ pub(super) struct Options {
     /// How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`).
     pub max_resets: u8,
     /// Which memories processors map by a fast link with atomics: a thrashing page is pinned there at once, without
-    /// throttling. Default `node`: as the node's links are; the driver reads this from the hardware. The other values
+    /// throttling; default `node`: as the node's links are; the driver reads this from the hardware. The other values
     /// ignore the links: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the host's, too, as
     /// on a coherent node).
     pub fast_links: LinksThere,
