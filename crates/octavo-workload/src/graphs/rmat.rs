@@ -5,6 +5,12 @@ use crate::random::{mixed, permuted};
 
 /// Bits of randomness a level takes.
 const LEVEL_BITS: u32 = 16;
+/// Levels that one drawn word is for.
+const LEVELS_AT_ONCE: u32 = u64::BITS / LEVEL_BITS;
+/// A one in each half of a word.
+const BOTH: u64 = 1 | 1 << u32::BITS;
+/// Edges that are drawn before something is done with them: they stay in the first-level cache.
+const AT_A_TIME: u64 = 2048;
 
 /// How a graph is drawn. The same values give the same edges.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,11 +30,19 @@ pub struct Rmat {
 
 impl Rmat {
     /// Calls with both ends of each edge.
+    ///
+    /// Edges are drawn some at a time: what is done with them is mostly to wait for memory, and waits of neighbours overlap
+    /// where nothing is drawn between them.
     pub fn each(&self, mut found: impl FnMut(u32, u32)) {
         let draw = Draw::new(self);
-        for edge in 0..self.edges {
-            let (from, to) = draw.edge(edge);
-            found(self.name(from), self.name(to));
+        let mut drawn = Vec::with_capacity(AT_A_TIME as usize);
+        for first in (0..self.edges).step_by(AT_A_TIME as usize) {
+            let ends = |number| {
+                let (from, to) = draw.edge(number);
+                (self.name(from), self.name(to))
+            };
+            drawn.extend((first..self.edges.min(first + AT_A_TIME)).map(ends));
+            drawn.drain(..).for_each(|(from, to)| found(from, to));
         }
     }
 
@@ -52,15 +66,19 @@ impl Rmat {
 struct Draw<'a> {
     rmat: &'a Rmat,
     levels: u32,
-    /// Below these a draw falls into the first, the first two, the first three quadrants.
-    bounds: [u64; 3],
+    /// Added to a draw, these carry where it does not fall into the first, the first two, the first three quadrants; for two
+    /// draws at once, one in each half.
+    carries: [u64; 3],
 }
 
 impl<'a> Draw<'a> {
     fn new(rmat: &'a Rmat) -> Self {
         let [a, b, c] = rmat.quadrants;
-        let bounds = [a, a + b, a + b + c].map(|share| (share * f64::from(1u32 << LEVEL_BITS)).round() as u64);
-        Self { rmat, levels: rmat.vertices.next_power_of_two().trailing_zeros(), bounds }
+        let carries = [a, a + b, a + b + c].map(|share| {
+            let bound = (share * f64::from(1u32 << LEVEL_BITS)).round() as u64;
+            (1u64 << LEVEL_BITS).saturating_sub(bound) * BOTH
+        });
+        Self { rmat, levels: rmat.vertices.next_power_of_two().trailing_zeros(), carries }
     }
 
     fn edge(&self, number: u64) -> (u32, u32) {
@@ -74,20 +92,37 @@ impl<'a> Draw<'a> {
     }
 
     fn fall(&self, state: &mut u64) -> (u32, u32) {
-        let (mut from, mut to, mut bits) = (0, 0, 0);
-        for level in 0..self.levels {
-            if level % (64 / LEVEL_BITS) == 0 {
-                *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-                bits = mixed(*state);
-            }
-            let drawn = bits & ((1 << LEVEL_BITS) - 1);
-            bits >>= LEVEL_BITS;
-            let lower = u32::from(drawn >= self.bounds[1]);
-            let right = u32::from(drawn >= self.bounds[0]) ^ lower ^ u32::from(drawn >= self.bounds[2]);
-            (from, to) = (from << 1 | lower, to << 1 | right);
+        let (mut from, mut to, mut left) = (0, 0, self.levels);
+        while left > 0 {
+            *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let (lower, right) = self.four_levels(mixed(*state));
+            let levels = left.min(LEVELS_AT_ONCE);
+            let unused = LEVELS_AT_ONCE - levels;
+            (from, to) = (from << levels | lower >> unused, to << levels | right >> unused);
+            left -= levels;
         }
         (from, to)
     }
+
+    /// Whether it goes to the lower and to the right half at each of four levels, the first level in the highest bit. The first
+    /// has the lowest bits of what is drawn.
+    fn four_levels(&self, drawn: u64) -> (u32, u32) {
+        let halves = |draws: u64| {
+            let [first, second, third] = self.carries.map(|carry| draws + carry);
+            (second, first ^ second ^ third)
+        };
+        let alternate = u64::from(u16::MAX) * BOTH;
+        let ((lower, right), (next_lower, next_right)) =
+            (halves(drawn & alternate), halves(drawn >> LEVEL_BITS & alternate));
+        (in_order(lower, next_lower), in_order(right, next_right))
+    }
+}
+
+/// Carries of the first and third level, and those of the second and fourth, as four bits.
+fn in_order(odd: u64, even: u64) -> u32 {
+    let carried = |sums: u64| sums >> LEVEL_BITS & BOTH;
+    let pairs = carried(odd) << 1 | carried(even);
+    (pairs << 2 | pairs >> u32::BITS) as u32 & 0xF
 }
 
 #[cfg(test)]
@@ -130,6 +165,36 @@ mod tests {
             (share(true, true), 0.05),
         ] {
             assert!((found - expected).abs() < 0.005, "{found} for {expected}");
+        }
+    }
+
+    /// Level by level, as it is defined; with all of the first quadrants, no level at all, and numbers of levels that are no
+    /// multiple of four.
+    #[test]
+    fn four_levels_at_once_are_four_levels() {
+        let by_level = |rmat: &Rmat, state: &mut u64| {
+            let [a, b, c] = rmat.quadrants;
+            let bounds = [a, a + b, a + b + c].map(|share| (share * 65536.0).round() as u64);
+            let (mut from, mut to, mut bits) = (0, 0, 0);
+            for level in 0..rmat.vertices.next_power_of_two().trailing_zeros() {
+                if level % 4 == 0 {
+                    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+                    bits = mixed(*state);
+                }
+                let drawn = bits >> (level % 4 * 16) & 0xFFFF;
+                let quadrant = bounds.iter().filter(|&&bound| drawn >= bound).count() as u32;
+                (from, to) = (from << 1 | quadrant >> 1, to << 1 | quadrant & 1);
+            }
+            (from, to)
+        };
+        for quadrants in [[0.57, 0.19, 0.19], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0], [0.25, 0.25, 0.25]] {
+            for vertices in [2, 5, 16, 1000, 1 << 31] {
+                let rmat = Rmat { vertices, quadrants, ..SKEWED };
+                let (mut found, mut expected) = (7, 7);
+                for _ in 0..2000 {
+                    assert_eq!(Draw::new(&rmat).fall(&mut found), by_level(&rmat, &mut expected), "{rmat:?}");
+                }
+            }
         }
     }
 
