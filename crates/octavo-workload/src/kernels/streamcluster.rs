@@ -1,10 +1,10 @@
 //! Clustering of a stream of points (Rodinia `streamcluster`): what would be gained by opening one more centre.
 //!
-//! A launch asks this for one candidate: a thread for each point adds up, coordinate by coordinate, its squared
-//! distance from the candidate (coordinates lie dimension by dimension, so the points' are streamed and the candidate's
-//! is one scalar load), and compares the cost with the cost of its present centre. Points that would change write that
-//! down and what they gain; the others find their centre's number and add what it would lose without them, each in its
-//! own row of a matrix with a column for each centre. The host then decides whether the candidate is opened, and which
+//! A launch asks this for one candidate. One thread for each point adds up its squared distance from the candidate,
+//! coordinate by coordinate, and compares the cost with that of its present centre. Coordinates lie dimension by
+//! dimension: those of the points are streamed, that of the candidate is one scalar load. Points that would change write
+//! that down and what they gain. The others find their centre's number and add what it would lose without them. Each
+//! writes to its own row of a matrix with a column for each centre. The host then decides whether the candidate is opened, and which
 //! centres close. Work-groups of 512.
 //!
 //! The points are drawn, and the program is followed for real up to the last launch: the first centres by its random

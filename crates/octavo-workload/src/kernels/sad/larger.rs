@@ -28,8 +28,8 @@ mod cost {
 /// Which sums are made.
 #[derive(Clone, Copy)]
 pub(super) enum Merge {
-    /// Sums of 8 x 8 blocks, and of 8 x 4 and 4 x 8 on the way, for the upper or the lower half of a macroblock, which
-    /// are two blocks side by side, 32 lanes each.
+    /// Sums of 8 x 8 blocks of the upper or the lower half of a macroblock, and of 8 x 4 and 4 x 8 on the way. A half is
+    /// two blocks side by side, 32 lanes each.
     To8 { half: u64 },
     /// Sums of the macroblock, 32 lanes, and of its halves on the way.
     To16,
