@@ -104,7 +104,7 @@ def mgpusim(
 
     Simulates the recorded programs on the presets r9nano and r9nano-4, one configuration for all.
 
-    docs/validation.md says what is compared with what, and what the model leaves out.
+    docs/validation-mgpusim.md says what is compared with what, and what the model leaves out.
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
@@ -139,7 +139,7 @@ def mgpusim(
 MACHINE_EXAMPLES = options.examples(
     "octavo validate machine machine.toml",
     "octavo validate machine machine.toml --only memory,zero_copy --json",
-    "octavo validate machine machine.toml --markdown docs/validation.md",
+    "octavo validate machine machine.toml --markdown docs/validation-machine.md",
 )
 MachineFile = Annotated[
     Path, typer.Argument(metavar="MACHINE", help="Machine file, with its samples beside it.", show_default=False)
