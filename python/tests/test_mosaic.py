@@ -12,7 +12,7 @@ from conftest import SMALL
 
 import octavo
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import machine, mixes, pages, sharing, systems, varied
+from octavo.reproduce.mosaic import machine, mixes, pages, paging, sharing, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
 from octavo.scenarios.scenario import Recipe
@@ -96,6 +96,7 @@ def test_registers_in_time_order_make_misses_cost_time(tmp_path, in_time_order):
     """In the order of requests, `fft` is faster with misses than without them where registers are few."""
     order = f"node.registers_in_time_order={str(in_time_order).lower()}"
     study = Study(tmp_path / "out", ("workload.scale=0.0625", "node.l2.miss_registers=32", order), ("fft",), workers=2)
+    study = replace(study, node=systems.STATED)
     speed = pages.without_paging(study).points["4 KiB pages"].item()
     assert speed < 0.97 if in_time_order else speed > 1.01
 
@@ -166,17 +167,52 @@ def test_machines_differ_in_what_a_miss_costs(small):
     found = machine.machines(replace(small, applications=("gups",), ends=True))
     losses = dict(zip(found.means["setting"], found.means["4 KiB pages"], strict=True))
     assert list(losses) == [one.name for one in machine.MACHINES if one.always]
-    assert 0 < losses["non-blocking"] < losses["hits under one miss"] < losses["blocking"] < 1
+    assert 0 < losses["stated"] < losses["stated, hits under one miss"] < losses["stated, blocking"] < 1
     assert {row["published"] for row in found.compared} == {0.481, 0.02}
     assert (found.root / "losses.png").is_file()
 
 
-def test_every_machine_and_shipped_input_resolves():
+def test_machines_are_the_same_whatever_the_study_runs_on(small):
     for one in machine.MACHINES:
-        Recipe.from_names("trd", node=systems.NODE).with_overrides(one.overrides).resolve()
+        known = [
+            Recipe.from_names("trd", node=node).with_overrides(one.changes(node)).resolve().values["node"]
+            for node in (systems.STATED, systems.NODE)
+        ]
+        assert known[0] == known[1], one.name
+
+
+def test_the_machine_of_the_simulator_blocks_at_a_miss():
+    stated, simulator = (
+        Recipe.from_names("trd", node=node).resolve().values["node"] for node in (systems.STATED, systems.NODE)
+    )
+    assert stated["l1_tlb"].get("on_miss", "non-blocking") == "non-blocking"
+    assert simulator["l1_tlb"]["on_miss"] == "blocking"
+    assert {key for key in stated if stated[key] != simulator[key]} == {"dram", "l1", "l1_tlb", "scalar"}
+
+
+def test_every_shipped_input_resolves():
     for name, overrides in machine.SHIPPED.items():
         shipped = Recipe.from_names(mixes.workload((name,)), node=systems.NODE).with_overrides(overrides)
         assert shipped.resolve().values["workload"]
+
+
+def test_faults_cost_more_one_at_a_time_and_less_on_a_wider_bus(small):
+    found = paging.faults(replace(small, applications=("blk",)))
+    speed = {row["setting"]: row for row in found.means.to_dicts()}
+    assert list(speed) == [name for name, *_ in paging.FAULTS]
+    base = {name: row["4 KiB pages"] for name, row in speed.items()}
+    assert base["one fault at a time"] < base["16 faults at a time"] < base["as published"] < 1
+    assert base["as published"] < base["bus without limit"]
+    assert speed["faults share no bus"]["2 MiB pages"] < speed["bus without limit"]["2 MiB pages"]
+
+
+def test_paging_matters_less_to_longer_programs(small):
+    found = paging.lengths(replace(small, applications=("trd", "blk"), ends=True))
+    assert found.points["application"].to_list() == ["blk", "blk"], "trd repeats nothing"
+    short, long = found.points["4 KiB pages"]
+    assert short < long < 1
+    with pytest.raises(ScenarioError, match="part `lengths`: expected at least one of red, scan"):
+        paging.lengths(replace(small, applications=("trd",)))
 
 
 def test_inputs_are_those_of_the_study_and_the_shipped_ones(small):

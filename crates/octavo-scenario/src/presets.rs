@@ -21,6 +21,7 @@ const NODES: Presets = &[
     ("cuda-sm80", include_str!("../../../presets/nodes/cuda-sm80.toml")),
     ("cuda-sm90", include_str!("../../../presets/nodes/cuda-sm90.toml")),
     ("mosaic-30sm", include_str!("../../../presets/nodes/mosaic-30sm.toml")),
+    ("mosaic-30sm-published-simulator", include_str!("../../../presets/nodes/mosaic-30sm-published-simulator.toml")),
     ("dgx-v100-4", include_str!("../../../presets/nodes/dgx-v100-4.toml")),
     ("hgx-h100-8", include_str!("../../../presets/nodes/hgx-h100-8.toml")),
     ("b200-8", include_str!("../../../presets/nodes/b200-8.toml")),

@@ -2128,8 +2128,9 @@ class Node(TypedDict, total=False):
 
     preset: (
         Literal["grit-2gpu", "grit-4gpu", "grit-8gpu", "grit-16gpu", "r9nano", "r9nano-4", "cuda-sm60", "cuda-sm70",
-        "cuda-sm80", "cuda-sm90", "mosaic-30sm", "dgx-v100-4", "hgx-h100-8", "b200-8", "gh200", "gh200-cdmm", "gb200",
-        "x86-h100-hmm", "mi300a", "x86-p100-pcie3", "power8-p100", "gtx1080ti-uvmsmart"] | str
+        "cuda-sm80", "cuda-sm90", "mosaic-30sm", "mosaic-30sm-published-simulator", "dgx-v100-4", "hgx-h100-8",
+        "b200-8", "gh200", "gh200-cdmm", "gb200", "x86-h100-hmm", "mi300a", "x86-p100-pcie3", "power8-p100",
+        "gtx1080ti-uvmsmart"] | str
     )
     """Values to start from."""
 

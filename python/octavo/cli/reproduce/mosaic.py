@@ -11,8 +11,9 @@ from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.reproduce.mosaic import machine, mixes, pages, sharing, varied
+from octavo.reproduce.mosaic import paging as over_the_bus
 from octavo.reproduce.mosaic.study import Study
-from octavo.reproduce.mosaic.systems import UNITS
+from octavo.reproduce.mosaic.systems import NODE, UNITS
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -31,9 +32,13 @@ PARTS: dict[str, Callable[[Study], Part]] = {
     "bloat": varied.bloat,
     "machines": machine.machines,
     "inputs": machine.inputs,
+    "faults": over_the_bus.faults,
+    "lengths": over_the_bus.lengths,
 }
-WITH_BOTH = ("page-sizes", "paging")
+WITH_BOTH = ("page-sizes", "paging", "faults", "lengths")
 """Parts that say themselves whether pages come over the bus."""
+NEEDS = {"inputs": frozenset(machine.SHIPPED), "lengths": frozenset(over_the_bus.REPEATED)}
+"""Parts that only some applications have."""
 PartName = Enum("PartName", {name: name for name in PARTS}, type=str)  # type: ignore[misc]
 
 EXAMPLES = options.examples(
@@ -70,6 +75,7 @@ def mosaic(
         bool,
         typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them resident from the start."),
     ] = True,
+    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -92,7 +98,7 @@ def mosaic(
         scale = mixes.REDUCED_SCALE
     default = Study()
     parts = [name for name in PARTS if paging or name not in WITH_BOTH]
-    parts = parts if set(names) & set(machine.SHIPPED) else [name for name in parts if name != "inputs"]
+    parts = [name for name in parts if name not in NEEDS or NEEDS[name] & set(names)]
     chosen = [str(one.value) for one in part or []] or parts
     if not paging and (both := [name for name in chosen if name in WITH_BOTH]):
         raise ScenarioError(
@@ -113,6 +119,7 @@ def mosaic(
             workers,
             force,
             watch,
+            node,
         )
         if "heterogeneous" in chosen:
             _check_drawn(study, mixed)

@@ -1,4 +1,4 @@
-"""(i) and (j): what a TLB miss holds up, how long a walk takes, how wide the bus is; inputs of other sizes.
+"""(i) and (j): what a TLB miss holds up, how far the second level is, how wide the bus is; inputs of other sizes.
 
 The publication does not say these things; the simulator that its authors published does (its shipped configuration may
 not be the one behind the figures). No machine here is chosen by the average that it leads to: all are shown.
@@ -12,26 +12,32 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import systems
+from octavo.reproduce.mosaic import systems, under
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Part
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
-    from octavo.reproduce.mosaic.study import Key, Study
-    from octavo.runs.experiment import Variant
+    from octavo.reproduce.mosaic.study import Study
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}
 
-UNDER_MISSES = "node.l1_tlb.on_miss=hits-under-misses"
-BLOCKING = "node.l1_tlb.on_miss=blocking"
+NON_BLOCKING = ("node.l1_tlb.on_miss=non-blocking",)
+BLOCKING = ("node.l1_tlb.on_miss=blocking",)
 """The published simulator: the load/store unit tries a missed access again each cycle, and what is behind it waits
 (shader.cc, `memory_cycle`)."""
-DELAY = "node.l2.crossbar=68cycles"
-"""120 cycles on the way to the second level (`-rop_latency` of its GTX 480), half of them each way, beside the
-crossbar's 8; data and walks alike."""
-NARROW = "node.dram.line_cycles=35cycles"
-"""88.7 GB/s: 924 MHz x 4 x 4 B x 6 channels, as shipped; 48 banks of 64 bytes in 35 cycles are 89.5 GB/s."""
+UNDER_ONE_MISS = ("node.l1_tlb.on_miss=hits-under-misses", "node.l1_tlb.miss_registers=1")
+DELAY = ("node.l2.latency=95cycles",)
+"""The 85 cycles (`-rop_latency`, default of gpu-sim.cc) that each access of the second level waits in the published
+simulator, beside the 10 of the publication; data and walks alike."""
+SHIPPED_VALUES = (
+    "node.clock=700MHz",
+    "node.dram.line_cycles=24cycles",
+    "node.l1_tlb.entries=64",
+    "node.l1_tlb.ways=64",
+)
+"""Its configuration where the publication has other values: 700 MHz, memory of 924 MHz x 4 x 4 B x 6 = 88.7 GB/s (48
+banks of 64 bytes in 24 cycles are 89.6 GB/s), 64 entries of the first-level TLB."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +45,27 @@ class Machine:
     """One way to answer what the publication leaves open."""
 
     name: str
-    overrides: tuple[str, ...]
+    preset: str
+    overrides: tuple[str, ...] = ()
     always: bool = False
     """Whether a reduced study has it, too."""
 
+    def changes(self, node: str) -> tuple[str, ...]:
+        """What makes it of a study's node."""
+        return self.overrides if self.preset == node else (f"node.preset={self.preset}", *self.overrides)
+
 
 MACHINES = (
-    Machine("non-blocking", (), always=True),
-    Machine("hits under one miss", (UNDER_MISSES, "node.l1_tlb.miss_registers=1"), always=True),
-    Machine("blocking", (BLOCKING,), always=True),
-    Machine("non-blocking, delay", (DELAY,)),
-    Machine("non-blocking, narrow bus", (NARROW,)),
-    Machine("blocking, delay", (BLOCKING, DELAY)),
-    Machine("blocking, delay, narrow bus", (BLOCKING, DELAY, NARROW), always=True),
+    Machine("stated", systems.STATED, always=True),
+    Machine("stated, hits under one miss", systems.STATED, UNDER_ONE_MISS, always=True),
+    Machine("stated, blocking", systems.STATED, BLOCKING, always=True),
+    Machine("stated, delay", systems.STATED, DELAY),
+    Machine("simulator, non-blocking", systems.NODE, NON_BLOCKING),
+    Machine("simulator", systems.NODE, always=True),
+    Machine("simulator, delay", systems.NODE, DELAY),
+    Machine("simulator as shipped", systems.NODE, (*DELAY, *SHIPPED_VALUES)),
 )
+"""From the preset of what the publication states, one thing at a time, to the simulator's."""
 
 SHIPPED = {
     "gups": ("workload.words=524288",),
@@ -63,14 +76,11 @@ SHIPPED = {
 }
 """Inputs that come with the published simulator: 4 MiB, 1 MiB, 1 MiB, 32 k nodes, 256 x 256."""
 
-Settings = dict[str, dict[str, tuple[str, ...]]]
-"""What is varied: by name, the changes for each application."""
-
 
 def machines(study: Study) -> Part:
     """Average loss of each page size against the ideal TLB of the same machine, all pages being in memory."""
     chosen = [machine for machine in MACHINES if machine.always or not study.ends]
-    settings = {machine.name: dict.fromkeys(study.applications, machine.overrides) for machine in chosen}
+    settings = [under.everywhere(study.applications, machine.name, machine.changes(study.node)) for machine in chosen]
     part, key = _losses(study, "machines", settings, "Loss against the ideal TLB of the same machine")
     for row in part.means.to_dicts():
         for size, loss in published().loss_without_paging.items():
@@ -85,42 +95,32 @@ def inputs(study: Study) -> Part:
         ScenarioError: none of the applications has another input there.
 
     """
-    chosen = [name for name in study.applications if name in SHIPPED]
+    chosen = tuple(name for name in study.applications if name in SHIPPED)
     if not chosen:
         names = ", ".join(SHIPPED)
         raise ScenarioError(f"part `inputs`: expected at least one of {names}, which ship with another input")
-    settings: Settings = {"the study's": dict.fromkeys(chosen, ()), "shipped": {name: SHIPPED[name] for name in chosen}}
+    shipped = under.Setting("shipped", {name: SHIPPED[name] for name in chosen})
+    settings = [under.everywhere(chosen, "the study's", ()), shipped]
     part, key = _losses(study, "inputs", settings, "Loss against the ideal TLB, by input")
     return part.save(key, lambda: _draw(part))
 
 
-def _losses(study: Study, name: str, settings: Settings, title: str) -> tuple[Part, str]:
-    systems_of = {"ideal": systems.IDEAL, **SIZES}
-    wanted: dict[Key, Variant] = {
-        ((application,), variant.label): variant
-        for setting, changes in settings.items()
-        for application, overrides in changes.items()
-        for system in systems_of.values()
-        for variant in [_variant(system, setting, overrides)]
-    }
-    root, key, results = study.run(name, wanted)
-
-    def time(system: Variant, setting: str, application: str) -> int:
-        label = _variant(system, setting, settings[setting][application]).label
-        return int(results[(application,), label].summary["time_ps"])
-
-    def row(setting: str, application: str) -> dict[str, str | float]:
-        ideal = time(systems.IDEAL, setting, application)
-        losses = {size: 1 - ideal / time(system, setting, application) for size, system in SIZES.items()}
-        return {"setting": setting, "application": application, **losses}
-
-    points = pl.DataFrame([row(setting, application) for setting in settings for application in settings[setting]])
+def _losses(study: Study, name: str, settings: list[under.Setting], title: str) -> tuple[Part, str]:
+    ideal = "ideal TLB"
+    compared = {name: systems.without_paging(system) for name, system in {ideal: systems.IDEAL, **SIZES}.items()}
+    found = under.times(study, name, settings, compared)
+    points = pl.DataFrame(
+        [
+            {
+                "setting": setting.name,
+                "application": application,
+                **{size: 1 - time[ideal] / time[size] for size in SIZES},
+            }
+            for setting, application, time in found.points
+        ]
+    )
     means = points.group_by("setting", maintain_order=True).agg(pl.col(size).mean() for size in SIZES)
-    return Part(root, title, points, means, []), key
-
-
-def _variant(system: Variant, setting: str, overrides: tuple[str, ...]) -> Variant:
-    return systems.changed(systems.without_paging(system), setting, *overrides)
+    return Part(found.root, title, points, means, []), found.key
 
 
 def _draw(part: Part) -> None:

@@ -54,6 +54,8 @@ class Study:
     workers: int | None = None
     force: bool = False
     watch: Callable[[Progress], None] | None = None
+    node: str = systems.NODE
+    """Preset of the machine."""
 
     def __post_init__(self) -> None:
         """Refuse what is no single application.
@@ -126,7 +128,7 @@ class Study:
 
     def recipe(self, mix: Mix, variant: Variant) -> Recipe:
         """One run as it is written."""
-        base = Recipe.from_names(mixes.workload(mix), "first-touch", systems.NODE)
+        base = Recipe.from_names(mixes.workload(mix), "first-touch", self.node)
         paging = () if self.paging else (systems.NO_PAGING,)
         settings = ("record.events=false", "record.interval=0ns", *self.overrides)
         return base.with_overrides([*settings, *variant.overrides, *paging])

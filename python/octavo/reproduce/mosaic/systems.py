@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from octavo.runs.experiment import Variant
 
-NODE = "mosaic-30sm"
+STATED = "mosaic-30sm"
+"""The machine that the publication states."""
+NODE = "mosaic-30sm-published-simulator"
+"""The study's machine: what the publication states, and beyond that what its authors' simulator does."""
 UNITS = 30
 """Streaming multiprocessors of the published GPU, divided equally among the applications."""
 
