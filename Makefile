@@ -156,7 +156,7 @@ endif
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools $(SOURCES)
-	. $(BIN)/activate && maturin develop --release --quiet $(if $(UV),--uv)
+	. $(BIN)/activate && maturin develop --release --quiet --extras pictures $(if $(UV),--uv)
 	@touch $@
 
 $(VENV)/checks: $(VENV)/tools

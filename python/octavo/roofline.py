@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 import octavo._core as _core
+from octavo.arrays import np
 from octavo.errors import AdviceError
 
 if TYPE_CHECKING:
@@ -74,8 +73,12 @@ class Roofline:
         except ValueError as error:
             raise AdviceError(f"alpha, sigma and rho do not go together: {error}") from None
         lists = [each.ravel().tolist() for each in points]
-        columns = _asked(lambda: _core.roofline_ceilings(self._machine, *lists))
+        columns = self.columns(*lists)
         return Ceilings(*(np.array(column).reshape(points[0].shape) for column in columns))
+
+    def columns(self, alpha: list[float], sigma: list[float], rho: list[float]) -> tuple[list[float], ...]:
+        """Canonical, host and device ceilings and γ of as many points; errors as `ceilings`. It needs no NumPy."""
+        return _asked(lambda: _core.roofline_ceilings(self._machine, alpha, sigma, rho))
 
     def crossing(self, sigma: float = 1.0, rho: float = 1.0) -> float | None:
         """The intensity above which host placement has the higher ceiling, operations a byte.

@@ -448,14 +448,14 @@ def test_the_page_map_follows_pages_of_a_profile(tmp_path):
     ]
     past = history(result.table("events"), footprint, result.summary["time_ps"], processors=2)
     own = slice(int(past.starts[1]), int(past.ends[1]))  # the second page of the first allocation
-    assert [KINDS[kind] for kind in past.kind[own]] == [
+    assert [KINDS[kind] for kind in past.events["kind"][own]] == [
         "write_fault",
         *["migration"] * 3,
         "atomic_fault",
         "migration",
     ]
-    assert past.planes["holder"][own].tolist() == [0, 1, 0, 1, 1, 1]
-    assert past.planes["access"][own].tolist() == [2] * 6
+    assert past.events["holder"][own].to_list() == [0, 1, 0, 1, 1, 1]
+    assert past.events["access"][own].to_list() == [2] * 6
 
 
 def test_pages_of_a_map_grow_with_the_profile(tmp_path, export, monkeypatch):

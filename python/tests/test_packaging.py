@@ -37,6 +37,34 @@ def test_help_imports_no_tables_and_no_commands():
     assert done.stdout.rstrip().endswith("LOADED []")
 
 
+ALONE = """\
+import sys
+sys.modules |= dict.fromkeys(("numpy", "matplotlib"))  # not to be found
+import octavo
+both = octavo.compare(workloads=["fir"], placements=["on-touch", "grit"], scale=1 / 256, output="both")
+octavo.report.report("both/runs/fir/grit", "one.html")
+octavo.explain.explain(both.results["fir", "grit"])
+octavo.advise("spmv", scale=1 / 256, verify=True, output="advice")
+for wanted in (both.plot, lambda: octavo.roofline.Roofline(1e12, 1e11, 1e10, 1e10).ceilings([1.0])):
+    try:
+        wanted()
+    except octavo.OctavoError as error:
+        print(str(error).replace("\\n", ": "))
+"""
+
+
+def test_runs_and_reports_need_no_extra(tmp_path):
+    done = subprocess.run([sys.executable, "-c", ALONE], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    assert done.stdout.splitlines() == [
+        "Matplotlib is not installed: install it with `pip install 'octavo[pictures]'`",
+        "NumPy is not installed: install it with `pip install 'octavo[arrays]'`",
+    ]
+    assert "no pictures are drawn, as Matplotlib is not installed" in done.stderr
+    assert '"chunks":' in (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert not list(tmp_path.rglob("*.png"))
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

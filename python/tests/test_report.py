@@ -52,7 +52,7 @@ def runs(tmp_path_factory):
 
 def footprint(pages):
     allocation = {"name": "a", "address": 0, "bytes": pages * PAGE, "start": 0, "first": 0, "pages": pages}
-    return Footprint(PAGE, np.array([0]), np.array([pages]), [allocation])
+    return Footprint(PAGE, [allocation])
 
 
 def frame(*events):
@@ -94,13 +94,13 @@ def test_every_event_leaves_its_page_in_the_state_it_says():
         10 * 10**6,
         processors=3,
     )
-    assert past.counts.tolist() == [1, 8, 1]
+    assert past.counts.to_list() == [1, 8, 1]
     middle = slice(int(past.starts[1]), int(past.ends[1]))
-    assert past.planes["holder"][middle].tolist() == [0, 0, 1, 1, REPLICATED, REPLICATED, REPLICATED, 2]
-    assert past.planes["sharing"][middle].tolist() == [0, 1, 1, 2, 2, 2, 2, 2]
-    assert past.planes["access"][middle].tolist() == [0, 1, 1, 1, 1, 1, 2, 2]
-    assert past.planes["scheme"][middle].tolist() == [1, 1, 1, 1, 1, 3, 3, 3]
-    assert past.time[middle].tolist() == [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000]
+    assert past.events["holder"][middle].to_list() == [0, 0, 1, 1, REPLICATED, REPLICATED, REPLICATED, 2]
+    assert past.events["sharing"][middle].to_list() == [0, 1, 1, 2, 2, 2, 2, 2]
+    assert past.events["access"][middle].to_list() == [0, 1, 1, 1, 1, 1, 2, 2]
+    assert past.events["scheme"][middle].to_list() == [1, 1, 1, 1, 1, 3, 3, 3]
+    assert past.events["time"][middle].to_list() == [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000]
 
 
 def test_pages_are_numbered_along_the_allocations(tmp_path):
@@ -111,7 +111,7 @@ def test_pages_are_numbered_along_the_allocations(tmp_path):
     pages = Footprint.of(octavo.RunResult(folder), "4KiB")
     assert pages.pages == 5
     assert [(one["name"], one["first"], one["pages"]) for one in pages.allocations] == [("a", 0, 3), ("b", 3, 2)]
-    assert pages.number(np.array([0, 2 * PAGE + 5, 3 * PAGE, 10 * PAGE, 12 * PAGE])).tolist() == [0, 2, -1, 3, -1]
+    assert pages.number(pl.Series([0, 2 * PAGE + 5, 3 * PAGE, 10 * PAGE, 12 * PAGE])).to_list() == [0, 2, None, 3, None]
 
 
 def test_sizes_have_units():
@@ -133,7 +133,7 @@ def test_tiles_hold_what_most_pages_of_a_row_are_in():
             for column in (0, 100, 511):
                 expected = most([state(past, name, page, column, columns) for page in range(row * 4, row * 4 + 4)])
                 assert first[layer, row, column] == expected, (name, row, column)
-    copies = np.isin(past.kind, [code(name) for name in COPIES]).sum()
+    copies = past.events["kind"].is_in([code(name) for name in COPIES]).sum()
     layers = np.concatenate(
         [np.frombuffer(cells, np.uint8).reshape(len(LAYERS), -1, columns) for cells in found.values()], 1
     )
@@ -144,8 +144,8 @@ def state(past, plane, page, column, columns):
     """State of a page at the end of a column, found the slow way."""
     found = 0
     for event in range(past.starts[page], past.ends[page]):
-        if int(past.time[event]) * columns // (past.span + 1) <= column:
-            found = int(past.planes[plane][event])
+        if int(past.events["time"][event]) * columns // (past.span + 1) <= column:
+            found = int(past.events[plane][event])
     return found
 
 
@@ -160,7 +160,7 @@ def test_the_last_level_has_one_page_a_row_if_it_can():
 
 
 def test_activity_tells_one_from_none_and_stops_at_the_top():
-    assert activity(np.array([0, 1, 2, 1 << 40])).tolist() == [0, 1, 16, 255]
+    assert activity(pl.Series([0, 1, 2, 1 << 40])).to_list() == [0, 1, 16, 255]
 
 
 def unpack(packed, place):
@@ -195,7 +195,7 @@ def test_pieces_hold_every_event_when_there_is_room():
         chosen = slice(int(past.starts[page]), int(past.ends[page]))
         kept, total, times, kinds = events_of(packed, page)
         assert kept == total == past.counts[page]
-        assert (times, kinds) == (past.time[chosen].tolist(), past.kind[chosen].tolist())
+        assert (times, kinds) == (past.events["time"][chosen].to_list(), past.events["kind"][chosen].to_list())
     level = packed.about["levels"][0]
     rows = min(TILE_ROWS, level["rows"])
     assert len(unpack(packed, level["tiles"][0][2:])) == len(LAYERS) * rows * TILE_COLUMNS
@@ -213,10 +213,10 @@ def test_histories_lose_their_middles_when_there_is_none(guess, monkeypatch):
     assert 2 < cap < past.counts.max()
     assert len(packed.text) <= room
     assert about["events"] == past.counts.sum()
-    assert about["events_kept"] == np.minimum(past.counts, cap).sum()
-    page = int(past.counts.argmax())
+    assert about["events_kept"] == past.counts.clip(upper_bound=cap).sum()
+    page = past.counts.arg_max()
     kept, total, times, _ = events_of(packed, page)
-    own = past.time[past.starts[page] : past.ends[page]].tolist()
+    own = past.events["time"][past.starts[page] : past.ends[page]].to_list()
     assert (kept, total) == (cap, len(own))
     assert times == own[: cap - cap // 2] + own[len(own) - cap // 2 :]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from octavo.advice.facts import Fact
@@ -14,12 +14,8 @@ from octavo.runs import events as kinds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from octavo.advice.facts import Buffer, Certainty
     from octavo.advice.model import System
-
-    Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,7 @@ def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, floa
 def grouped(events: pl.DataFrame, system: System) -> pl.DataFrame:
     """Faults of the GPU in time, each with its `group` and how many are served `together` in that."""
     faults = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS)).sort("time_ps")
-    groups = _groups(faults["time_ps"].to_numpy().astype(np.float64) * 1e-12, system)
+    groups = _groups((faults["time_ps"].cast(pl.Float64) * 1e-12).to_list(), system)
     return faults.with_columns(group=pl.Series(groups, dtype=pl.Int64)).with_columns(together=pl.len().over("group"))
 
 
@@ -98,13 +94,10 @@ def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
     """Pages of a buffer that rows are about, each time and once."""
     base = place.address // page
     count = (place.address + place.bytes - 1) // page - base + 1
-    begin = rows["address"].to_numpy().astype(np.int64) // page - base
-    first, last = np.clip(begin, 0, count), np.clip(begin + rows["pages"].to_numpy().astype(np.int64), 0, count)
-    steps = np.zeros(count + 1, np.int64)
-    np.add.at(steps, first, 1)
-    np.add.at(steps, last, -1)
-    depth = np.cumsum(steps)[:-1]
-    return int(depth.sum()), int((depth > 0).sum())
+    begin = pl.col("address").cast(pl.Int64) // page - base
+    first, last = begin.clip(0, count), (begin + pl.col("pages").cast(pl.Int64)).clip(0, count)
+    touched = rows.select(pl.int_ranges(first, last).alias("page")).explode("page").drop_nulls()
+    return touched.height, touched.n_unique()
 
 
 def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
@@ -114,17 +107,17 @@ def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
     return Fact.between(alone, together, together, certainty, "faults served together; the buffer's own at the least")
 
 
-def _groups(times: npt.NDArray[np.float64], system: System) -> Numbers:
+def _groups(times: Sequence[float], system: System) -> list[int]:
     """Of each fault, in order of time, the number of the group that it is served in.
 
     A group takes what has come when it begins: with the first fault, or as soon as the group before it is served.
     """
-    groups = np.empty(len(times), np.int64)
-    at, free, number = 0, -1.0, 0
-    while at < len(times):
+    groups: list[int] = []
+    free, number = -1.0, 0
+    while (at := len(groups)) < len(times):
         begin = max(times[at], free)
-        end = min(int(np.searchsorted(times, begin, side="right")), at + system.most_faults)
-        groups[at:end] = number
+        end = min(bisect_right(times, begin), at + system.most_faults)
+        groups += [number] * (end - at)
         free = begin + system.fault_group + (end - at) * system.fault
-        at, number = end, number + 1
+        number += 1
     return groups

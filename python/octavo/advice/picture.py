@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from octavo.roofline import Roofline
 from octavo.runs import colours
 from octavo.runs.pictures import sheet
@@ -42,16 +40,19 @@ def curves(plan: Plan, constants: SystemConstants) -> dict[str, Any]:
     system = constants.system
     roofline = Roofline(system.peak, system.device, system.on_demand, system.copy)
     alphas = [max(each.buffer.facts["alpha"].value, 1e-6) for each in plan.buffers]
-    along = np.geomspace(min(alphas) / _SPAN, max(alphas) * _SPAN, _STEPS)
-    ceilings = roofline.ceilings(along)
+    low, high = min(alphas) / _SPAN, max(alphas) * _SPAN
+    along = [low * (high / low) ** (step / (_STEPS - 1)) for step in range(_STEPS)]
+    ones = [1.0] * _STEPS
+    canonical, host, device, _ = roofline.columns(along, ones, ones)
     points = []
     for each, alpha in zip(plan.buffers, alphas, strict=True):
         facts = each.buffer.facts
-        point = roofline.ceilings(alpha, min(max(facts["used"].value, 1e-9), 1.0), max(facts["rho"].value, 1.0))
-        height = float(point.device if each.placement == "device" else point.host)
+        used, rho = min(max(facts["used"].value, 1e-9), 1.0), max(facts["rho"].value, 1.0)
+        _, [on_host], [on_device], _ = roofline.columns([alpha], [used], [rho])
+        height = on_device if each.placement == "device" else on_host
         points.append({"buffer": each.buffer.name, "placement": each.placement, "alpha": alpha, "operations": height})
-    lines = {CEILINGS[name]: getattr(ceilings, name).tolist() for name in CEILINGS}
-    return {"alpha": along.tolist(), "ceilings": lines, "buffers": points}
+    lines = dict(zip(CEILINGS.values(), (canonical, device, host), strict=True))
+    return {"alpha": along, "ceilings": lines, "buffers": points}
 
 
 def draw(plan: Plan, constants: SystemConstants, *, width: float = sheet.PAGE) -> Picture:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from octavo import extras
 from octavo.advice import placement_file
 from octavo.runs import folder as files
 
@@ -31,4 +32,5 @@ def save(root: Path, advice: Advice) -> None:
         shared.remove(root / POINTS_FILE)
     if advice.recording is not None:
         files.write_json(root / PLACEMENT_FILE, placement_file.document(advice))
-    advice.plot().save(root / PICTURE_FILE)
+    if extras.pictures():
+        advice.plot().save(root / PICTURE_FILE)

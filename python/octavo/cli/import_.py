@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.measured.imports import import_cupti, import_nsys, import_rmm, import_torch
@@ -197,11 +198,3 @@ def _use(row: dict[str, Any]) -> tuple[int, int]:
 
 def _number(value: float | None, form: str) -> str:
     return "–" if value is None else format(value, form)
-
-
-def size(count: int) -> str:
-    """Bytes for people."""
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if count >= 1 << power:
-            return f"{count / (1 << power):,.1f} {unit}"
-    return f"{count:,} B"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from octavo.advice.words import size
 from octavo.cli import options
-from octavo.cli.import_ import size
 from octavo.cli.sink import Sink
 from octavo.files.notes import note
 

@@ -22,7 +22,7 @@ MIN_MEBIBYTES = 4
 
 
 def report(
-    runs: Sequence[str | Path],
+    runs: str | Path | Sequence[str | Path],
     output: str | Path,
     *,
     baseline: str | None = None,
@@ -32,7 +32,7 @@ def report(
     """Write a report of finished runs.
 
     Args:
-        runs: folders of results, of experiments with results below them, or of advice.
+        runs: folders of results, of experiments with results below them, or of advice; or one such folder.
         output: the HTML file, which is written whole or not at all.
         baseline: the variant that speed-ups are relative to, as the report names it; `on-touch` if left out and there
             is such a run, otherwise the first.
@@ -46,6 +46,7 @@ def report(
 
     """
     output = Path(output)
+    runs = [runs] if isinstance(runs, str | Path) else runs
     _check_output(output)
     if mebibytes < MIN_MEBIBYTES:
         raise OutputError(f"expected a size of at least {MIN_MEBIBYTES} MiB, found {mebibytes} MiB")

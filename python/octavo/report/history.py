@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from octavo.errors import OutputError
@@ -17,15 +16,9 @@ from octavo.runs.events import code as _code
 from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
+    from collections.abc import Iterable
 
     from octavo.runs.result import RunResult
-
-    Bytes = npt.NDArray[np.uint8]
-    Numbers = npt.NDArray[np.int64]
-    Flags = npt.NDArray[np.bool_]
 
 REPLICATED = 32
 """Holder of a page that several processors hold; others are processors, 0 is the host."""
@@ -42,42 +35,39 @@ class Footprint:
     """The pages of a run's allocations, numbered one after another."""
 
     page_bytes: int
-    starts: Numbers
-    """Page numbers in the address space at which runs of neighbouring pages start."""
-    counts: Numbers
     allocations: list[dict[str, Any]]
-    """`name`, `address`, `bytes`, and `first` and `pages` along the footprint. A page that two allocations share counts
-    to the first."""
+    """By address: `name`, `address`, `bytes`; the page of the address space at which it starts (`start`); `first` and
+    `pages` along the footprint. A page that two allocations share counts to the first."""
 
     @classmethod
     def of(cls, result: RunResult, page_size: str) -> Footprint:
         """The footprint of a run with pages of `page_size`, such as `4KiB`."""
         page_bytes = size(page_size)
-        starts, counts, allocations = [], [], []
+        allocations = []
         end = first = 0
         for row in result.table("allocations").sort("address", maintain_order=True).to_dicts():
             start = max(row["address"] // page_bytes, end)
             end = max(-(-(row["address"] + row["bytes"]) // page_bytes), start)
             about = {"name": row["allocation"], "address": row["address"], "bytes": row["bytes"]}
             allocations.append({**about, "start": start, "first": first, "pages": end - start})
-            starts.append(start)
-            counts.append(end - start)
             first += end - start
-        return cls(page_bytes, np.array(starts, np.int64), np.array(counts, np.int64), allocations)
+        return cls(page_bytes, allocations)
 
     @property
     def pages(self) -> int:
         """How many pages there are."""
-        return int(self.counts.sum())
+        return sum(one["pages"] for one in self.allocations)
 
-    def number(self, addresses: Numbers) -> Numbers:
-        """Places of addresses along the footprint; -1 for those outside it."""
-        pages = addresses // self.page_bytes
-        at = np.searchsorted(self.starts, pages, side="right") - 1
-        offset = pages - self.starts[at]
-        inside = (at >= 0) & (offset < self.counts[at])
-        firsts = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
-        return np.where(inside, firsts[at] + offset, -1)
+    def number(self, addresses: pl.Series) -> pl.Series:
+        """Places of addresses along the footprint; none for those outside it."""
+        about = pl.DataFrame(self.allocations, schema=dict.fromkeys(("start", "first", "pages"), pl.Int64))
+        # What lies before all of them is counted to an empty one.
+        starts, firsts, counts = pl.concat([about.clear(1).fill_null(0), about]).get_columns()
+        pages = addresses.cast(pl.Int64) // self.page_bytes
+        at = starts[1:].search_sorted(pages, side="right")
+        offset = pages - starts.gather(at)
+        inside = offset < counts.gather(at)
+        return pl.select(pl.when(inside).then(firsts.gather(at) + offset)).to_series()
 
 
 @dataclass(frozen=True)
@@ -89,24 +79,20 @@ class History:
     span: int
     """Length of the run in units of `tick_ps`."""
     tick_ps: int
-    ends: Numbers
-    """For each page, one more than the index of its last event."""
-    time: npt.NDArray[np.uint32]
-    kind: Bytes
-    source: Bytes
-    target: Bytes
-    planes: Mapping[str, Bytes]
-    """State after each event, by name of `PLANES`."""
+    counts: pl.Series
+    """Events of each page."""
+    events: pl.DataFrame
+    """`page`, `time` in ticks, `kind`, `source`, `target`, and the state after each event, by name of `PLANES`."""
 
     @property
-    def starts(self) -> Numbers:
+    def ends(self) -> pl.Series:
+        """For each page, one more than the index of its last event."""
+        return self.counts.cum_sum()
+
+    @property
+    def starts(self) -> pl.Series:
         """For each page, the index of its first event."""
-        return np.concatenate([[0], self.ends[:-1]])
-
-    @property
-    def counts(self) -> Numbers:
-        """Events of each page."""
-        return self.ends - self.starts
+        return self.ends - self.counts
 
 
 _MOST_PAGES = 1 << 24
@@ -149,77 +135,81 @@ def history(events: pl.DataFrame, footprint: Footprint, span_ps: int, processors
     """
     check(events)
     tick = max(_NANOSECOND, -(-span_ps // ((1 << 32) - 1)))
-    repeats = events["pages"].to_numpy().astype(np.int64)
-    rows = np.repeat(np.arange(events.height), repeats)
-    nth = np.arange(len(rows)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    address = events["address"].to_numpy().astype(np.int64)[rows] + nth * footprint.page_bytes
-    page = footprint.number(address)
-    order = np.argsort(page, kind="stable")
-    order = order[np.searchsorted(page[order], 0) :]
-    page, rows = page[order], rows[order]
-    kind = events["kind"].cast(pl.String).cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.uint8)[rows]
-    source, target = (events[name].to_numpy().astype(np.uint8)[rows] for name in ("from", "to"))
-    time = (events["time_ps"].to_numpy().astype(np.int64) // tick)[rows].astype(np.uint32)
-    ends = np.cumsum(np.bincount(page, minlength=footprint.pages))
-    starts = np.concatenate([[0], ends[:-1]])
-    planes = _planes(starts[page], kind, source, target, processors)
-    return History(footprint.pages, processors, max(span_ps // tick, 1), tick, ends, time, kind, source, target, planes)
+    rows = _of_single_pages(events, footprint, tick)
+    first = pl.col("page") != pl.col("page").shift(1, fill_value=-1)
+    states = rows.select("page", "time", "kind", "source", "target", **_planes(first, processors))
+    return History(footprint.pages, processors, max(span_ps // tick, 1), tick, _counts(rows, footprint.pages), states)
 
 
-def among(kind: Bytes, names: tuple[str, ...]) -> Flags:
+def _of_single_pages(events: pl.DataFrame, footprint: Footprint, tick: int) -> pl.DataFrame:
+    """Events with the number of their page, by page and in order of time; those of several pages once for each."""
+    rows = events.select(
+        pl.col("address").cast(pl.Int64),
+        (pl.col("time_ps") // tick).cast(pl.UInt32).alias("time"),
+        pl.col("kind").cast(pl.String).cast(pl.Enum(KINDS)).to_physical().cast(pl.UInt8),
+        pl.col("from").cast(pl.UInt8).alias("source"),
+        pl.col("to").cast(pl.UInt8).alias("target"),
+        pl.int_ranges(pl.col("pages")).alias("nth"),
+    )
+    rows = rows.explode("nth").drop_nulls("nth")
+    page = footprint.number(rows["address"] + rows["nth"] * footprint.page_bytes)
+    return rows.with_columns(page=page).drop_nulls("page").sort("page", maintain_order=True)
+
+
+def _counts(rows: pl.DataFrame, pages: int) -> pl.Series:
+    """Rows of each page."""
+    every = pl.select(page=pl.int_range(pages, dtype=pl.Int64))
+    found = rows.group_by("page").len("events")
+    return every.join(found, on="page", how="left", maintain_order="left")["events"].fill_null(0).cast(pl.Int64)
+
+
+def among(names: Iterable[str]) -> pl.Expr:
     """Which events are of one of some kinds."""
-    table = np.zeros(256, np.bool_)
-    table[[_code(name) for name in names]] = True
-    return table[kind]
+    return pl.col("kind").is_in([_code(name) for name in names])
 
 
-def _planes(first: Numbers, kind: Bytes, source: Bytes, target: Bytes, processors: int) -> dict[str, Bytes]:
-    """States after each event; `first` is the index of the first event of its page."""
-    scheme = np.zeros(len(kind), np.uint8)
+def _planes(first: pl.Expr, processors: int) -> dict[str, pl.Expr]:
+    """States after each event; `first` says which events are the first of their page."""
+    scheme = pl.lit(None, pl.UInt8)
     for code, name in enumerate(SCHEMES, 1):
-        scheme[kind == _code(name)] = code
+        scheme = pl.when(among([name])).then(code).otherwise(scheme)
     return {
-        "holder": _holder(first, kind, source, target, processors),
-        "sharing": _sharing(first, kind, source, processors),
-        "access": _access(first, kind),
-        "scheme": _last(first, scheme > 0, scheme, 0),
+        "holder": _holder(first, processors),
+        "sharing": _sharing(first, processors),
+        "access": _seen(first, among(GPU_REQUESTS)) + _seen(first, among(WRITES)),
+        "scheme": _last(first, scheme, 0),
     }
 
 
-def _holder(first: Numbers, kind: Bytes, source: Bytes, target: Bytes, processors: int) -> Bytes:
+def _holder(first: pl.Expr, processors: int) -> pl.Expr:
     """Who holds the page: copies add a holder, and take the source away unless a replica is made."""
-    moves, copies = among(kind, MOVES), among(kind, (*MOVES, "duplication"))
-    leaves = moves | (kind == _code("discard"))
-    holders = np.zeros(len(kind), np.uint8)
-    holder = np.zeros(len(kind), np.uint8)
+    moves, copies = among(MOVES), among((*MOVES, "duplication"))
+    leaves = moves | among(["discard"])
+    held = []
     for processor in range(processors):
-        gained = copies & (target == processor)
-        lost = leaves & (source == processor) & ~gained
-        held = _last(first, gained | lost, gained.astype(np.uint8), int(processor == 0))
-        holders += held
-        holder[held > 0] = processor
-    return np.where(holders > 1, np.uint8(REPLICATED), holder)
+        gained = copies & (pl.col("target") == processor)
+        lost = leaves & (pl.col("source") == processor)
+        state = pl.when(gained).then(1).when(lost).then(0)
+        held.append(_last(first, state, int(processor == 0)))
+    last = pl.max_horizontal(each * processor for processor, each in enumerate(held))
+    return pl.when(_sum(held) > 1).then(REPLICATED).otherwise(last).cast(pl.UInt8)
 
 
-def _sharing(first: Numbers, kind: Bytes, source: Bytes, processors: int) -> Bytes:
+def _sharing(first: pl.Expr, processors: int) -> pl.Expr:
     """How many GPUs have asked for the page so far."""
-    asks = among(kind, (*GPU_REQUESTS, "remote_map"))
-    asked = np.zeros(len(kind), np.uint8)
-    for processor in range(1, processors):
-        own = asks & (source == processor)
-        asked += _last(first, own, own.astype(np.uint8), 0)
-    return asked
+    asks = among((*GPU_REQUESTS, "remote_map"))
+    return _sum([_seen(first, asks & (pl.col("source") == processor)) for processor in range(1, processors)])
 
 
-def _access(first: Numbers, kind: Bytes) -> Bytes:
-    """1 once a read has asked for the page, 2 once a write has."""
-    asked, written = among(kind, GPU_REQUESTS), among(kind, WRITES)
-    either = _last(first, asked, asked.astype(np.uint8), 0)
-    return either + _last(first, written, written.astype(np.uint8), 0)
+def _sum(parts: Iterable[pl.Expr]) -> pl.Expr:
+    return pl.sum_horizontal(pl.lit(0, pl.UInt8), *parts).cast(pl.UInt8)
 
 
-def _last(first: Numbers, here: Flags, values: Bytes, before: int) -> Bytes:
-    """For each event, the value at the last event of its page, up to itself, that is `here`; `before` if none is."""
-    index = np.where(here, np.arange(len(here)), -1)
-    np.maximum.accumulate(index, out=index)
-    return np.where(index >= first, values[index], np.uint8(before))
+def _seen(first: pl.Expr, here: pl.Expr) -> pl.Expr:
+    """1 from the first event of a page that is `here` on, 0 before."""
+    return _last(first, pl.when(here).then(1), 0)
+
+
+def _last(first: pl.Expr, value: pl.Expr, before: int) -> pl.Expr:
+    """For each event, the last `value` of its page so far; `before` if there is none."""
+    return pl.coalesce(value, pl.when(first).then(before)).cast(pl.UInt8).forward_fill()

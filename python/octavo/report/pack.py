@@ -9,17 +9,16 @@ from __future__ import annotations
 import base64
 import zlib
 from dataclasses import dataclass
+from math import log2
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import polars as pl
 
 from octavo.report.history import PLANES
-from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, levels
+from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, in_bytes, levels
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from octavo.report.history import Footprint, History, Numbers
+    from octavo.report.history import Footprint, History
 
 _TILES_SHARE = 0.4
 """Share of the room that tiles beyond the first level may take."""
@@ -118,12 +117,12 @@ def _fit(past: History, room: int) -> _Chunks:
         bytes_an_event = max(length / max(chunks.kept, 1), bytes_an_event) * 1.05
 
 
-def _cap(counts: Numbers, wanted: int) -> int:
+def _cap(counts: pl.Series, wanted: int) -> int:
     """The most events a page may keep so that all pages keep no more than `wanted`."""
-    low, high = 0, int(counts.max())
+    low, high = 0, max(counts, default=0)
     while low < high:
         middle = (low + high + 1) // 2
-        if int(np.minimum(counts, middle).sum()) <= wanted:
+        if counts.clip(upper_bound=middle).sum() <= wanted:
             low = middle
         else:
             high = middle - 1
@@ -132,46 +131,37 @@ def _cap(counts: Numbers, wanted: int) -> int:
 
 def _chunks(past: History, cap: int | None) -> _Chunks:
     counts = past.counts
-    kept = counts if cap is None else np.minimum(counts, cap)
+    kept = counts if cap is None else counts.clip(upper_bound=cap)
     average = max(int(kept.sum()) / max(past.pages, 1), 1.0)
-    pages = 1 << int(np.log2(np.clip(_CHUNK_EVENTS / average, 1, _CHUNK_PAGES)))
+    pages = 1 << int(log2(min(max(_CHUNK_EVENTS / average, 1), _CHUNK_PAGES)))
+    by_page = [*_split(counts), *_split(kept)]
+    by_event = _columns(past, cap)
+    ends = [0, *kept.cum_sum()[pages - 1 :: pages].to_list(), int(kept.sum())]
     pieces = _Pieces()
-    places = [
-        pieces.add(_chunk(past, first, min(first + pages, past.pages), cap)) for first in range(0, past.pages, pages)
-    ]
+    places = []
+    for number, first in enumerate(range(0, past.pages, pages)):
+        of_pages = (text[first : first + pages] for text in by_page)
+        of_events = (text[ends[number] : ends[number + 1]] for text in by_event)
+        places.append(pieces.add(b"".join([*of_pages, *of_events])))
     return _Chunks(pages, cap, int(kept.sum()), places, pieces.parts)
 
 
-def _chunk(past: History, first: int, end: int, cap: int | None) -> bytes:
-    """Events of some pages: all and kept ones of each page, times as differences within the page, and the columns.
+def _columns(past: History, cap: int | None) -> list[bytes]:
+    """The kept events: times as differences within the page, and the columns.
 
     Of a page that has more than `cap`, the first and the last half of that are kept.
     """
-    counts = past.counts[first:end]
-    low, high = int(past.starts[first]), int(past.ends[end - 1])
-    starts = np.repeat(past.starts[first:end] - low, counts)
-    nth = np.arange(high - low) - starts
-    if cap is None:
-        chosen = np.arange(high - low)
-    else:
-        tail = np.repeat(counts, counts) - cap // 2
-        chosen = np.flatnonzero((nth < cap - cap // 2) | (nth >= tail))
-    kept = counts if cap is None else np.minimum(counts, cap)
-    time = past.time[low:high][chosen].astype(np.int64)
-    before = np.concatenate([[0], time[:-1]]) if len(time) else time
-    heads = (np.cumsum(kept) - kept)[kept > 0]
-    before[heads] = 0
-    columns = [getattr(past, name) if name in ("kind", "source", "target") else past.planes[name] for name in _COLUMNS]
-    return b"".join(
-        [
-            _split(counts),
-            _split(kept),
-            _split(time - before),
-            *(column[low:high][chosen].tobytes() for column in columns),
-        ]
-    )
+    rows = past.events
+    if cap is not None:
+        nth = pl.int_range(pl.len(), dtype=pl.Int64) - past.starts.gather(rows["page"])
+        tail = past.counts.gather(rows["page"]) - cap // 2
+        rows = rows.filter((nth < cap - cap // 2) | (nth >= tail))
+    time = pl.col("time").cast(pl.Int64)
+    same = pl.col("page") == pl.col("page").shift(1, fill_value=-1)
+    past_time = pl.when(same).then(time.shift(1)).otherwise(0)
+    return [*_split(rows.select(time - past_time).to_series()), *(in_bytes(rows[name]) for name in _COLUMNS)]
 
 
-def _split(values: npt.NDArray[Any]) -> bytes:
-    """32-bit numbers with their bytes sorted by weight: the high ones are mostly zero and compress to nothing."""
-    return values.astype("<u4").view(np.uint8).reshape(-1, 4).T.tobytes()
+def _split(values: pl.Series) -> list[bytes]:
+    """32-bit numbers as four columns of bytes: the high ones are mostly zero and compress to nothing."""
+    return [in_bytes((values // (1 << 8 * weight) % 256).cast(pl.UInt8)) for weight in range(4)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import log2
+from typing import TYPE_CHECKING
 
-import numpy as np
+import polars as pl
 
 from octavo.report.history import PLANES, among
 from octavo.runs import events
@@ -13,9 +13,7 @@ from octavo.runs import events
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
-    from octavo.report.history import Bytes, History, Numbers
+    from octavo.report.history import History
 
 TILE_ROWS = 128
 TILE_COLUMNS = 512
@@ -26,16 +24,6 @@ _LEVELS = 3
 LAYERS = (*PLANES, "requests", "copies")
 """What a tile holds, one byte a cell: the state most pages of the row are in when the column ends, and how many
 requests and copies there were, as `activity` writes it."""
-
-
-@dataclass(frozen=True)
-class _Changes:
-    """Events of all pages that change one layer."""
-
-    page: Numbers
-    time: Numbers
-    before: Bytes
-    after: Bytes
 
 
 def levels(pages: int) -> list[dict[str, int]]:
@@ -52,10 +40,11 @@ def levels(pages: int) -> list[dict[str, int]]:
     return found
 
 
-def activity(counts: npt.NDArray[Any]) -> Bytes:
+def activity(counts: pl.Series) -> pl.Series:
     """Counts in a byte: 0 for none, otherwise 1 + 15 · log₂ of the count, up to 255."""
-    scaled = 1.0 + 15.0 * np.log2(np.maximum(counts, 1))
-    return np.where(counts > 0, np.minimum(scaled, 255.0), 0.0).astype(np.uint8)
+    found = counts.unique().to_list()
+    scaled = [int(min(1.0 + 15.0 * log2(count), 255.0)) if count else 0 for count in found]
+    return counts.replace_strict(found, scaled, return_dtype=pl.UInt8)
 
 
 class Painter:
@@ -63,45 +52,73 @@ class Painter:
 
     def __init__(self, past: History) -> None:
         self._past = past
-        self._page = np.repeat(np.arange(past.pages), past.counts)
-        self._changes = {name: self._changes_of(past.planes[name]) for name in PLANES}
+        self._changes = {name: _changes(past.events, name) for name in PLANES}
 
     def tiles(self, level: dict[str, int]) -> Iterator[tuple[int, int, bytes]]:
         """Every tile of a level: its row and column among tiles, and its layers one after another, row by row."""
         states = [self._most(self._changes[name], level) for name in PLANES]
-        layers = np.stack([*states, *(self._activity(kinds, level) for kinds in (events.REQUESTS, events.COPIES))])
-        for top in range(0, level["rows"], TILE_ROWS):
-            for left in range(0, level["columns"], TILE_COLUMNS):
-                part = layers[:, top : top + TILE_ROWS, left : left + TILE_COLUMNS]
-                yield top // TILE_ROWS, left // TILE_COLUMNS, part.tobytes()
-
-    def _changes_of(self, states: Bytes) -> _Changes:
-        before = np.concatenate([[0], states[:-1]]).astype(np.uint8)[: len(states)]
-        before[self._past.starts[self._past.counts > 0]] = 0
-        chosen = np.flatnonzero(states != before)
-        return _Changes(self._page[chosen], self._past.time[chosen].astype(np.int64), before[chosen], states[chosen])
-
-    def _most(self, changes: _Changes, level: dict[str, int]) -> Bytes:
-        """The state that most pages of a row are in at the end of a column; the lower of two equally common ones."""
+        layers = [*states, *(self._activity(kinds, level) for kinds in (events.REQUESTS, events.COPIES))]
+        texts = [in_bytes(layer) for layer in layers]
         rows, columns = level["rows"], level["columns"]
-        cell = self._cells(changes.page, changes.time, level)
-        found, most = np.zeros((rows, columns), np.uint8), np.zeros((rows, columns), np.int32)
-        in_row = np.bincount(np.arange(self._past.pages) // level["step"], minlength=rows)
-        for code in np.union1d([0], np.unique(changes.after)):
-            gained = np.bincount(cell[changes.after == code], minlength=rows * columns)
-            lost = np.bincount(cell[changes.before == code], minlength=rows * columns)
-            difference = (gained - lost).reshape(rows, columns)
-            difference[:, 0] += in_row if code == 0 else 0
-            count = np.cumsum(difference, axis=1, dtype=np.int32)
-            more = count > most
-            found[more], most[more] = code, count[more]
+        for top in range(0, rows, TILE_ROWS):
+            starts = [row * columns for row in range(top, min(top + TILE_ROWS, rows))]
+            for left in range(0, columns, TILE_COLUMNS):
+                parts = (text[start + left : start + left + TILE_COLUMNS] for text in texts for start in starts)
+                yield top // TILE_ROWS, left // TILE_COLUMNS, b"".join(parts)
+
+    def _most(self, changes: pl.DataFrame, level: dict[str, int]) -> pl.Series:
+        """The state that most pages of a row are in at the end of a column; the lower of two equally common ones."""
+        cells = level["rows"] * level["columns"]
+        found, most = pl.zeros(cells, pl.UInt8, eager=True), pl.zeros(cells, pl.Int32, eager=True)
+        cell = changes.with_columns(cell=self._cells(level))
+        for code in sorted({0, *changes["after"].unique()}):
+            steps = [cell.filter(pl.col("after") == code).select("cell", step=pl.lit(1, pl.Int32))]
+            steps.append(cell.filter(pl.col("before") == code).select("cell", step=pl.lit(-1, pl.Int32)))
+            steps += [self._in_rows(level)] if code == 0 else []
+            count = _running(pl.concat(steps), level)
+            found, most = pl.select(
+                pl.when(count > most).then(pl.lit(code, pl.UInt8)).otherwise(found).alias("found"),
+                pl.max_horizontal(count, most).alias("most"),
+            ).get_columns()
         return found
 
-    def _activity(self, kinds: tuple[str, ...], level: dict[str, int]) -> Bytes:
-        chosen = np.flatnonzero(among(self._past.kind, kinds))
-        cell = self._cells(self._page[chosen], self._past.time[chosen].astype(np.int64), level)
-        counts = np.bincount(cell, minlength=level["rows"] * level["columns"])
-        return activity(counts).reshape(level["rows"], level["columns"])
+    def _in_rows(self, level: dict[str, int]) -> pl.DataFrame:
+        """All pages, in the first column of their rows: each begins in state 0."""
+        row = pl.int_range(self._past.pages, dtype=pl.Int64) // level["step"]
+        return pl.select(cell=row * level["columns"]).group_by("cell").agg(step=pl.len().cast(pl.Int32))
 
-    def _cells(self, page: Numbers, time: Numbers, level: dict[str, int]) -> Numbers:
-        return page // level["step"] * level["columns"] + time * level["columns"] // (self._past.span + 1)
+    def _activity(self, kinds: tuple[str, ...], level: dict[str, int]) -> pl.Series:
+        chosen = self._past.events.filter(among(kinds)).select(cell=self._cells(level))
+        counts = chosen.group_by("cell").agg(step=pl.len().cast(pl.Int32))
+        return activity(_dense(counts, level))
+
+    def _cells(self, level: dict[str, int]) -> pl.Expr:
+        column = pl.col("time").cast(pl.Int64) * level["columns"] // (self._past.span + 1)
+        return pl.col("page") // level["step"] * level["columns"] + column
+
+
+def _changes(states: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Events of all pages that change one layer."""
+    same = pl.col("page") == pl.col("page").shift(1, fill_value=-1)
+    before = pl.when(same).then(pl.col(name).shift(1)).otherwise(pl.lit(0, pl.UInt8))
+    return states.select("page", "time", before=before, after=name).filter(pl.col("before") != pl.col("after"))
+
+
+def _running(steps: pl.DataFrame, level: dict[str, int]) -> pl.Series:
+    """Sums of the steps from the start of each row of cells on."""
+    columns = level["columns"]
+    rows = steps.group_by(pl.col("cell") // columns).agg(-pl.col("step").sum())
+    # The next row starts anew: what this one adds up to is taken away.
+    ends = rows.select((pl.col("cell") + 1) * columns, "step").filter(pl.col("cell") < level["rows"] * columns)
+    return _dense(pl.concat([steps, ends]).group_by("cell").agg(pl.col("step").sum()), level).cum_sum()
+
+
+def _dense(counts: pl.DataFrame, level: dict[str, int]) -> pl.Series:
+    """One number for each cell."""
+    cells = pl.zeros(level["rows"] * level["columns"], pl.Int32, eager=True)
+    return cells.scatter(counts["cell"], counts["step"])
+
+
+def in_bytes(values: pl.Series) -> bytes:
+    """Bytes of a column of bytes."""
+    return bytes(values.implode().cast(pl.Binary)[0])

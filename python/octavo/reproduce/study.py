@@ -63,7 +63,7 @@ class Study:
     def run(self, name: str, experiment: Experiment) -> Iterator[tuple[Path, Outcome]]:
         """Run what is not finished yet; gives the folder, too, which is ours meanwhile. Errors as `Experiment.run`."""
         root = self.output or Path("runs") / f"grit-{name}-{experiment.digest}"
-        with experiment_folder(root, experiment.digest, force=self.force):
+        with experiment_folder(root, experiment.digest, force=self.force, draws=True):
             yield root, experiment.run(root, workers=self.workers, force=self.force, watch=self.watch)
 
 

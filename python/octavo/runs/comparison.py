@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo import extras
 from octavo.errors import DamagedError, ScenarioError
 from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, html, measures, pictures, sharing
@@ -203,14 +204,19 @@ class Comparison:
 
 
 @contextmanager
-def experiment_folder(root: Path, key: str, *, force: bool) -> Iterator[None]:
+def experiment_folder(root: Path, key: str, *, force: bool, draws: bool = False) -> Iterator[None]:
     """The folder of the experiment `key`, for this process alone: what is written into it is noted as Octavo's.
 
+    `draws`: the experiment cannot do without pictures.
+
     Raises:
+        ExtraError: it draws, and Matplotlib is not installed.
         OutputError: another process is at it, it cannot be written, or it holds another experiment and `force` does not
             allow to replace it.
 
     """
+    if draws:
+        extras.need("matplotlib")
     with shared.opened(root, shared.Shared("experiment", key, _KNOWN, _key_of_report), force=force):
         yield
 
@@ -240,8 +246,9 @@ def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
     save_report(root, key, comparison.points, comparison.to_dict())
     if not comparison.has_time:
         return
-    for name, draw in comparison.drawings().items():
-        draw(pictures.PAGE).save(root / f"{name}.png")
+    if extras.pictures():
+        for name, draw in comparison.drawings().items():
+            draw(pictures.PAGE).save(root / f"{name}.png")
     if comparison.jobs is not None:
         folder.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.runs.colours import PROCESSORS, SERIES
-from octavo.runs.pictures import Picture, tidy, time_unit, write
+from octavo.runs.pictures import Picture, sheet, tidy, time_unit, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +25,6 @@ _MEMORY_HEIGHT = 4
 
 def jobs(path: Path | None, results: Mapping[str, RunResult]) -> Picture:
     """A panel for each run that has jobs, a line for each job, a bar for each of its repetitions."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
-
     shown = {name: result for name, result in results.items() if "jobs" in result.tables}
     panels: list[tuple[str, RunResult, bool]] = []
     for name, result in shown.items():
@@ -34,7 +32,7 @@ def jobs(path: Path | None, results: Mapping[str, RunResult]) -> Picture:
         if "capacity" in result.tables:
             panels.append(("", result, True))
     heights = [_MEMORY_HEIGHT if memory else 2 + len(result.summary["jobs"]) for _, result, memory in panels]
-    figure = Figure(figsize=(7.4, 0.5 + 0.36 * sum(heights)), layout="constrained")
+    figure = sheet.figure(7.4, 0.5 + 0.36 * sum(heights))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)
     longest = max(result.summary["time_ps"] for result in shown.values())
     unit, per_unit = time_unit(longest)

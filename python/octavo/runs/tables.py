@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_NUMBERS = {"u64": "<u8", "f64": "<f8"}
 
 
 def frame(columns: Sequence[tuple[str, str, bytes | list[str], list[str]]]) -> pl.DataFrame:
@@ -22,6 +19,8 @@ def _series(name: str, kind: str, values: bytes | list[str], names: list[str]) -
     if isinstance(values, list):
         return pl.Series(name, values, dtype=pl.String)
     if kind == "category":
-        codes = pl.Series(name, np.frombuffer(values, dtype=np.uint8))
+        codes = pl.Series(name, [values]).cast(pl.List(pl.UInt8)).explode()
         return codes.replace_strict(range(len(names)), names, return_dtype=pl.Enum(names))
-    return pl.Series(name, np.frombuffer(values, dtype=_NUMBERS[kind]))
+    if kind == "f64":
+        return pl.Series(name, memoryview(values).cast("d"), dtype=pl.Float64)
+    return pl.Series(name, memoryview(values).cast("Q"), dtype=pl.UInt64)

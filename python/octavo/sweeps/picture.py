@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from octavo import extras
 from octavo.files import shared
 from octavo.runs import measures, pictures
 from octavo.sweeps.axes import short_names, shown
@@ -28,7 +29,7 @@ def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None) -> Path
     points = table.filter(pl.col("status") == OK)
     path = root / PICTURE_FILE
     shared.remove(path)
-    if points.is_empty():
+    if points.is_empty() or not extras.pictures():
         return None
     if goal is not None:
         _progress(path, points.filter(pl.col(goal.metric).is_not_null()), goal)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from octavo import extras
+from octavo.arrays import np
 from octavo.errors import TraceError
 
 KINDS = ("load", "store", "atomic", "scalar", "barrier", "wait", "end")
@@ -151,6 +152,7 @@ def _lists(frame: pl.DataFrame, name: str) -> tuple[bytes, bytes]:
 
 
 def _bytes(series: pl.Series, dtype: str) -> bytes:
+    extras.need("numpy")
     return series.to_numpy().astype(dtype, copy=False).tobytes()
 
 

@@ -131,7 +131,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     there = _with_traces(chosen, home)
     simulated = [_point(row, home, root, overrides) for row in there]
     key = digest(point.scenario for point in simulated)
-    with experiment_folder(root, key, force=force):
+    with experiment_folder(root, key, force=force, draws=True):
         results = execute(simulated, workers=workers, force=force, watch=watch)
         known = launches.load(path)
         rows, by_launch = [], []

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-import numpy.typing as npt
-
+from octavo.arrays import np, npt
 from octavo.errors import ProfileError
 from octavo.measured.activity.rows import (
     COPIES,

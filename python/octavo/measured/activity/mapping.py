@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
+from octavo.arrays import np
 from octavo.measured.activity.rows import COPIES, Access, Activity, Cause, MapCause, Rows, What, in_order
 from octavo.runs.events import KINDS, code
 

@@ -9,8 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-import numpy as np
-import numpy.typing as npt
+from octavo.arrays import np, npt
 
 ROW = np.dtype(
     [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
+from octavo.arrays import np
 from octavo.roofline import Roofline
 
 if TYPE_CHECKING:

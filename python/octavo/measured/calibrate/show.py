@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from octavo import extras
 from octavo.measured.calibrate import machine, samples
 from octavo.measured.calibrate.tables import TABLES
 from octavo.runs import folder
@@ -31,9 +32,11 @@ def draw(found: Machine, probes: list[Samples], directory: Path) -> list[Path]:
     """Draw every probe that there are samples of.
 
     Raises:
+        ExtraError: Matplotlib is not installed.
         OutputError: the folder cannot be written to.
 
     """
+    extras.need("matplotlib")
     from octavo.measured.calibrate.draw import (  # noqa: PLC0415 - importing matplotlib takes longer than most commands
         arithmetic,
         copies,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from octavo.arrays import np
 from octavo.measured.activity.mapping import PAGE_BYTES
 
 if TYPE_CHECKING:

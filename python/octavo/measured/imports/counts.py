@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
+from octavo.arrays import np
 from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS
 from octavo.measured.imports.allocations import ALWAYS, UNKNOWN
 from octavo.runs import events as kinds

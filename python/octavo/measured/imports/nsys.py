@@ -6,8 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from octavo.arrays import np
 from octavo.errors import InterruptedRun, ProfileError
 from octavo.measured.activity.rows import COPIES
 from octavo.measured.imports import nsys_rows

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import numpy as np
-
+from octavo.arrays import np
 from octavo.errors import ProfileError
 from octavo.measured.imports.nsys_schema import KNOWN_SCHEMAS, METADATA, TABLES
 

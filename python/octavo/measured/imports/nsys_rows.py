@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
+from octavo.arrays import np
 from octavo.measured.activity.rows import (
     GPUS,
     IMPLAUSIBLE,

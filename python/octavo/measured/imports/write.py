@@ -6,9 +6,9 @@ from collections import Counter
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
+from octavo.arrays import np
 from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS, events
 from octavo.measured.activity.rows import COPIES, LONGEST, Rows, What, in_order
 from octavo.measured.imports import counts

@@ -128,7 +128,7 @@ class Study:
         folders = {key: self._folder(key, scenario) for key, scenario in scenarios.items()}
         # What two keys mean may be the same run: small inputs leave few sizes of memory.
         points = {folder: Point(" ".join(key), scenarios[key], folder) for key, folder in folders.items()}
-        with experiment_folder(root, digested, force=self.force):
+        with experiment_folder(root, digested, force=self.force, draws=True):
             done = execute(list(points.values()), workers=self.workers, force=self.force, watch=self.watch)
         found = dict(zip(points, done, strict=True))
         return Runs(root, digested, {key: found[folder] for key, folder in folders.items()})

@@ -104,7 +104,7 @@ def vary(study: Study, name: str) -> Varied:
         Point(f"{value} {sweep.unit} {label}", scenario, inside(root, RUNS, f"{name}-{value}", slug(label)))
         for (value, label), scenario in scenarios.items()
     ]
-    with experiment_folder(root, key, force=study.force):
+    with experiment_folder(root, key, force=study.force, draws=True):
         done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
         harvesting = {job.name for job in CASES["1"].harvesting}
         rows = [

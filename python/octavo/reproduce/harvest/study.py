@@ -170,7 +170,7 @@ def reproduce(study: Study) -> Found:
         Point(f"case {case} {label}", scenario, inside(root, RUNS, f"case-{case}", slug(label)))
         for (case, label), scenario in scenarios.items()
     ]
-    with experiment_folder(root, key, force=study.force):
+    with experiment_folder(root, key, force=study.force, draws=True):
         done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
         results = dict(zip(scenarios, done, strict=True))
         lent, came = _lending(results, lending.totals), _lending(results, lending.sources)

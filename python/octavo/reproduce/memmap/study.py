@@ -121,7 +121,7 @@ def reproduce(study: Study) -> Found:
     scenarios = study.scenarios()
     key = digest(scenarios.values())
     root = study.output or Path("runs") / f"memmap-{key}"
-    with experiment_folder(root, key, force=study.force):
+    with experiment_folder(root, key, force=study.force, draws=True):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(
             next(iter(scenarios.values())), root, workers=study.workers, force=study.force, watch=study.watch

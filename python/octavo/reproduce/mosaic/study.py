@@ -150,7 +150,7 @@ class Study:
             Point(f"{mixes.label(mix)} {label}", scenario, inside(self.root, RUNS, slug(mixes.label(mix)), slug(label)))
             for (mix, label), scenario in scenarios.items()
         ]
-        with experiment_folder(root, key, force=self.force):
+        with experiment_folder(root, key, force=self.force, draws=True):
             found = execute(points, workers=self.workers, force=self.force, watch=self.watch)
         return root, key, dict(zip(scenarios, found, strict=True))
 

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from octavo import extras
 from octavo.errors import OutputError
 from octavo.plain import visible
 from octavo.runs import folder
@@ -35,7 +36,13 @@ _WITHOUT_DATES: Mapping[str, dict[str, Any]] = {
 
 
 def figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inches."""
+    """An empty figure of a size in inches.
+
+    Raises:
+        ExtraError: Matplotlib is not installed.
+
+    """
+    extras.need("matplotlib")
     from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -115,12 +122,14 @@ def time_unit(picoseconds: float) -> tuple[str, float]:
 
 
 def check_format(path: Path) -> None:
-    """Make sure that a picture can be written under a name.
+    """Make sure that a picture can be drawn in the format that its name says.
 
     Raises:
+        ExtraError: Matplotlib is not installed.
         OutputError: its ending is none of `FORMATS`.
 
     """
+    extras.need("matplotlib")
     if path.suffix[1:].lower() not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise OutputError(f"cannot draw {path}: expected a name that ends in one of {endings}")

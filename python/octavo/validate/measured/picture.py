@@ -8,6 +8,7 @@ import polars as pl
 
 from octavo.runs import pictures
 from octavo.runs.colours import SERIES
+from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,12 +21,10 @@ _AXES = {"s": "seconds", "B/s": "bytes a second", "op/s": "operations a second",
 
 def scatter(path: Path, rows: pl.DataFrame, within: float) -> None:
     """Simulated over measured on logarithmic axes, with the band in which they count as near."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
-
     panels = rows.partition_by("probe", "series", maintain_order=True)
     columns = min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.4 * columns, 3.2 * lines), layout="constrained")
+    figure = sheet.figure(3.4 * columns, 3.2 * lines)
     grid = list(figure.subplots(lines, columns, squeeze=False).flat)
     for axes, panel in zip(grid, panels, strict=False):
         _panel(axes, panel, within)

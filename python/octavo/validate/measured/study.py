@@ -119,7 +119,7 @@ def machine(
         raise ValidationError(f"no samples of {path} can be compared", "measure more probes with `octavo calibrate`")
     made = [one.pattern() for one in chosen.measurements]
     key = digest(scenario for pattern in made for scenario in pattern.scenarios)
-    with experiment_folder(root, key, force=force):
+    with experiment_folder(root, key, force=force, draws=True):
         values = _simulated(made, root, workers=workers, force=force, watch=watch)
         rows = pl.DataFrame([_row(one, value) for one, value in zip(chosen.measurements, values, strict=True)])
         validation = MachineValidation(root, found, rows, chosen.left_out)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 import octavo._core as _core
 from octavo.api import inspect_workload
+from octavo.arrays import np
 from octavo.errors import ValidationError
 from octavo.files.links import inside
 from octavo.runs.execute import Point

@@ -39,7 +39,7 @@ def study_in(
     """
     asked = cases(only, oversubscriptions)
     key = digest(case.scenario for case in asked)
-    with experiment_folder(root, key, force=force):
+    with experiment_folder(root, key, force=force, draws=True):
         found = beside(asked, root, workers=workers, force=force, watch=watch)
         save_report(root, key, points(found), found.to_dict())
         picture.counts(root / PICTURE, found)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
+from octavo.arrays import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
+from octavo.arrays import np
 from octavo.measured.calibrate.fits.estimate import Estimate, Unfit, spread
 from octavo.measured.calibrate.fits.line import furthest
 from octavo.measured.calibrate.fits.rows import whole_repetitions

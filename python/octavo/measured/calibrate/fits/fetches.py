@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from octavo.arrays import np
 from octavo.measured.calibrate import quantities
 from octavo.measured.calibrate.fits.estimate import Estimate, Unfit, positive, spread
 from octavo.measured.calibrate.fits.fault_cost import BLOCK_BYTES
