@@ -168,8 +168,8 @@ impl Driver {
         self.event(now, Event::Capacity { memory, pages }, to);
     }
 
-    /// An access faults. What is new has yet to come to the driver ([`fault_arrives`](Self::fault_arrives)); until it
-    /// is served, others join it.
+    /// An access faults. A new fault has yet to arrive at the driver ([`fault_arrives`](Self::fault_arrives)). Later
+    /// accesses join it until it is served.
     #[inline]
     pub fn open_fault(&mut self, fault: &Fault) -> Opened {
         let opened = self.faults.open(fault);
@@ -248,7 +248,7 @@ impl Driver {
         }
     }
 
-    /// What was begun under this ticket is done, or as much of it as the refusal says.
+    /// The steps that were begun under this ticket are done, or as many as the refusal says.
     ///
     /// # Panics
     /// If nothing is under way under this ticket.

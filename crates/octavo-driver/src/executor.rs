@@ -27,8 +27,8 @@ pub enum Begun {
     /// This many steps, at least one, are under way; [`Driver::finished`](crate::Driver::finished) will be called with
     /// the ticket.
     Later(u32),
-    /// The rest of the plan is not carried out; how much of what is left is done says the refusal. What is done stays
-    /// done, to the page: nothing is taken back.
+    /// The rest of the plan is not carried out. The refusal says how much of it is done; finished steps stay done, page
+    /// by page.
     Refused(Refusal),
 }
 

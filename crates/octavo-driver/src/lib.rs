@@ -40,12 +40,13 @@
 //!
 //! # Refusals
 //!
-//! An executor can refuse to go on with a plan ([`Begun::Refused`], or `Err` in [`Driver::finished`]). What is done stays
-//! done, to the page; the manager brings what was half done to an end, and the faults are woken: who tries again faults
-//! again, and is then served alone, without what was to be brought beside it. [`Executor::kill`] ends faults that can
-//! never be served, and those whose plans were refused a thousand times in a row. Plans that no
-//! fault waits for are then left until something else happens; a refused plan whose end is refused as often [halts the driver](Driver::refused_for_good). A fault on a page that is believed to be mapped, and that no plan holds, is answered by mapping it
-//! again.
+//! An executor can refuse to go on with a plan ([`Begun::Refused`], or `Err` in [`Driver::finished`]). Finished steps
+//! stay done, page by page. The manager cleans up what was half done, and the faults are woken. An access that tries
+//! again faults again, and that fault is served alone, without prefetched pages. [`Executor::kill`] ends faults that
+//! can never be served, and those whose plans were refused a thousand times in a row. Plans that no fault waits for are
+//! then left until something else happens; a refused plan whose end is refused as often [halts the
+//! driver](Driver::refused_for_good). A fault on a page that is believed to be mapped, and that no plan holds, is
+//! answered by mapping it again.
 //!
 //! # What else comes in
 //!

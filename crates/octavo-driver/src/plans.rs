@@ -63,7 +63,7 @@ impl Plans {
         plan
     }
 
-    /// What was under way under this ticket is over: the plan, and how many steps that were.
+    /// The steps under way under this ticket are over. Gives their plan and their number.
     ///
     /// # Panics
     /// If nothing was.

@@ -8,7 +8,7 @@ use crate::executor::{Executor, Happening, Ticket};
 use crate::faults::FaultId;
 
 impl Driver {
-    /// What was under way under this ticket is refused.
+    /// The steps under way under this ticket are refused.
     pub(crate) fn refused(&mut self, now: Time, ticket: Ticket, refusal: Refusal, to: &mut impl Executor) {
         let (_, begun) = self.plans.end_steps(now, ticket);
         assert!(refusal.done.steps < begun, "{refusal:?} of {begun} steps");

@@ -7,7 +7,7 @@ use octavo_manager::{PageId, Plan, PlanClass, PlanId, ProcessorId};
 /// Refusals in a row, after which one thing is not tried again; chosen: far beyond what passing trouble takes.
 const MOST: u32 = 1000;
 
-/// What was refused and has not been done since. Empty while nothing is refused.
+/// Steps that were refused and have not been done since. Empty while nothing is refused.
 #[derive(Default)]
 pub(crate) struct Trials {
     /// Refused plans in a row that were to wake a fault.

@@ -14,8 +14,8 @@
 //! | `life` | the beginning and the end of a process, and forks |
 //!
 //! A hook calls the function behind it with the same arguments and returns what it returns, unless a placement file
-//! means the memory that it is about. What has no hook is not touched. Without `OCTAVO_RECORD` and `OCTAVO_APPLY`, or
-//! with `OCTAVO_DISABLE`, nothing is looked at. Linux on x86-64 with glibc.
+//! means the memory that it is about. Functions without a hook are not touched. Without `OCTAVO_RECORD` and
+//! `OCTAVO_APPLY`, or with `OCTAVO_DISABLE`, nothing is looked at. Linux on x86-64 with glibc.
 #![expect(unsafe_code, reason = "it stands between C programs and C libraries")]
 #![cfg_attr(test, allow(dead_code, reason = "nothing stands before the functions of the tests themselves"))]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]

@@ -1,6 +1,6 @@
 //! `octavo-probe`: the probes of real GPUs in one file that opens nothing but the driver.
 //!
-//! What the samples mean is decided elsewhere, by `octavo calibrate --samples`.
+//! `octavo calibrate --samples` decides what the samples mean.
 
 mod arguments;
 mod child;

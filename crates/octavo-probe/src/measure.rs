@@ -18,7 +18,7 @@ pub fn run(wanted: &Measure) -> Result<(), Failure> {
         Err(Failure::Gpu(GpuError::Stopped)) => return Ok(()),
         Err(failure) => Told::Failed { reason: failure.to_string() },
     };
-    // A report that nobody reads may fail.
+    // Writing progress may fail if no one reads it.
     let _ = told.tell();
     Ok(())
 }

@@ -25,7 +25,7 @@ impl Told {
         out.flush()
     }
 
-    /// What libraries print is nothing that was told.
+    /// Reads a message; other lines, such as those that libraries print, are none.
     pub fn heard(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }

@@ -54,8 +54,8 @@ impl HostSide {
         HostSideBuilder::new(buffers)
     }
 
-    /// What can be told from the launches alone: a buffer whose first access (in the order of launches, work-groups and
-    /// wavefronts) is a load is an input, one that is stored to an output.
+    /// The host side as far as launches tell: a buffer whose first access (in the order of launches, work-groups and
+    /// wavefronts) is a load is an input; a buffer that is stored to is an output.
     #[must_use]
     pub fn of_launches<W: Workload + ?Sized>(workload: &W) -> Self {
         let mut found = Derived::new(workload.buffers());

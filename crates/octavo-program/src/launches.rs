@@ -110,8 +110,7 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// What it computes, if it does so for real, and then what from: named lists of numbers. What is infinite was not
-    /// reached.
+    /// Its results, if it computes for real, and their inputs: named lists of numbers. Infinite means not reached.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
         Vec::new()
     }

@@ -44,7 +44,7 @@ pub struct ListedAction {
     pub what: Option<String>,
     /// Bytes that it allocates, touches, copies, prefetches or frees.
     pub bytes: u64,
-    /// The buffers it names: of a copy, whence and whereto.
+    /// The buffers that it names: of a copy, source and destination.
     pub buffers: Vec<String>,
     /// The actions it waits for.
     pub after: Vec<u32>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Work-groups by flattened id, in the order in which they begin: one block of neighbours, or several at equal distances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// What is left of the block that is under way; empty only if nothing is left at all.
+    /// The rest of the block under way; empty only if no work-group is left.
     block: Range<u32>,
     /// Work-groups of each further block, and between it and the one before.
     each: u32,

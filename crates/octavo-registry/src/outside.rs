@@ -2,8 +2,8 @@ use crate::{Choice, OptionError};
 
 /// Where things come from that are not compiled in: a user's own classes.
 ///
-/// A name that [is a place](is_place) is looked for here instead of among the entries. What is found is checked when a
-/// scenario is resolved; a choice that carries a digest of what was found is resolved already and stays what it is.
+/// A name that [is a place](is_place) is looked for here instead of among the entries. The class is checked when a
+/// scenario is resolved. A choice that carries the digest of its class is already resolved and does not change.
 pub trait Outside<P, C: ?Sized>: Send + Sync {
     /// What it finds and how that is named, in words, such as `a Python class such as my_policy.py`.
     fn expected(&self) -> &'static str;

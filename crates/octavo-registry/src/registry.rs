@@ -98,8 +98,8 @@ impl<P, C: ?Sized> Registry<P, C> {
         }
     }
 
-    /// Builds once for the sake of what only building finds, such as values out of range. What comes from outside is
-    /// not built: it may do anything, and is checked when it is resolved.
+    /// Builds once, to find errors that only building finds, such as values out of range. Strategies from outside are
+    /// not built: they may do anything, and are checked when they are resolved.
     ///
     /// # Errors
     /// As [`Registry::build`].

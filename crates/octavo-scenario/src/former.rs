@@ -21,12 +21,12 @@ const MEMORY_PRESETS: &[(&str, &str)] = &[(
     "`stock-driver` took its place, and has the driver's guard as well (`memory.guard = \"none\"` leaves it out)",
 )];
 
-/// What took the place of a memory preset, in words, if there ever was one of that name.
+/// What replaced a former memory preset, in words; `None` if there was none of that name.
 pub(crate) fn memory_preset(name: &str) -> Option<&'static str> {
     MEMORY_PRESETS.iter().find(|(former, _)| *former == name).map(|(_, instead)| *instead)
 }
 
-/// What says the same as a key that went away, in words, if it ever was one.
+/// What replaced a former key, in words; `None` if there was no such key.
 pub(crate) fn key(key: &str) -> Option<&'static str> {
     KEYS.iter().find(|(former, _)| *former == key).map(|(_, instead)| *instead)
 }

@@ -13,7 +13,7 @@ use crate::program::{Place, ProgramChoice, ProgramRefused};
 use crate::scenario::WorkloadChoice;
 use crate::{Scenario, WORKLOADS};
 
-/// What a job runs until if nothing is said: the end of every other.
+/// The default end of a job: when every other job has ended.
 pub(crate) const ALL: &str = "all";
 
 /// A program that runs beside others.

@@ -91,8 +91,8 @@ impl Merged {
         }
     }
 
-    /// Lays what is said about a job over it, or keeps it until there is one of that name. What is no table takes the
-    /// job's place, so that it is refused there.
+    /// Lays what is said about a job over it, or keeps it until there is one of that name. A value that is not a table
+    /// replaces the job, so that it is refused there.
     fn add_to_job(&mut self, stray: Stray) {
         let Stray { name, said, written } = &stray;
         let by_name = format!("job.{name}");
@@ -194,7 +194,7 @@ fn spell_out_choice(values: &mut Map<String, Value>, key: &str) {
     }
 }
 
-/// A choice of which only the name was written. What lies at a place is taken as it is now, whatever was there before.
+/// A choice of which only the name was written. The file at a place is read as it is now; an earlier digest is dropped.
 fn named(name: Value) -> Map<String, Value> {
     let place = name.as_str().is_some_and(is_place);
     let digest = place.then(|| (DIGEST.to_owned(), Value::Null));

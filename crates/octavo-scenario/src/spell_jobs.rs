@@ -9,7 +9,7 @@ use crate::workloads::{MIX, spell_out_name};
 
 /// The most jobs of a scenario.
 const MOST: usize = 64;
-/// What every workload has, and may be said once for all jobs.
+/// Options that every workload has. They may be given once for all jobs.
 pub(crate) const OF_ALL: [&str; 2] = ["scale", "seed"];
 
 /// Spells the jobs out, if there are any; what is left of `workload` and `program` beside them is for all of them.

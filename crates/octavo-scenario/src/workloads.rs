@@ -6,7 +6,7 @@ use octavo_program::{Size, Workload};
 use octavo_registry::Registry;
 use serde_json::{Map, Value};
 
-/// What a workload is called that is several programs, until it has become a job for each.
+/// The name of a workload of several programs, until each has become a job.
 pub(crate) const MIX: &str = "mix";
 
 /// All workloads, recorded steps and traces last.

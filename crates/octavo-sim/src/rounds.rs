@@ -15,7 +15,7 @@ struct Round {
     waits: Option<Waiting>,
 }
 
-/// A job waits for room: what of it does, and how often each job had ended when that was seen.
+/// A job waits for room: which page or fault, and how often each job had ended when that was seen.
 struct Waiting {
     wait: Wait,
     ended: Vec<u32>,

@@ -12,10 +12,10 @@ const LANES: u8 = 64;
 const CHUNK: usize = 1024;
 
 /// Writes `workload` as the trace folder `path`, with `program` around its launches if there is one: version 2 of the
-/// format, otherwise 1. Replayed it does the same, operation by operation.
+/// format, otherwise 1. A replay of it does the same, operation by operation.
 ///
-/// What a workload does not know is written so that it fits: all lanes are active, grids have one dimension, and lanes
-/// move as few bytes as the lines they touch allow.
+/// Facts that a workload does not know get plain values: all lanes are active, grids have one dimension, and lanes move
+/// as few bytes as their lines allow.
 ///
 /// # Errors
 /// As [`TraceWriter::create`], [`TraceWriter::push`] and [`TraceWriter::finish`], or the workload

@@ -1,7 +1,7 @@
 //! The programs that come with Octavo: the real algorithms as streams of accesses, at line level.
 //!
-//! [`WORKLOADS`] has them all by name. What a program is, is the contract of `octavo-program`; here are the
-//! [kernel models](kernels), [networks], models that [serve requests](serving) and what they share.
+//! [`WORKLOADS`] has them all by name. `octavo-program` defines what a program is. This crate has the [kernel
+//! models](kernels), [networks], models that [serve requests](serving) and their common parts.
 #![forbid(unsafe_code)]
 
 pub mod emit;

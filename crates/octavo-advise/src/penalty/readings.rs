@@ -60,7 +60,7 @@ pub enum Copying {
     Quotient,
 }
 
-/// What it means that faults are served together.
+/// How serving faults together enters the penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Faults {

@@ -41,7 +41,7 @@ pub struct Structure {
     pub returns: Returns,
     /// Host and device write it in concurrent or near phases: its pages thrash.
     pub write_shared: bool,
-    /// What its faults are held up in all because it thrashes.
+    /// Total time that its faults are held up because it thrashes.
     pub thrashing: Time,
     /// Bytes that the host copies to the device if it is device-placed.
     pub copied_in: Bytes,

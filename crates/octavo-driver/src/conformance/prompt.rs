@@ -36,7 +36,7 @@ impl<E: Executor> Executor for Prompt<E> {
         }
     }
 
-    /// What is to be begun again is.
+    /// Begins again whatever the executor asks to begin again.
     fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun {
         loop {
             match self.inner.begin(now, ticket, left) {

@@ -152,8 +152,8 @@ fn seconds(cycles: u64, of_cycles: u64, nanoseconds: u64) -> f64 {
     cycles as f64 * (nanoseconds as f64 * 1e-9) / of_cycles as f64
 }
 
-/// How far each walker goes: together through all places, or through as many as fill L2 twice with their lines. What
-/// was visited before that is in no cache, whether it was visited or not.
+/// How far each walker goes: together through all places, or through as many as fill L2 twice with their lines. Places
+/// visited earlier have left the caches by then, so the walkers skip them.
 fn warming(chain: Chain, l2: u64) -> u32 {
     let places = u64::from(chain.count()).min(2 * l2 / chain.stride.min(LINE));
     u32::try_from(places.div_ceil(WALKERS)).expect("a part of the count")

@@ -42,7 +42,7 @@ pub fn measure(
 /// An idle GPU lowers its clocks and its link; they go up again under load, within tens of milliseconds.
 const WARM_UP: Duration = Duration::from_millis(100);
 
-/// What the GPU does meanwhile: it fills this many bytes, less where little is free.
+/// Bytes that the GPU fills during the warm-up; fewer if little memory is free.
 const FILLED: u64 = 16 << 20;
 
 fn warm_up(gpu: &Gpu) -> Result<(), GpuError> {

@@ -19,7 +19,8 @@ pub(crate) struct MemoryProbe;
 /// Threads of a block in all kernels but the chase.
 const THREADS: u32 = 256;
 
-/// What STREAM moves before it is timed once, at least, in sizes of L2: small arrays are gone through more than once.
+/// STREAM moves at least this many times the size of L2 in each timed run, so it goes through small arrays more than
+/// once.
 const STREAM_L2: u64 = 4;
 
 /// What STREAM's third operand is multiplied by.
@@ -68,7 +69,7 @@ struct Operation {
     /// Arrays it reads, then the one it writes: a, b and c are 0, 1 and 2.
     arrays: &'static [usize],
     scales: bool,
-    /// What it writes where a is 1, b is 2, c is what the one before has left.
+    /// Its result if a is 1, b is 2, and c is the result of the operation before.
     gives: f32,
 }
 

@@ -115,7 +115,8 @@ pub fn free(kind: Kind, home: Home, pointer: *mut c_void) -> i32 {
     status
 }
 
-/// What used it ends before: the program may count on that, and freeing memory of the host does not promise it.
+/// Frees pinned memory only after its users have finished. The program may rely on that, but the driver's call for host
+/// memory does not promise it.
 fn free_here(kind: Kind, pointer: *mut c_void) -> i32 {
     if kind != Kind::Pinned {
         return call!(hooked("cuMemFree_v2"), (*mut c_void), pointer);

@@ -31,9 +31,9 @@ impl Count {
 pub enum Became {
     /// What its buffer asks for.
     Other,
-    /// What the program asked for, as its buffer asks for the same, or as it is never redirected.
+    /// The program's own call: its buffer asks for the same, or is never redirected.
     AsItIs,
-    /// What the program asked for, as there was nothing else, by this error.
+    /// The program's own call, since the other one failed with this error.
     Failed(i32),
 }
 

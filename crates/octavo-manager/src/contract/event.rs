@@ -38,8 +38,8 @@ pub struct AccessCount {
     pub lines: u32,
 }
 
-/// A GPU accessed a page that it maps, for evictors that ask to be told ([`Eviction::wants_accesses`]), and for what goes
-/// home when the host [waits](Event::Synchronise).
+/// A GPU accessed a page that it maps. Evictors may ask for this ([`Eviction::wants_accesses`]), and it decides which
+/// pages go home when the host [waits](Event::Synchronise).
 ///
 /// [`Eviction::wants_accesses`]: crate::Eviction::wants_accesses
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

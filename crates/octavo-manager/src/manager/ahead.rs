@@ -46,8 +46,8 @@ impl Manager {
         !kind.stays() && self.policies.brings(kind, || pages.space(page)) == prefetcher
     }
 
-    /// What the host has of a block, or another GPU keeps for others, comes by a plan of its own. What other GPUs use
-    /// stays with them.
+    /// Pages of a block that are on the host, or that another GPU keeps for others, come by plans of their own. Pages
+    /// that other GPUs use stay there.
     fn bring_block(&mut self, pages: &[PageId], to: MemoryId, path: Path, plans: &mut Vec<Plan>) {
         let (on_host, kept) = (self.coming(pages, to, false), self.coming(pages, to, true));
         let mut draft = self.unfinished.open_for(PlanClass::Prefetch);

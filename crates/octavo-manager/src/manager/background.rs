@@ -95,7 +95,7 @@ impl Manager {
         }
     }
 
-    /// What a placement moves, when it is asked, becomes one plan; how many pages do.
+    /// Asks a placement what to move, and makes one plan of it. Gives the number of pages.
     pub(super) fn ask_for_moves(
         &mut self,
         decider: Decider,

@@ -37,7 +37,7 @@ impl Manager {
         self.retry_starved(plans);
     }
 
-    /// What foreign data takes up is no room.
+    /// Changes a memory's capacity. Frames with foreign data do not count.
     pub(super) fn set_capacity(&mut self, memory: MemoryId, pages: u32) {
         let physical = self.memory.physical.as_mut();
         let foreign = physical.map_or(0, |physical| {
@@ -49,9 +49,9 @@ impl Manager {
     }
 
     /// Does work that no access waits for: evicts what no longer fits since a capacity changed, or ahead of need if
-    /// frames should be kept free, and writes back. To be called when what happened has been told to the end, frees that waited for a
-    /// plan included: pages that leave or are written back cannot be freed. What is refused again and again is begun
-    /// again here and nowhere else.
+    /// frames should be kept free, and writes back. Call it after all events have been handled, including frees that
+    /// waited for a plan: pages that leave or are written back cannot be freed. Work that is refused is begun again
+    /// only here.
     pub fn work_ahead(&mut self, now: Time, plans: &mut Vec<Plan>) {
         let mut gpus = MemoryMask::all_gpus(self.geometry().gpus).iter();
         if !self.memory.pages.spare().any_awaiting() && !gpus.any(|memory| self.surplus(memory).frames > 0) {
@@ -63,7 +63,7 @@ impl Manager {
         self.settle();
     }
 
-    /// What is busy now leaves once it is acknowledged.
+    /// Evicts pages beyond the capacity. Busy pages leave once their plan is acknowledged.
     fn shrink(&mut self, plans: &mut Vec<Plan>) {
         for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
             let wanted = self.surplus(memory);
@@ -91,7 +91,7 @@ impl Manager {
         Wanted { frames: yields.max(ahead.saturating_sub(kept)), all: false, yields }
     }
 
-    /// What has to leave a GPU has nowhere to go.
+    /// Pages have to leave a GPU, and no memory of the host has room.
     fn out_of_host_memory(&mut self) {
         let memory = &self.memory;
         if let Some(&page) = memory.victims.first() {

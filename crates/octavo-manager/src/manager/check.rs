@@ -21,9 +21,9 @@ impl Manager {
     /// Checks every invariant: each page that was touched has a copy; a page has one owner or identical read-only
     /// replicas (or, under broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to
     /// copies; mappings lead to memories within reach; memories hold no more than fits; no processor maps a page that
-    /// is kept for others, and a page that its keeper can remove has a copy on the host; no frame holds two pages; what
-    /// is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it;
-    /// what strategies know is consistent.
+    /// is kept for others, and a page that its keeper can remove has a copy on the host; no frame holds two pages; the
+    /// pages of a large page lie in order and are mapped alike; a page is busy exactly if one unfinished plan holds it;
+    /// the state of strategies is consistent.
     ///
     /// # Errors
     /// The first violation found.
@@ -99,7 +99,7 @@ impl Manager {
         Ok(())
     }
 
-    /// What GPUs keep for others is listed correctly: what may be dropped has a copy on the host.
+    /// The list of pages that GPUs keep for others is right: a page that may be dropped has a copy on the host.
     fn check_spare(&self, states: &[(PageId, PageState)]) -> Result<(), Violation> {
         let span = self.geometry().block_pages();
         let states = states.iter().map(|&(page, state)| (page.0 / span, state));

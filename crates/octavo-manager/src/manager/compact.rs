@@ -53,8 +53,8 @@ impl Manager {
         self.memory.pages.slot(page).is_none() && self.memory.pages.mode(page) == Mode::Plain
     }
 
-    /// Pages were freed from blocks that are large pages. What is left of one stays a large page with holes, or, if
-    /// that is too little, moves elsewhere.
+    /// Pages were freed from blocks that are large pages. The rest of a block stays a large page with holes or, if too
+    /// little is left, moves elsewhere.
     pub(super) fn thin_out(&mut self, thinned: &[(ProcessorId, u32)], plans: &mut Vec<Plan>) {
         for &(processor, block) in thinned {
             let Some(physical) = &self.memory.physical else { return };

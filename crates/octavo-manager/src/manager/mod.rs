@@ -1,4 +1,4 @@
-//! The manager: what it holds, and how it is made. What it does about each kind of event has a file of its own.
+//! The manager: its state, and how it is built. Each kind of event has a file of its own.
 
 mod accesses;
 mod advice;
@@ -78,8 +78,9 @@ use crate::transaction::state::Memory;
 /// with. No processor gets a mapping to a memory that it cannot [reach](crate::Topology::reach).
 ///
 /// # Panics
-/// Its methods panic when the caller breaks the contract: a page that is not allocated, allocated twice, or freed
-/// while a plan holds it; advice about memory that is not managed; device memory touched by the host that cannot map it; a processor that the node does not have; a plan acknowledged twice.
+/// Its methods panic when the caller breaks the contract: a page that is not allocated, is allocated twice, or is freed
+/// while a plan holds it; advice about memory that is not managed; device memory that the host touches but cannot map;
+/// a processor that the node does not have; a plan that is acknowledged twice.
 pub struct Manager {
     memory: Memory,
     policies: Policies,

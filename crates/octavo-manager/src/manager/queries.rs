@@ -19,7 +19,7 @@ use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
 
 impl Manager {
-    /// What the node has to count, report or forgive: what any of its placements needs.
+    /// What the node has to count, report or forgive, for all of its placements together.
     #[must_use]
     pub fn needs(&self) -> Needs {
         self.policies.needs()
@@ -33,7 +33,7 @@ impl Manager {
         decider.map_or_else(Needs::default, |decider| self.policies.needs_of(decider))
     }
 
-    /// Which frames of the host hold what leaves the GPUs.
+    /// Which frames of the host hold pages that leave the GPUs.
     #[must_use]
     pub fn host_frames(&self) -> HostFrames {
         self.host_frames

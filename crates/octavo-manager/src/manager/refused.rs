@@ -18,9 +18,10 @@ use crate::transaction::flight::Flight;
 use crate::transaction::kept::Kept;
 
 impl Manager {
-    /// A plan could not be carried out to its end. What was done of it stays done; its other pages are where they were.
-    /// What was half done is brought to an end by the plan that wakes its faults and those that waited for its pages,
-    /// and that is appended first and whose number is returned, if there is one: their accesses are tried again. When they fault again, they are served alone.
+    /// A plan could not be carried out to its end. Finished steps stay done, and all other pages are where they were. A
+    /// further plan cleans up what was half done, and wakes the plan's faults and those that waited for its pages. It
+    /// is appended first, and its number is returned if there is such a plan. The accesses are tried again; if they
+    /// fault again, each is served alone.
     ///
     /// A memory that has [no frame left](Why::NoMemory) holds no more from now on than it does then; a host's that has
     /// none is an end, and so is an allocation that is [broken](Why::Broken).

@@ -1,4 +1,4 @@
-//! Faults and what comes beside them as one: it is decided what comes, then room is made for all of it, then it comes.
+//! Serves faults together with their prefetched pages: chooses the pages, makes room for all of them, then brings them.
 
 use crate::contract::block::BlockMap;
 use crate::contract::ids::{PageId, PageRun};
@@ -74,7 +74,8 @@ impl Manager {
         self.what_else(&first.fault, (migrating, was_full))
     }
 
-    /// What does not fit leaves for all of it, or nothing does, and each page has to find room by itself.
+    /// Makes room for all pages at once. If that is impossible, nothing leaves, and each page has to find room by
+    /// itself.
     fn make_room_for(&mut self, first: &Pending, pages: usize, draft: &mut Draft) {
         let (page, memory) = (first.fault.page, first.fault.processor.memory());
         if memory.on_host() || self.memory.system_wide(page) {

@@ -1,5 +1,5 @@
-//! From a fault to its plan: has it wait, or asks the placement strategy, has a mechanism carry out what it decided,
-//! and asks the prefetcher what else to bring.
+//! From a fault to its plan: lets the fault wait, or asks the placement strategy, has a mechanism carry out the
+//! decision, and asks the prefetcher what else to bring.
 
 use crate::contract::block::BlockMap;
 use crate::contract::event::Fault;
@@ -85,7 +85,7 @@ impl Manager {
             self.policies.prefetcher(prefetch).serves_blocks()
         };
         if brings_more && self.prefetch_plan == PrefetchPlan::Own {
-            // The faults' plan gets its room first, and needs nothing of what comes beside it.
+            // The faults' plan gets its room first. It does not depend on the prefetched pages.
             self.unfinished.commit(&mut self.memory, draft, plans);
             draft = Draft { detour, ..self.unfinished.open_for(PlanClass::Prefetch) };
         }

@@ -27,8 +27,8 @@ impl Manager {
         self.frameless.iter().any(|&(waiting, _)| !apart(waiting))
     }
 
-    /// What an address space waits for that is [starving](Self::starving): its first page, of those that stay, that has
-    /// yet to get a frame, or else its fault that has waited longest.
+    /// What a [starving](Self::starving) address space waits for: its first page that stays and has no frame yet, or
+    /// else its oldest fault.
     #[must_use]
     pub fn first_wait(&self, space: SpaceId) -> Option<Wait> {
         let own = |page: PageId| self.memory.pages.space(page) == space;

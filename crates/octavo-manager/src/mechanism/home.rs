@@ -4,8 +4,8 @@ use crate::contract::ids::{HOST_MEMORY, PageRun};
 use crate::contract::plan::Cause;
 use crate::transaction::Transaction;
 
-/// Accesses in flight complete, translations go, then the copies to the host's memories in order. What finds no room there
-/// stays as it is.
+/// Accesses in flight complete, translations go, then the copies to the host's memories in order. Pages that find no
+/// room there stay as they are.
 pub(crate) fn go_home(tx: &mut Transaction<'_>, run: PageRun) {
     if !tx.memory.frames.host_holds(run.count, &tx.draft.flight.change) {
         return;

@@ -39,8 +39,8 @@ fn can_exchange(tx: &Transaction<'_>, fault: &Fault, holder: MemoryId) -> bool {
     can_map(tx, fault, holder) && tx.memory.reach.can_map(holder.processor(), fault.processor.memory())
 }
 
-/// Serves a processor that lost all its memory to a change of capacity: no page can be brought to it. What it cannot
-/// map where it is goes to the host, whose memory every GPU maps.
+/// Serves a processor that lost all its memory to a change of capacity: no page can be brought to it. A page that it
+/// cannot map in place goes to the host, whose memory every GPU maps.
 pub(super) fn serve_homeless(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);
     if !can_have(tx, fault, Decision::MapRemote) {

@@ -69,8 +69,9 @@ pub(crate) struct Wanted {
     pub yields: u32,
 }
 
-/// Frees frames of `memory` for some pages. What it keeps for others and can remove without a copy goes before its own
-/// pages; what still awaits its copy on the host stays. What it keeps of the very blocks that room is made in goes last.
+/// Frees frames of `memory` for some pages. Pages that it keeps for others leave before its own if they can be removed
+/// without a copy, and stay while they await their copy on the host. Kept pages of the blocks that room is made for
+/// leave last.
 pub(crate) fn evict(
     tx: &mut Transaction<'_>,
     memory: MemoryId,

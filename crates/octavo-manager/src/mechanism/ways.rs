@@ -60,7 +60,7 @@ pub(super) fn ways(
     Some(ways)
 }
 
-/// The memory that the victims of one block should go to. What leaves only in part goes to the host.
+/// The memory that the victims of one block should go to. A block that leaves only in part goes to the host.
 fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: MemoryId, outlook: &Outlook) -> MemoryId {
     let Memory { frames, demotion, pages, .. } = &mut *tx.memory;
     let chosen = demotion.destination(from, sole, &outlook.occupancy(frames, pages));

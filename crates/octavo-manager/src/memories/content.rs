@@ -17,7 +17,7 @@ pub(crate) enum Content {
     /// Data that no application here knows.
     Foreign,
     Absent,
-    /// What the unfinished plan in this slot took away; it alone can use the frame again.
+    /// Given up by the unfinished plan in this slot; only that plan can use the frame again.
     Leaving(u32),
     Page(PageId),
 }

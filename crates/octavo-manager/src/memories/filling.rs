@@ -71,7 +71,7 @@ impl FrameStore {
         before
     }
 
-    /// What a base frame held, page or foreign, leaves it, or, in case of a plan's failure, comes back to it.
+    /// Replaces the content of a base frame, a page or foreign data. A plan that fails brings the old content back.
     pub(crate) fn replace(&mut self, frame: u32, content: Content) {
         if let Content::Page(page) = self.content(frame) {
             self.places[page.index()] = NONE;

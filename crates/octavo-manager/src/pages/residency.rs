@@ -1,4 +1,4 @@
-//! Which pages are where, for those who choose what leaves.
+//! Which pages are where, for evictors.
 
 use crate::contract::block::BlockMap;
 use crate::contract::ids::{MemoryId, PageId, PageRun, SpaceId};
@@ -19,8 +19,8 @@ impl Residency<'_> {
         self.pages.view(page)
     }
 
-    /// Whether `page` takes up a frame of `memory` that it can be made to give up. What a GPU keeps for others leaves in
-    /// an order of its own, and is not counted.
+    /// Whether `page` takes up a frame of `memory` that it can be made to give up. Pages that a GPU keeps for others
+    /// have an order of their own, and do not count.
     #[must_use]
     pub fn resident(&self, memory: MemoryId, page: PageId) -> bool {
         let movable = !matches!(self.pages.mode(page), Mode::Everywhere | Mode::Spare);

@@ -42,8 +42,8 @@ impl PageState {
         self.resident.near(HOST) && self.replicated()
     }
 
-    /// A memory gets a copy, which is the owner's from now on unless it is one more. What a GPU gets of what another
-    /// gave up, or of what is staged there, it keeps for others.
+    /// A memory gets a copy, which is the owner's from now on unless it is one more. If another GPU gave the page up,
+    /// or it is staged here, the GPU keeps it for others.
     pub fn arrive(&mut self, to: MemoryId, cause: Cause) {
         self.resident = self.resident.with(to);
         if !cause.keeps_source() || cause == Cause::Staging {
@@ -54,8 +54,8 @@ impl PageState {
         }
     }
 
-    /// A copy goes; if it was the owner's, another holder becomes the owner, a GPU rather than the host. What no GPU
-    /// keeps for others any more is like any page on the host.
+    /// A copy goes; if it was the owner's, another holder becomes the owner, a GPU rather than the host. A page that no
+    /// GPU keeps for others any more is like any page on the host.
     pub fn give_up(&mut self, memory: MemoryId) {
         self.resident = self.resident.without(memory);
         if self.mode == Mode::Spare && self.resident.gpus().is_empty() {

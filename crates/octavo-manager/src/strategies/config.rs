@@ -180,7 +180,8 @@ impl MemoryConfig {
             return Ok(true);
         }
         let geometry = self.geometry(1)?;
-        // What comes from outside is not built for that: such an evictor may want accesses, such a placement cannot.
+        // Strategies from outside are not built for this check: such an evictor may want accesses, such a placement
+        // cannot.
         let outside = |choice: &Choice| octavo_registry::is_place(&choice.name);
         let (mut placements, mut evictors) = (vec![&self.placement], vec![&self.eviction]);
         for space in spaces {
@@ -210,7 +211,7 @@ impl MemoryConfig {
     }
 }
 
-/// What everybody has is not written out.
+/// Whether it is the default, which is not written out.
 fn goes_to_host(demotion: &Choice) -> bool {
     *demotion == Choice::named("host")
 }

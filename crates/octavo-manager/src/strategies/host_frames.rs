@@ -1,4 +1,4 @@
-//! Which frames of the host hold what leaves the GPUs.
+//! Which frames of the host hold pages that leave the GPUs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

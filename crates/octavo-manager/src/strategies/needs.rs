@@ -8,8 +8,8 @@ use crate::contract::geometry::Geometry;
 use crate::strategies::config::built;
 use crate::strategies::placement::PLACEMENTS;
 
-/// Finds placements, each with its key, that a node cannot have together. What comes from outside is not built for that:
-/// a run finds it.
+/// Finds placements, each with its key, that a node cannot have together. Strategies from outside are not built for
+/// this check: a run finds such conflicts.
 pub(super) fn check(choices: &[(&str, &Choice)], geometry: &Geometry) -> Result<(), ConfigError> {
     let mut known = Needs::default();
     for &(key, choice) in choices.iter().filter(|(_, choice)| !is_place(&choice.name)) {

@@ -83,7 +83,7 @@ impl Default for SystemConfig {
 }
 
 impl SystemConfig {
-    /// What everybody has is not written out.
+    /// Whether it is the default, which is not written out.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -53,7 +53,7 @@ impl Unfinished {
     pub fn commit(&mut self, memory: &mut Memory, mut draft: Draft, plans: &mut Vec<Plan>) {
         coalesce_touched(memory, &mut draft);
         if draft.is_empty() {
-            // What no executor sees has changed already: it needs no acknowledgement.
+            // No executor sees this change, so it needs no acknowledgement.
             draft.flight.undo.iter().for_each(|(page, _)| memory.pages.set_slot(*page, None));
             self.flights.close(draft.slot, draft.flight);
             self.recycle(draft.room);
@@ -115,7 +115,7 @@ pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept)
         if matches!(now.mode, Mode::Everywhere | Mode::Spare) || memory.system_wide(*page) {
             continue;
         }
-        // What took up no room meanwhile may have been forgotten even where it stayed.
+        // The evictor may have forgotten a page that took up no room meanwhile, even where the page stayed.
         let stayed = if planned.mode == Mode::Everywhere { MemoryMask::EMPTY } else { planned.resident };
         let back = now.resident.difference(stayed).gpus();
         back.iter().for_each(|holder| memory.evictors.restored(holder, *page, &memory.pages));

@@ -15,7 +15,7 @@ use crate::transaction::journal::Journal;
 #[derive(Clone, Copy)]
 pub(crate) struct Pending {
     pub fault: Fault,
-    /// What was decided before it had to wait for room, so that no strategy is asked twice about one fault.
+    /// The decision from before it had to wait for room, so that no strategy is asked twice about one fault.
     pub decided: Option<(Decision, Charges)>,
     /// What it lacks, once it had to wait for room.
     pub lacks: Option<Lack>,

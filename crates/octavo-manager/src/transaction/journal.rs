@@ -76,7 +76,7 @@ impl Physical {
         journal.splintered.iter().for_each(|&(processor, block)| self.postpone(processor, block));
     }
 
-    /// Changes a frame from what it held to what the plan put there, if that was done. What left it is gone.
+    /// Changes a frame's content to what the plan put there, if that step was done.
     fn redo(
         &mut self,
         (processor, frame, before, planned): (ProcessorId, u32, Content, Content),

@@ -178,7 +178,8 @@ impl Transaction<'_> {
         if !self.counted(memory, pages) {
             return;
         }
-        // What makes room goes first, to the host: a host frame that the plan gives up may be free too late for it.
+        // Victims leave for the host before anything else: a host frame that the plan gives up may be free too late for
+        // them.
         if memory.on_host() {
             return self.draft.flight.change.take(memory, pages.count);
         }

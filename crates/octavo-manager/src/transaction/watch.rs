@@ -7,8 +7,8 @@ use crate::strategies::context::{Charges, Context};
 use crate::transaction::draft::Draft;
 use crate::transaction::state::Memory;
 
-/// Tells the guard, if there is one, about managed pages that the plan moves. What leaves a full memory, or
-/// lies in idle memory, is no matter of who fights over it.
+/// Tells the guard, if there is one, about managed pages that the plan moves. Evictions from a full memory, and pages
+/// in idle memory, say nothing about competition between processors.
 pub(super) fn watch(memory: &mut Memory, draft: &Draft) {
     let Memory { guard: Some(guard), now, pages, frames, was_full, reach, fast, .. } = memory else { return };
     let mut charges = Charges::default();

@@ -66,7 +66,7 @@ impl Pages {
         }
     }
 
-    /// What comes is of the next launch.
+    /// All further accesses belong to the next launch.
     pub fn begin_launch(&mut self) {
         self.launch += 1;
     }

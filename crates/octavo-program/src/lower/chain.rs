@@ -92,8 +92,8 @@ impl Chain<'_> {
         }
     }
 
-    /// What there is before the host writes its inputs: all buffers but those in GPU memory, whose memory on the host
-    /// stands for them.
+    /// The buffers that exist before the host writes its inputs. A buffer in GPU memory is represented by its copy on
+    /// the host.
     fn allocated_first(&self) -> Vec<BufferId> {
         let first =
             |id: &BufferId| if self.lowering.is_device(id.index()) { self.views[id.index()] } else { Some(*id) };

@@ -60,7 +60,7 @@ impl ProgramKind {
 /// How a buffer differs from the others of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exception {
-    /// What it is, unless it is what the others are.
+    /// Its kind, if it differs from the other buffers' kind.
     pub kind: Option<Kind>,
     /// What the program says about it once it is allocated.
     pub advice: Advice,

@@ -1,4 +1,4 @@
-//! Where launches are cut, and what of a strip is copied.
+//! Where launches are cut, and which data of a strip is copied.
 
 use std::ops::ControlFlow;
 
@@ -96,7 +96,7 @@ impl Cutter<'_> {
                 _ => pieces.push(next),
             }
         }
-        // What a strip stores is known to those after it.
+        // Later strips know what this one stores.
         reached.iter().filter(|(_, touch)| touch.stores()).for_each(|(granule, _)| self.known.mark(*granule));
         self.pieces += pieces.len();
         self.strips.push(Strip { launch, groups, pieces });
@@ -153,7 +153,7 @@ impl Known {
         let buffer = &buffers[index];
         let (start, end) = (address - buffer.base, (address + GRANULE - buffer.base).min(buffer.bytes));
         let whole = !touch.needs && touch.fills((end - start).div_ceil(LINE_BYTES));
-        // What is stored to in part goes back whole, so all of it must come.
+        // A granule that is stored to in part goes back whole, so all of it must come.
         let comes = self.known[granule as usize] && (touch.needs || touch.stores() && !whole);
         Piece { buffer: index as u32, bytes: start..end, address, offset, comes, goes: touch.stores() }
     }

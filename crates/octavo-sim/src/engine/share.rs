@@ -1,4 +1,4 @@
-//! A constant share of what comes, in whole numbers.
+//! A constant share of a stream of items, in whole numbers.
 
 /// This many in a hundred, dealt out as evenly as whole numbers allow: what a few fall short of is owed to the next.
 #[derive(Clone, Copy, Debug)]

@@ -125,7 +125,7 @@ impl<L: Listen> Machine<L> {
         self.drive(|driver, now, tables| driver.go_on(now, tables));
     }
 
-    /// What a strategy waits for comes at once.
+    /// Skips ahead to what a strategy waits for.
     fn wait(&mut self, fault: Fault) {
         while !self.halted()
             && self.driver.outstanding().outstanding(fault.processor, fault.page).is_some()

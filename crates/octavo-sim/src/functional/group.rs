@@ -125,7 +125,7 @@ impl Places {
         }
     }
 
-    /// What a wavefront does next that others can see: what touches no memory is passed over.
+    /// A wavefront's next operation that others can see. Operations without memory accesses are skipped.
     #[inline]
     pub fn next(&mut self, (workload, launch): (&dyn Workload, u32), place: usize, wave: usize) -> Next {
         loop {
@@ -182,7 +182,7 @@ impl Places {
     }
 }
 
-/// Who runs what of a launch: a queue for each GPU of its job, or one for all.
+/// Which work-groups of a launch each GPU runs: a queue for each GPU of its job, or one for all.
 pub(super) struct Queues(Vec<Share>);
 
 impl Queues {

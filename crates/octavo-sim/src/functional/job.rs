@@ -30,7 +30,7 @@ pub(super) struct Running<'a> {
 
 /// What a job does at present.
 pub(super) enum Doing {
-    /// Nothing: it goes on with what comes next, if anything does.
+    /// Nothing: it goes on with its next action, if there is one.
     Nothing,
     /// It has ended, and perhaps begins anew in the next round.
     Resting,

@@ -121,7 +121,8 @@ impl<L: Listen> Machine<L> {
         }
     }
 
-    /// What a strategy wants to wait for next comes at once, because nothing else goes on; whether there is any.
+    /// Skips ahead to the next time that a strategy waits for, since nothing else goes on. Whether there is such a
+    /// time.
     pub fn skip_ahead(&mut self) -> bool {
         let Some(at) = self.driver.deadline() else { return false };
         self.pace.skip_to(at, self.tables.lines);

@@ -1,5 +1,5 @@
-//! Jobs go on in rounds: a job with nothing under way does what comes next, then each thread of the host has a page and
-//! each GPU a turn.
+//! Jobs go on in rounds: each job with nothing under way begins its next action, then each thread of the host touches a
+//! page, and each GPU has a turn.
 
 use octavo_manager::{Allocation, PageRun, SpaceId};
 
@@ -43,7 +43,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// A job does what comes next until it has something under way, or has ended; whether there was anything to do.
+    /// A job begins actions until it has something under way or has ended. Whether there was anything to do.
     fn go_on(&mut self, job: usize) -> Result<bool, Stop> {
         let (mut did, mut has_ended) = (false, false);
         while self.is_free(job)? {
@@ -67,7 +67,7 @@ impl<L: Listen> Run<'_, L> {
         Ok(did)
     }
 
-    /// Whether nothing of a job is under way. What was is over then.
+    /// Whether nothing of a job is under way. Ends what has just finished.
     fn is_free(&mut self, job: usize) -> Result<bool, Stop> {
         let is_over = match &self.jobs[job].doing {
             Doing::Nothing => return Ok(true),
@@ -87,7 +87,7 @@ impl<L: Listen> Run<'_, L> {
         Ok(true)
     }
 
-    /// A job does what comes next; whether there was anything.
+    /// A job begins its next action. Whether there was one.
     fn do_next(&mut self, job: usize) -> bool {
         let state = &mut self.jobs[job];
         if let Some(whole) = &mut state.whole {
@@ -136,7 +136,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// A job has ended: it rests, or begins anew. What it kept of its memory is given back, unless the run is over.
+    /// A job has ended: it rests, or begins anew. Memory that it still has is freed, unless the run is over.
     fn end(&mut self, job: usize) {
         self.machine.tables.say(Happening::JobEnds { job });
         self.rounds.note_end(job);

@@ -2,7 +2,7 @@
 
 use octavo_manager::{Accessed, PageId, ProcessorId};
 
-/// What the driver was not told of yet.
+/// Accesses that the driver has not been told of yet.
 pub(crate) struct Touched {
     /// By GPU, then page.
     touches: Vec<Vec<Touch>>,

@@ -57,8 +57,8 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// Accesses lines of one page: at once, or when its fault is resolved. What most accesses do is in here, what few do
-    /// is called: a call for each step would cost as much as the steps.
+    /// Accesses lines of one page: at once, or when its fault is resolved. The common path is inline here, and rare
+    /// steps are calls: a call for each step would cost as much as the steps.
     #[inline(never)]
     pub(super) fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let page = self.hardware.page_of(run.line());

@@ -67,7 +67,7 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) issues_specially: bool,
     /// Lines are served in order, or without tags.
     pub(super) serves_specially: bool,
-    /// Who has heard what of the plans under way.
+    /// Which processors have been told of which plans under way.
     pub(super) told: Told,
 
     pub(super) accesses: Accesses,

@@ -6,7 +6,7 @@ use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
 impl<L: Listen> Hardware<'_, L> {
-    /// What had moved before a launch is worth a note where GPUs move lines of the host.
+    /// Notes the traffic before a launch, on nodes where GPUs access the host line by line.
     pub(super) fn launch_begins(&mut self, job: usize) {
         let Self { clock, accesses, links, first_memory, listeners, system: Some(_), .. } = self else { return };
         listeners.hear(clock.now(), Happening::LaunchBegins { job, accesses, links, host: first_memory.passed() });

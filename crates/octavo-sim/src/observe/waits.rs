@@ -166,7 +166,7 @@ impl FaultWaits {
         }
     }
 
-    /// What the plan has spent so far was spent on this fault, if it still waits for it.
+    /// Charges the plan's time so far to this fault, if the fault still waits for the plan.
     fn waiting_for(&mut self, slot: u32, fault: u32, now: u64) {
         let UnderWay { drain, copy, .. } = self.plans[slot as usize];
         self.waiting(fault, |one| {

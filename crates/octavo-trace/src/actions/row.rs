@@ -71,7 +71,7 @@ impl ActionKind {
     }
 }
 
-/// One row of `actions.parquet`; its number is its position. What a kind does not need is 0 or empty.
+/// One row of `actions.parquet`; its number is its position. Columns that a kind does not need are 0 or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActionRow {
     /// What it does.

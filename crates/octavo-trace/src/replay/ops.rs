@@ -8,8 +8,8 @@ use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::ranges::outside;
 use crate::{Counts, Kind, Row, Touched};
 
-/// Runs of lines in one memory instruction, at most: one for each lane, which always fits a sink. What has more is
-/// replayed as several instructions.
+/// Runs of lines in one memory instruction, at most: one for each lane, which always fits a sink. An instruction with
+/// more is replayed as several.
 const MAX_RUNS: usize = 64;
 const _: () = assert!(MAX_RUNS < OpSink::MIN_CAPACITY);
 

@@ -245,7 +245,7 @@ impl Workload for TraceWorkload {
                 Err(error) => state.failure = Some(error),
             }
         }
-        // What was produced so far fills the sink at most; the end goes where there is room, now or next time.
+        // The operations so far may fill the sink; the end follows now or next time, when there is room.
         if out.remaining() > 0 {
             out.push(Op::END);
         }

@@ -99,7 +99,7 @@ impl Workload for C2d {
         self.space.buffers()
     }
 
-    /// What is kept for a backward pass stays on the GPU.
+    /// Buffers for a backward pass stay on the GPU.
     fn host_side(&self) -> HostSide {
         let shapes = ["transpose1", "transpose2"]
             .map(|step| ["order", "input_size", "output_size"].map(|part| format!("{step}.{part}")));

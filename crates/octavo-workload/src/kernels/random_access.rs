@@ -1,7 +1,7 @@
 //! Random access as UVMSmart's benchmark `ra` has it: of every hundredth thread, a word of one array says which word of a
 //! second is read and of a third is written. Work-groups of 256.
 //!
-//! What the first array holds are random numbers: here each comes from its place alone, so that nothing is stored. `gups`
+//! The first array holds random numbers. Here each is computed from its place, so that nothing is stored. `gups`
 //! updates a table at random instead.
 //!
 //! Scale 1 is the input of UVMSmart's benchmarks (ISCA 2019), 2^20 words an array.

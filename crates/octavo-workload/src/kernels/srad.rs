@@ -475,7 +475,7 @@ impl Workload for Srad {
     }
 }
 
-/// `options` with their defaults; what goes with Rodinia's own program is left out, as it always was.
+/// `options` with their defaults; options of Rodinia's own program are not written out.
 fn resolve(options: &Options) -> Result<Options, OptionError> {
     inputs::resolve(options, |own: &SradOptions| {
         let side = own.input.either(None, Some(("initialised_by", "gpu".into())));

@@ -43,7 +43,7 @@ impl Places {
                     now[tensor] = Some(allocators[homes[tensor] as usize].allocate(step.tensors[tensor].bytes));
                 }
             }
-            // What the step leaves without an end is over with it.
+            // Tensors without an end are freed at the end of the step.
             let placed = now.clone();
             for tensor in (0..now.len()).filter(|&tensor| begins[tensor].is_some() && ends[tensor].is_none()) {
                 allocators[homes[tensor] as usize].free(now[tensor].expect("it has begun"));

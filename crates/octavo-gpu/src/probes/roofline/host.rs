@@ -9,13 +9,13 @@ use crate::probes::roofline::work::{Amount, Work};
 use crate::session::Session;
 
 /// Between two migrations of a page: longer than the 500 us within which the driver takes them for processors that
-/// fight for it (`uvm_perf_thrashing_lapse_usec` of NVIDIA's open kernel modules, release 595.45.04). What it does about
-/// that is what ping-pong measures.
+/// fight for it (`uvm_perf_thrashing_lapse_usec` of NVIDIA's open kernel modules, release 595.45.04). The probe
+/// ping-pong measures how the driver reacts.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Seconds of `rho` runs of the kernel on managed memory allocated for them, so that it is nowhere but on the host.
-/// What lies between runs of pages is never written, so that a fault has nothing there to bring along; between single
-/// pages everything is.
+/// Between runs of pages nothing is written, so a fault finds nothing there to bring along. Between single pages
+/// everything is written.
 pub(super) fn run(
     session: &Session<'_>,
     work: &Work,

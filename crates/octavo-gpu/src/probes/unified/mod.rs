@@ -1,5 +1,5 @@
-//! What memory costs that the processor and the GPU share: managed memory, and the system's own where the GPU can touch
-//! it. Both probes measure the same series on another kind of memory.
+//! The costs of memory that processor and GPU share: managed memory, and the system's own where the GPU can touch it.
+//! Both probes measure the same series on another kind of memory.
 //!
 //! Every repetition of a cold measurement has memory allocated for it: memory that has been to the GPU and back is not
 //! what it was, as the driver keeps physical memory attached to it and remembers who fought for it. Allocations have

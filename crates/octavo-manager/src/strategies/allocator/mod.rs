@@ -51,7 +51,7 @@ pub trait FrameAllocator: Send {
     /// The page has its frame. `whole`: its whole block is allocated, all of it by its space.
     fn placed(&mut self, _memory: &FrameStore, _page: PageId, _whole: bool) {}
 
-    /// What it counts, by name, for summaries. What a registered one counts is listed with 0 for all others.
+    /// Its counts by name, for summaries. Counts of registered allocators are listed with 0 under all others.
     fn counters(&self) -> NamedCounts {
         NamedCounts::default()
     }

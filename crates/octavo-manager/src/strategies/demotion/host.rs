@@ -1,4 +1,4 @@
-//! `host`: what leaves goes to the host, when its frame is needed.
+//! `host`: victims go to the host when their frames are needed.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

@@ -126,7 +126,7 @@ impl Leaf {
     }
 }
 
-/// What the two policies have in common besides the order: the share of leaves that others leave before.
+/// The check that both policies share: the percentage of leaves that leave last.
 pub(super) fn reserve_in_range(percent: u32) -> Result<(), octavo_registry::OptionError> {
     if percent < 100 {
         return Ok(());

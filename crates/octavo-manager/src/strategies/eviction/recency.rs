@@ -15,7 +15,7 @@ pub(super) enum Recency {
 }
 
 impl Recency {
-    /// What everybody has is not written out.
+    /// Whether it is the default, which is not written out.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     pub fn is_service(&self) -> bool {
         *self == Self::Service

@@ -71,8 +71,7 @@ pub trait Placement: Send {
         &[]
     }
 
-    /// What it counts, by name, for summaries. What a registered one counts
-    /// is listed with 0 for all others.
+    /// What it counts, by name, for summaries. Counts of registered placements are listed with 0 under all others.
     fn counters(&self, _census: &Census<'_>) -> NamedCounts {
         NamedCounts::default()
     }

@@ -53,8 +53,9 @@ pub trait Prefetch: Send {
         false
     }
 
-    /// Which blocks to bring to a GPU after a batch with faults of it, by any page of each, nearest first, and how. What of
-    /// them the host has, or another GPU keeps for others, comes by plans of its own, beside the faults.
+    /// Which blocks to bring to a GPU after a batch with faults of it, by any page of each, nearest first, and how.
+    /// Pages of these blocks that are on the host, or that another GPU keeps for others, come by plans of their own,
+    /// beside the faults.
     fn ahead(&mut self, _batch: &FaultBatch, _blocks: &mut Vec<PageId>) -> Path {
         Path::Local
     }
@@ -86,8 +87,8 @@ pub struct FaultBatch {
 pub enum Path {
     /// To the GPU that is to have them, over its own links.
     Local,
-    /// What the host has goes to another GPU's idle memory, over the link of that one; what lies in idle memory goes to the
-    /// GPU that is to have it.
+    /// Pages on the host go to another GPU's idle memory, over that GPU's link. Pages in idle memory go to the GPU that
+    /// is to have them.
     Multi,
 }
 

@@ -11,11 +11,11 @@ use octavo_units::Bytes;
 use crate::contract::geometry::Geometry;
 use crate::contract::plan::Compaction;
 
-/// Every page sizing, by name. What they are built for has base pages.
+/// Every page sizing, by name.
 pub static SIZINGS: Registry<Box<dyn PageSizing>, Geometry> =
     Registry::new("sizing", &[&base::ENTRY, &large::ENTRY, &mosaic::ENTRY, &whole_blocks::ENTRY]);
 
-/// How base pages become large ones and the other way round.
+/// How base pages become large pages and are split again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coalescing {
     /// Base pages of a large page, at most 512.

@@ -59,7 +59,7 @@ pub(crate) struct L1Caches<const SECTORS: usize> {
 pub(crate) enum Arrival {
     /// The line can be read.
     There,
-    /// It is on its way to everyone who asks, who have it then.
+    /// It is on its way, and arrives then for all who wait.
     Coming(u64),
     /// The line has come, but cannot be read before then.
     Locked(u64),

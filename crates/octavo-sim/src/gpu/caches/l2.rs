@@ -209,7 +209,8 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         unlocked
     }
 
-    /// What becomes of a line by a store whose turn is at `turn`: one that joins a line on its way comes with it.
+    /// The state of a line after a store that is served at `turn`. A store to a line on its way is done when the line
+    /// comes.
     #[inline]
     fn after_store(&self, turn: u64, state: LineState) -> LineState {
         let joins = turn < self.unlocked(state);

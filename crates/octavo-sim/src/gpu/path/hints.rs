@@ -1,8 +1,8 @@
-//! Hints to the simulating machine: what of a GPU's memory is needed soon.
+//! Hints to the simulating machine: which of its memory is needed soon.
 //!
-//! Thousands of wavefronts take turns, and what is kept of them, of their compute units and of the lines they want does
-//! not fit a cache near the core. A hint lets that memory be read while something else is simulated; it changes no
-//! result. Each stands where it was found to gain more than its instructions cost (`docs/speed-history.md`).
+//! Thousands of wavefronts take turns, and the state of wavefronts, compute units and wanted lines does not fit a cache
+//! near the core. A hint lets that memory be read while something else is simulated; it changes no result. Each stands
+//! where it was found to gain more than its instructions cost (`docs/speed-history.md`).
 
 use octavo_program::{Op, OpKind};
 

@@ -1,4 +1,4 @@
-//! Looking a page up: first-level TLB, second-level TLB, page table. What needs the driver is answered, not done.
+//! Looking a page up: first-level TLB, second-level TLB, page table. A lookup that needs the driver only says so.
 
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::counts::Accesses;
@@ -34,7 +34,7 @@ impl Gpu {
         self.ports.second(now, time)
     }
 
-    /// Looks a page up in a first-level TLB until `time`. What does not allow the access is removed.
+    /// Looks a page up in a first-level TLB until `time`. Removes an entry that does not allow the access.
     #[inline(always)]
     pub fn look_up_first(
         &mut self,

@@ -1,9 +1,9 @@
 //! Instruction fetch: where a kernel's code has arrived, and when a wavefront can run on into the next 64 bytes.
 //!
-//! Only first passes through code cost fetches one by one: a wavefront's buffer asks for the next line as soon as the
-//! one before has come, so that a warm cache keeps ahead of execution and a cold one does not. What a branch passes over
-//! or an end leaves unexecuted is fetched, too, as far as the buffer reaches and time allows. Later passes through a loop
-//! pay the latency of a hit at each branch, which empties the buffer.
+//! Only first passes through code pay for fetches one by one: a wavefront's buffer asks for the next line as soon as
+//! the one before has come. So a warm cache keeps ahead of execution, and a cold one does not. Code that a branch
+//! skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows. Later passes
+//! through a loop pay the latency of a hit at each branch, which empties the buffer.
 
 use std::collections::BTreeSet;
 

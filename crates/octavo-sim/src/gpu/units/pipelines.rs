@@ -1,7 +1,7 @@
 //! Pipelines of compute units where accesses are issued in order of time: booked in buckets.
 //!
-//! What a wavefront computes before its next access is booked at once. A single next-free time would make others wait for
-//! it although their instructions come in between.
+//! All computing of a wavefront before its next access is booked at once. With a single next-free time, others would
+//! wait for it although their instructions come in between.
 
 use octavo_node::ComputeConfig;
 use octavo_program::InstructionMix;

@@ -39,7 +39,7 @@ impl<L: Listen> Hardware<'_, L> {
             Step::Map { processors, pages, target, permission, mode } => {
                 let stale = self.map(processors, pages, target, permission, mode);
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
-                // What the host's own entries cost is in the time of its faults.
+                // The cost of the host's own entries is part of the time of its faults.
                 let of_host = processors == ProcessorMask::only(HOST) || self.is_system(pages);
                 let write = if of_host { 0 } else { self.costs.entry_write };
                 self.clock.now() + write + shootdown
@@ -134,8 +134,8 @@ impl<L: Listen> Hardware<'_, L> {
         self.system.as_ref().is_some_and(|system| system.contains(pages.first.0))
     }
 
-    /// The kernel makes entries of untouched pages, and has them cleared. What that takes of a core that faults
-    /// is in the time of its fault; for all others, the kernel takes one page after another.
+    /// The kernel makes entries of untouched pages, and has them cleared. For a core that faults, this is part of the
+    /// time of its fault; for all others, the kernel takes one page after another.
     pub(super) fn populate_by_kernel(&mut self, left: &[Step]) -> u64 {
         let Step::Populate { pages, memory, zeroed } = left[0] else { unreachable!("it populates") };
         let now = self.clock.now();

@@ -9,7 +9,7 @@ use crate::machine::node::Node;
 use crate::machine::program::{BUSY_PAUSE, Doing, Phase, costs};
 
 impl<L: Listen> Node<'_, L> {
-    /// What is loaded is there, and the actions that wait for none begin at once.
+    /// Loaded buffers are in memory already, and actions that wait for none begin at once.
     pub(in crate::machine) fn begin_program(&mut self, job: usize) {
         let now = self.hardware.clock.now();
         for buffer in self.programs.of(job).program.loaded() {

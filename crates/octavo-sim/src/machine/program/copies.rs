@@ -140,7 +140,7 @@ impl<L: Listen> Node<'_, L> {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Memory of the host, link, memory of the GPU. What the GPU's caches have of the pages is old.
+    /// Memory of the host, link, memory of the GPU. Lines of these pages in the GPU's caches are stale.
     fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)]) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
         let read = self.stream_host(now, bytes, further, Passed::read);

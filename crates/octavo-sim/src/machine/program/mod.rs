@@ -146,7 +146,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// None of its actions is done; its process, and what that has created, goes on.
+    /// Resets its actions. Its process and the context that it created live on.
     fn begin_anew(&mut self) {
         *self = Self { context: self.context, ..Self::new(self.program, self.first) };
     }

@@ -44,7 +44,7 @@ pub(super) struct Access<'a> {
 /// Reads a line; the addresses of lanes that have one go to `addresses`.
 pub(super) fn read<'a>(line: &'a [u8], addresses: &mut Vec<u64>) -> Result<Line<'a>, String> {
     addresses.clear();
-    // What the program printed before may have no end of line.
+    // Output of the program itself may precede the mark on the same line.
     let Some(start) = find(line, MARK) else { return unmarked(line, addresses) };
     let line = &line[start..];
     let Some((_, rest)) = split(line, b" - ") else { return Ok(Line::Other) };

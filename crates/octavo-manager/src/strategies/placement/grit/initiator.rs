@@ -34,7 +34,7 @@ impl Initiator {
         self.table.grow(pages.first.index() + pages.count as usize);
     }
 
-    /// A page is freed; its entry goes without being accounted to anyone.
+    /// A page is freed. Removing its entry is charged to no fault.
     pub fn forget(&mut self, page: PageId) {
         self.table.delete(page);
         if let Some(cache) = &mut self.cache {
