@@ -213,7 +213,7 @@ class PlannedComparison:
     experiment: Experiment
     baseline: str | None
     name: str
-    """What a folder of it may be called; other comparisons have other names."""
+    """A name for its folder; other comparisons have other names."""
 
     def run(
         self,

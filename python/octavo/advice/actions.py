@@ -61,7 +61,7 @@ def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
 
 
 def hint(buffer: Buffer) -> Hint | None:
-    """What goes with managed memory; it is no part of the prediction."""
+    """The hint for a managed buffer. It is not part of the prediction."""
     if buffer.first == "device":
         return "prefer-device"
     return "prefetch" if buffer.facts["sigma"].value >= _DENSE else None

@@ -39,7 +39,7 @@ class Advice:
     notes: tuple[str, ...] = ()
     """What to know about it."""
     recording: Recording | None = None
-    """What it is about, if that is a recording."""
+    """The recording that the advice is about, if it is about one."""
 
     @property
     def placements(self) -> dict[str, Placement]:

@@ -87,7 +87,7 @@ def _rounds(names: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _read(folder: Path) -> dict[str, float]:
-    """What an earlier search in the same folder found; nothing if it was killed while it wrote that down.
+    """Times of an earlier search in the same folder; none if it was killed while it wrote them.
 
     Raises:
         DamagedError: the file is not what was written.

@@ -171,8 +171,8 @@ def phases_of(run: RunResult) -> list[Phase]:
 def phases_of_profile(result: RunResult, events: pl.DataFrame) -> list[Phase]:
     """Phases of a real program: kernels side by side or in a row, and what the host touches between them.
 
-    A profile tells when kernels ran, and of the host its faults and the pages that came back. What the host touches
-    while a kernel runs is no phase of its own.
+    A profile tells when kernels ran, when the host faulted and which pages came back. Touches of the host while a
+    kernel runs are not a phase.
 
     Raises:
         AdviceError: it does not tell when kernels ran.

@@ -85,7 +85,7 @@ def choices(
 
 
 def _run_of(choice: Mapping[str, Placement], plan: Plan, alike: Sequence[Sequence[str]]) -> Mapping[str, Placement]:
-    """What is run for a choice: the advice and the present placement themselves, others as one that is like them."""
+    """The placement that runs for a choice: one of several like ones, unless it is the advice or the present one."""
     return choice if choice in (plan.placements, plan.present) else representative(choice, alike)
 
 

@@ -102,7 +102,7 @@ class Structure:
 
     size: int
     lines: int
-    """What crosses the interconnect if it is pinned: lines that miss all caches of the device, each time."""
+    """Lines that cross the interconnect if it is pinned: each miss of all caches of the device."""
     sigma: float = 1.0
     """Share of its pages that the device touches; above 0, at most 1."""
     rho: float = 1.0
@@ -126,7 +126,7 @@ class Structure:
     host_faults: int | None = None
     """Faults of the host as it goes through all of it, with its pages elsewhere; one a page of 4 KiB if left out."""
     returned: int = 0
-    """What comes back, page by page, to a host that touches it after the device has had it."""
+    """Bytes that come back page by page when the host touches it after the device."""
     return_faults: int = 0
     """Faults of the host that bring it back."""
     return_prefetches: int = 0

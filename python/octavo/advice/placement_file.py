@@ -94,7 +94,10 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _buffer(advised: Advised, site: Site, *, room: bool) -> dict[str, Any]:
-    """One buffer. What is managed may be touched by the host: on the device it stays managed, and prefers that."""
+    """One buffer.
+
+    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device.
+    """
     buffer, placement = advised.buffer, advised.placement
     hints: list[str] = []
     if (buffer.present, placement) == ("managed", "device"):

@@ -102,7 +102,7 @@ def _span(row: dict[str, Any]) -> tuple[float, float]:
 
 
 def buffer_of(row: dict[str, Any], system: System) -> Buffer:
-    """What the profile's own sums say; an access is not recorded, so that lines and operations are not known."""
+    """A buffer from the profile's sums. Accesses are not recorded, so lines and operations are unknown."""
     size = int(row["bytes"])
     pages = -(-size // system.page)
     sigma = min(max(row["sigma"] or 1 / pages, 1 / pages), 1.0)

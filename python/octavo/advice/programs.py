@@ -242,5 +242,5 @@ def _returned(name: str, pages: int, sigma: float, program: _Program, system: Sy
 
 
 def _held(copies: Copies, program: _Program) -> float:
-    """Seconds that its faults are held up, at least one page of it going to and fro."""
+    """Seconds that its faults are held up if one of its pages goes back and forth."""
     return max(copies.writes_between - program.naps.after, 0) * program.naps.seconds

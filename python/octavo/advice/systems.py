@@ -258,7 +258,7 @@ class _System:
 
 
 def _service(system: _System) -> dict[str, float]:
-    """What a group of faults takes, what each fault of it does, and how many there may be."""
+    """Time of a group of faults, time of each of its faults, and the most faults of a group."""
     service = system.node["driver"]["service"]
     optional = {name: system.time(service.get(name) or "0ns") for name in ("interrupt", "request", "block")}
     if service["model"] == "batch":

@@ -92,7 +92,7 @@ def _observed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConsta
 
 
 def _held_up(buffers: Sequence[Buffer], run: RunResult) -> list[Buffer]:
-    """Buffers whose pages go to and fro share what the run's guard held up: it does not ask who writes them."""
+    """Divides the time that faults were held up among all buffers whose pages go back and forth."""
     thrashing = [buffer.name for buffer in buffers if buffer.write_shared or _goes_to_and_fro(buffer)]
     guard = run.scenario.values["memory"].get("guard") or {}
     throttled = run.summary["manager"]["throttled_faults"]

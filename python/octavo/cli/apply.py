@@ -51,10 +51,10 @@ def apply(
 ) -> None:
     """Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.
 
-    The program stands after `--`. What the file does not name, and what cannot be done, stays as the program asks for
-    it. The exit status is the program's; before it runs, 2 if file, log or library cannot be used, and 126 or 127 if
-    the program cannot be started. What was done, in all of its processes together, is printed on standard error; with
-    --json the program's own output goes there, and the document alone to standard output.
+    The program stands after `--`. Allocations that the file does not name, or that cannot be changed, stay as the
+    program asks for them. The exit status is the program's; before it runs, 2 if file, log or library cannot be used,
+    and 126 or 127 if the program cannot be started. A summary of all its processes is printed on standard error. With
+    --json, the program's own output goes there, and only the document to standard output.
     """
     from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
 

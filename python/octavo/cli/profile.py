@@ -23,7 +23,7 @@ EXAMPLES = options.examples(
     "octavo report runs/simulated runs/measured -o both.html",
 )
 SETTINGS = {"allow_interspersed_args": False}
-"""What stands behind the program is the program's."""
+"""Arguments after the program's name are the program's."""
 
 _MOST_MAPPINGS = 12
 """Mappings in the table that people see; the Parquet table has all."""

@@ -24,7 +24,7 @@ EXAMPLES = options.examples(
     "octavo apply placement.json -- ./program --its-own-options",
 )
 SETTINGS = {"allow_interspersed_args": False}
-"""What stands behind the program is the program's."""
+"""Arguments after the program's name are the program's."""
 _STANDARD_ERROR = 2
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The recording; its name ends in .json.")]
@@ -43,8 +43,8 @@ def record(
     """Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.
 
     The program is not changed. The exit status is the program's; 2 if recording or library cannot be used, or if the
-    program ended well and nothing was recorded, and 126 or 127 if it cannot be started. What was seen is printed on
-    standard error; with --json the program's own output goes there, and the document alone to standard output.
+    program ended well and nothing was recorded, and 126 or 127 if it cannot be started. A summary is printed on
+    standard error. With --json, the program's own output goes there, and only the document to standard output.
     """
     from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
 

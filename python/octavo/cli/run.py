@@ -236,7 +236,7 @@ def _times(job: dict[str, Any]) -> list[str]:
 
 
 def show_own_strategies(sink: Sink, scenario: Scenario) -> None:
-    """What jobs have of their own of the memory system, if any do."""
+    """Shows the strategies of jobs that have their own."""
     own = scenario.own_strategies
     if own:
         sink.table("Jobs with strategies of their own", ["job", "strategies"], list(own.items()))

@@ -220,7 +220,7 @@ def _show_info(sink: Sink, path: Path, found: Mapping[str, Any]) -> None:
 
 
 def _program(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """What a whole program does, and which memory it has."""
+    """The actions of a whole program, and its memory."""
     if found is None:
         return [("program", "not recorded: launches alone")]
     actions = ", ".join(f"{count:,} {kind}" for kind, count in found["actions"].items())

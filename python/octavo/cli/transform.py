@@ -72,7 +72,8 @@ def transform(
 ) -> None:
     """Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.
 
-    Nothing is written without -o or --in-place. What is not understood is left as it is, and listed with the reason.
+    Nothing is written without -o or --in-place. Code that is not understood is left as it is, and listed with the
+    reason.
     """
     target = _target(file, output, in_place=in_place, force=force)
     result = transformed(file, include=include or (), define=define or (), standard=standard)

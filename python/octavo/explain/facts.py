@@ -47,7 +47,7 @@ class Facts:
 
 
 def facts(result: RunResult) -> Facts:
-    """What a simulated run tells; it must have a time.
+    """Collect the facts of a simulated run, which must have a time.
 
     Raises:
         OutputError: it has no scenario, as profiles of real programs have none.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def followed(path: Path) -> Path:
-    """What to write instead of a symbolic link that was named as the output, so that the link stays.
+    """Follow a symbolic link that was named as the output, so that the link stays.
 
     Raises:
         OutputError: the link leads nowhere, or there is a device.

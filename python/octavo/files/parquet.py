@@ -57,7 +57,7 @@ def is_sealed(content: bytes) -> bool:
 
 
 def flaw(content: bytes) -> str | None:
-    """What is wrong with a sealed file: what was expected and what was found; nothing if it is what was written."""
+    """What is wrong with a sealed file, as expected and found; None if it is as written."""
     place = _place(content)
     if place is None:
         return f"expected a table with a hash (`{_SEAL}`), found none"

@@ -1,7 +1,7 @@
 """Folders that fill up file by file, such as experiments and sweeps: for one process at a time.
 
-What is written into one while it is open goes into its manifest: at first as a name without a hash, so that a killed
-process leaves no file of unknown origin.
+Files written while a folder is open go into its manifest: at first as a name without a hash, so that a killed process
+leaves no file of unknown origin.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OPEN: dict[Path, _Open] = {}
 
 @dataclass(frozen=True)
 class Shared:
-    """What such a folder is for."""
+    """The purpose of such a folder."""
 
     kind: str
     """What its manifest and messages call it."""

@@ -106,7 +106,7 @@ def _in_file(kind: str, path: Path, cls: str) -> Found:
 
 
 def _load(path: Path, source: bytes, key: str, local: tuple[str, ...]) -> ModuleType:
-    """Execute a file as a module of its own. What it imports from its folder is imported anew with it."""
+    """Execute a file as a module of its own. Modules from its folder are imported anew with it."""
     module = ModuleType(f"octavo_policy_{key}")
     module.__file__ = str(path.resolve())
     sys.modules[module.__name__] = module

@@ -1,7 +1,7 @@
 """A run's page map as text that a page can carry: tiles from afar, and the events of single pages.
 
-Everything is cut into pieces that are compressed one by one, so that a browser unpacks only what it shows. What does
-not fit the room that is given is left out from the middle of the longest histories, and counted.
+Everything is cut into pieces that are compressed one by one, so that a browser unpacks only what it shows. If the
+events do not fit, the middle of the longest histories is left out, and counted.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
 
 
 BUNDLE = files("octavo").joinpath("report", "page", "vega.js")
-"""What a package that was built to be installed has: see `tools/wheel/vega.py`."""
+"""Only installed packages have this file: see `tools/wheel/vega.py`."""
 
 
 @cache

@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0
 """Wall time in which every run stops, unless it is in the middle of a policy's code."""
 _PANIC = "PanicException"
-"""What the engine raises where it found itself wrong; the class has no name that could be imported."""
+"""The engine raises it for a defect of its own; the class cannot be imported by name."""
 _SHOWN = 10
 """Failures that a message tells one by one."""
 _RUNNING: set[int] = set()

@@ -113,7 +113,7 @@ def totals(result: RunResult) -> pl.DataFrame:
                 own.select(time="ended_ps", change=-pl.col("bytes")),
             ]
         )
-        # What ends and what begins at the same moment does not add up.
+        # Stays that end and begin at the same moment must not be counted together.
         level = changes.group_by("time").agg(pl.col("change").sum()).sort("time")["change"].cum_sum()
         mean = (own["bytes"] * (own["ended_ps"] - own["began_ps"])).sum() / time
         rows.append({"keeper": keeper, "owner": owner, "sent": own["bytes"].sum(), "mean": mean, "most": level.max()})

@@ -24,7 +24,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 class Page:
-    """What the page shows: how far the work was when it last said so."""
+    """The content of the page: the last progress that the work reported."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()

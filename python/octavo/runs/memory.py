@@ -33,7 +33,7 @@ HINT = "--memory-limit says otherwise; fewer --workers leave more for each; reco
 """What helps a run that would take too much."""
 
 _limit: int | None = None
-"""What the user said, in bytes, for all runs of this process; nothing for what is free."""
+"""The user's limit in bytes, for all runs of this process; None for the free memory."""
 
 
 def amount(text: str) -> int:
@@ -129,7 +129,7 @@ def _available() -> int | None:
 
 
 def _left_in_group() -> int | None:
-    """What a container has left, if it has a limit."""
+    """Free memory of the container, if it has a limit."""
     try:
         most = (_CGROUP / "memory.max").read_text().strip()
         used = int((_CGROUP / "memory.current").read_text())

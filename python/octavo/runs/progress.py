@@ -36,7 +36,7 @@ def watching(*, quiet: bool, what: str = "runs") -> Iterator[Callable[[Progress]
 
 
 def told(watch: Callable[[Progress], None] | bool | None) -> AbstractContextManager[Callable[[Progress], None] | None]:
-    """What Python's `watch` means: a function to call, or whether to show progress as the command line does."""
+    """Interpret Python's `watch`: a function to call, or whether to show progress as the command line does."""
     return nullcontext(watch) if callable(watch) else watching(quiet=not watch)
 
 

@@ -264,7 +264,7 @@ def _facts(result: RunResult) -> dict[str, str]:
 
 @contextmanager
 def vouched(results: Iterable[RunResult]) -> Iterator[None]:
-    """What goes wrong in the block is damage of the results that nothing vouches for, if there are any.
+    """Report errors of the block as damage of the results without a manifest, if there are any.
 
     Raises:
         DamagedError: something did, and a result has no manifest.

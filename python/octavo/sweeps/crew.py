@@ -32,7 +32,7 @@ class Ended:
 
 
 class Crew(Protocol):
-    """Runs jobs side by side. What a job leaves does not depend on who ran it."""
+    """Runs jobs side by side. A job's results do not depend on who ran it."""
 
     @property
     def slots(self) -> int:

@@ -1,7 +1,7 @@
 """The folder of a sweep, made so that a sweep can be killed at any time and resumes where it was.
 
 - `sweep.json`: which sweep it is.
-- `runs/`: a run folder a point, which appears only when it is whole. What is in it is finished.
+- `runs/`: a run folder a point, which appears only when it is whole: its run is finished.
 - `points/`: a Parquet file a point with one row, so one row group, which appears as soon as the point is over, sealed
   with a hash.
 - `points.parquet`: all points in one table, one row group a point, collected when the sweep ends or is stopped.

@@ -23,7 +23,7 @@ BATCH = "{batch}"
 TRIED = (2, 3, 5)
 """Batch sizes that a step is recorded with, where it should fit any: two tell a line, the third whether it is one."""
 ROLES = ("parameter", "state", "input", "temporary")
-"""What a tensor is to the program, as files say it."""
+"""Role of a tensor in the program, as files name it."""
 _STANDARD_ERROR = 2
 """Where what the script prints goes: a file descriptor."""
 _START = "import sys; sys.path.insert(1, sys.argv[1]); from octavo_recorder.main import main; main()"

@@ -88,5 +88,5 @@ class Sites:
         return self._text[bare.start : bare.end]
 
     def name(self, call: Node) -> str:
-        """What a call calls; in a template, where that is not decided yet, what is written there."""
+        """The name of the function that is called, as written if a template leaves it open."""
         return call.name or self._spelled(call) or ""

@@ -37,7 +37,7 @@ def transform(
 ) -> Transformed:
     """A CUDA file with its allocations, frees and copies made to ask Octavo's runtime for their placement.
 
-    Nothing is written. What is not understood is left as it is, and listed.
+    Nothing is written. Code that is not understood is left as it is, and listed.
 
     Args:
         path: The file.
@@ -90,7 +90,7 @@ def _parses(path: Path, reading: Reading, text: bytes) -> bool:
 
 
 def _check(path: Path, reading: Reading, after: bytes) -> None:
-    """What is written must parse as well as what was read."""
+    """Check that the new text parses as well as the old one."""
     try:
         parse(path, reading, after)
     except TransformError as error:

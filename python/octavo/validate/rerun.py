@@ -90,7 +90,7 @@ class _Script:
 
     def run(self, *mode: str) -> None:
         try:
-            # What the script says is progress: standard output is for results.
+            # The script prints progress, and standard output is for results.
             done = subprocess.run([*self.command, *mode], stdout=sys.stderr, check=False)  # noqa: S603 - our own script
         except KeyboardInterrupt:
             raise InterruptedRun("stopped: runs of the reference that are finished are kept") from None

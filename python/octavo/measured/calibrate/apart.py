@@ -2,9 +2,9 @@
 
 `python -m octavo.measured.calibrate.apart PROBE GPU EFFORT` measures.
 
-What one probe leaves behind must not reach the next: after a kernel's fault the driver takes no more work from a
-process, it remembers for a process that processor and GPU fought for pages, and CUPTI stays attached to one. Stopped
-in the middle, the process ends, and with it all that it held of the GPU.
+No probe may affect the next one. After a kernel's fault the driver takes no more work from the process. The driver
+remembers for a process that processor and GPU competed for pages. CUPTI stays attached to a process. Stopped in the
+middle, the process ends, and with it all that it held of the GPU.
 """
 
 from __future__ import annotations

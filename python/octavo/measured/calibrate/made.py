@@ -107,7 +107,7 @@ def _machine(subject: Subject, probes: Sequence[Samples], missing: Mapping[str, 
 
 
 def _with_node(made: machine.Machine, gpu: Mapping[str, Any]) -> tuple[machine.Machine, str]:
-    """The machine and its file's text. What was measured is kept even if no node can be made of it."""
+    """The machine and its file's text. Measured values are kept even if no node can be derived from them."""
     try:
         return made, machine.machine_text(made, node.derive(gpu, made.measured).text)
     except OctavoError as error:

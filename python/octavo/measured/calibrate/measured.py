@@ -27,4 +27,4 @@ class Measured:
     probe: str
     """The probe whose samples it was made from."""
     note: str = ""
-    """What else there is to say, such as which points a fit stands on."""
+    """A remark, such as which points a fit uses."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LARGE_PAGE = 2 << 20
 """What the driver maps memory of its own with, and the span of one of its blocks."""
 PAGE = 4 << 10
-"""What demand is counted in."""
+"""Unit in which demand is counted."""
 LINE = 64
 """Bytes of a line of the simulated node."""
 _QUIET: Mapping[str, object] = {"record.events": False, "record.interval": "0ns"}

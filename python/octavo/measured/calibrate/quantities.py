@@ -29,7 +29,7 @@ _MULTIPLES: dict[Unit, dict[str, Decimal]] = {
     "1": {"": Decimal(1)},
 }
 _SMALLEST: dict[Unit, Decimal] = {"s": Decimal("1e-12"), "B/s": Decimal(1), "B": Decimal(1), "op/s": Decimal(1)}
-"""What a configuration file cannot be finer than; plain numbers have no such limit."""
+"""The finest value of a configuration file; plain numbers have no such limit."""
 
 EXPECTED: dict[Unit, str] = {
     "s": "a time such as 1.25us",

@@ -101,8 +101,8 @@ class _Live:
 def lifetimes(changes: Iterable[Change], notes: Counter[str]) -> list[Allocation]:
     """Pair allocations with their ends, in the order in which they began.
 
-    An allocation at an address that is still taken ends what was there: freeing it was not recorded. What is freed
-    without having been allocated was there before the recording began.
+    An allocation at an address that is still taken ends the earlier one, whose free was not recorded. Memory that is
+    freed without having been allocated was there before the recording began.
     """
     live, found = _Live(), _Lifetimes()
     for change in sorted(changes, key=lambda change: (change.time, change.allocates)):

@@ -138,7 +138,7 @@ def _process(number: int) -> int:
 
 
 def _table(meanings: dict[int, int | str]) -> Callable[[Numbers, Counter[str], str], Numbers]:
-    """What turns numbers into flags; what is not known becomes 0, which stands for that, and is counted."""
+    """A function from numbers to flags. Unknown numbers become 0 and are counted."""
     numbers = np.array(sorted(meanings), np.int64)
     flags = np.array([meanings[number] for number in sorted(meanings)], np.int64)
 

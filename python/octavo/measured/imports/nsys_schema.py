@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from octavo.measured.activity.rows import Access, Cause, What
 
 KNOWN_SCHEMAS = "2.9.1 (Nsight Systems 2022.2) to 3.16.1 (2024.6) and the documentation of 2026"
-"""What was looked at; others are read if they have the columns."""
+"""Schemas that were examined; others are read if they have the columns."""
 
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
 GPU_FAULTS = "CUDA_UM_GPU_PAGE_FAULT_EVENTS"

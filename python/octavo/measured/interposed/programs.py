@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 LOG_FORMAT = 2
 """Version of logs; `crates/octavo-interpose/src/apply/log.rs` writes it."""
 _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OCTAVO_DISABLE")
-"""What the interposer reads; nothing of it is taken from outside."""
+"""Variables that the interposer reads; they are not inherited from the environment."""
 _RECORDING, _LOG = "octavo_profile", "octavo_applied"
-"""Keys that tell whose file one is: nothing else is ever replaced."""
+"""Keys by which Octavo knows its own files; other files are never replaced."""
 _LONG = 3600.0
 """Seconds between two checks of a program; chosen: a fallback, as its end is always reported."""
 

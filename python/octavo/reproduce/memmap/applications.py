@@ -15,7 +15,7 @@ class Application:
     scale: float
     """Of the workload, at scale 1 of the study; chosen such that footprints are 30 to 100 MB."""
     differs: str = ""
-    """What our program is, where it is not the study's."""
+    """How our program differs from the study's."""
     on_graphs: bool = False
     """Whether its input is a graph that is drawn: results are averages over several."""
 

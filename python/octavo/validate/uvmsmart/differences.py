@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AsOctavo(Replay):
-    """What is on its way does not count as there while others leave; counts of a block outlast its way home."""
+    """Pages on their way do not count as resident while others leave; a block that went home keeps its counts."""
 
     def synchronise(self) -> None:
         """As in the rules, except for the counts."""

@@ -69,7 +69,7 @@ OVERSUBSCRIPTIONS = (110, 125, 150)
 PAGE = 4096
 """Bytes of a page (`-page_size 4KB`)."""
 NODE = "cuda-sm60"
-"""What else the node is changes no count: without time, only how many work-groups are in flight does."""
+"""Without time, only the number of work-groups in flight changes counts, so the rest of the node does not matter."""
 UNITS = 28
 """Streaming multiprocessors (`-gpgpu_n_clusters 28` in `configs/GeForceGTX1080Ti/gpgpusim.config`)."""
 

@@ -24,7 +24,7 @@ class Derived:
     """Dotted key below `node`."""
     value: int | str
     source: str
-    """What it was made from, and how, if that is not plain."""
+    """The values that it was made from, and how if that is not obvious."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Draft:
         return None
 
     def described(self, name: str, *keys: str) -> int | None:
-        """What the driver says of the GPU; if nothing, the keys that would be made from it stay as they are."""
+        """A value that the driver reports. Without one, the keys that depend on it stay as they are."""
         found = self.gpu.get(name)
         if isinstance(found, int) and found > 0:
             return found

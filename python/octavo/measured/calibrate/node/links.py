@@ -2,8 +2,8 @@
 
 A round trip over the simulated host link is `memory_pipeline + l1_tlb.latency + l1.lookup`, the request
 (`remote.header` bytes), the latency of the link both ways, `host.memory_latency`, the answers (lines, each with a
-header), and `l1.fill`.
-What a round trip takes, and how many lines a second come back at most, say how many are in flight (Little's law).
+header), and `l1.fill`. The time of a round trip and the most lines a second give the number of lines in flight
+(Little's law).
 """
 
 from __future__ import annotations
