@@ -90,7 +90,7 @@ def test_prefetches_of_an_imported_profile(tmp_path, cli):
     assert first["gain"]["low"] == pytest.approx(served - cost)
     (tmp_path / "profile.json").write_text("{}")
     done = cli("advise", "profile.json", "--by-phase")
-    assert "--by-phase: expected when pages come and kernels run" in " ".join(done.stderr.split())
+    assert "--by-phase needs the times of pages and kernels" in " ".join(done.stderr.split())
 
 
 def test_prefetches_by_phase_are_faster_as_programs():

@@ -197,7 +197,7 @@ def test_options_of_runs_that_are_not_made_are_refused(cli, runs):
     for arguments in ([first, "-o", "out"], [first, "--workers", "1"], [first, second, "-o", "out"]):
         done = cli("explain", *arguments)
         assert done.returncode == 2
-        assert "--output and --workers are of the runs that --what-if makes" in " ".join(done.stderr.split())
+        assert "--output and --workers apply only to the runs of --what-if" in " ".join(done.stderr.split())
 
 
 def test_the_folder_that_one_stands_in_is_a_run_like_any(cli, tmp_path, runs, monkeypatch):

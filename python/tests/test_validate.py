@@ -312,7 +312,7 @@ def test_points_of_ones_own_are_run_noted_and_recorded(tmp_path, monkeypatch):
 
 
 def test_points_of_ones_own_stand_alone(cli, tmp_path):
-    with pytest.raises(ValidationError, match="points of your own stand alone"):
+    with pytest.raises(ValidationError, match="--point stands alone"):
         small(tmp_path, points=["fir -length 16384"])
     done = cli("validate", "mgpusim", "--point", "fir -length 5000")
     assert done.returncode != 0

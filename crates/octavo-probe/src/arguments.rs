@@ -33,7 +33,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Measure, each probe in a process of its own; what is finished is kept, and the same command goes on from there.
+    /// Measure, each probe in a process of its own; finished probes are kept, and the same command resumes.
     #[command(after_help = EXAMPLES)]
     Run(Run),
     /// Measure one probe in this process.

@@ -60,7 +60,7 @@ def execute(
         except KeyboardInterrupt:
             kept = len(progress.done) - len(progress.failed)
             raise InterruptedRun(
-                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
+                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command resumes"
             ) from None
         finally:
             hired.close()

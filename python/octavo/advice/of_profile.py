@@ -36,7 +36,7 @@ def recording(path: Path, arguments: Arguments, order: Order, output: Path | Non
     _check(path, arguments, order)
     if order.by_phase:
         raise AdviceError(
-            f"{path}: --by-phase: expected when pages come and kernels run, which a recording does not tell",
+            f"{path}: --by-phase needs the times of pages and kernels, which a recording does not have",
             "import a profile of Nsight Systems, and advise on its folder: octavo import nsys",
         )
     constants = _constants(arguments)

@@ -46,7 +46,7 @@ class Order:
         about = {"--symmetry": self.symmetry, "--bounds": self.bounds, "--on": self.on is not None}
         named = [option for option, is_there in about.items() if is_there]
         if named and not self.exhaustive:
-            raise AdviceError(f"{named[0]}: expected --exhaustive, too, which it is about")
+            raise AdviceError(f"{named[0]}: expected --exhaustive beside it")
         if self.quick and self.by_phase:
             raise AdviceError("--by-phase: expected runs that tell when pages come, found --quick", "leave out --quick")
         is_recording = isinstance(source, (str, Path)) and recorded.is_recording(Path(source))

@@ -69,7 +69,7 @@ def _show(sink: Sink, found: Applied) -> None:
         sink.say(f"Log of a process that it started: {path}")
     logs = [log for log in (found.log, *found.logs_of_others) if log is not None]
     if not logs:
-        sink.say("Nothing was applied: the program called no function of CUDA's that can be seen, or was killed")
+        sink.say("Nothing was applied: the program called no CUDA function that the interposer sees, or was killed")
         return
     log = logs[0] if len(logs) == 1 else summed(logs)
     if log["refused"] is not None:

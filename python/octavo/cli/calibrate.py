@@ -116,7 +116,7 @@ def _refuse_measuring(context: typer.Context) -> None:
     for name in ("quick", "gpu", "probe"):
         if name in _given(context):
             raise CalibrationError(
-                f"--{name} says how to measure, and with --samples nothing is", "leave one of them out"
+                f"--{name} says how to measure, but --samples measures nothing", "leave one of them out"
             )
 
 
@@ -177,7 +177,9 @@ def show(
     sink = Sink(as_json=as_json, quiet=quiet)
     found, samples = pictures.read(path)
     if output is not None and not samples:
-        raise CalibrationError(f"nothing to draw: no samples in {beside(path)}", "they are made beside it")
+        raise CalibrationError(
+            f"nothing to draw: no samples in {beside(path)}", "octavo calibrate writes them beside the machine file"
+        )
     drawn = pictures.draw(found, samples, output or path.with_name(f"{path.stem}.pictures")) if samples else []
     reached = grid.summary(samples, found.measured)
     happened = recorded.summary(samples)

@@ -60,7 +60,7 @@ def explain(
 
     sink = Sink(as_json=as_json, quiet=quiet)
     if not what_if and (output is not None or workers is not None):
-        raise OutputError("--output and --workers are of the runs that --what-if makes", "leave them out, or add it")
+        raise OutputError("--output and --workers apply only to the runs of --what-if", "leave them out, or add it")
     if len(runs) > 2 or (len(runs) == 2 and what_if):
         raise OutputError(
             f"expected one run, or two without --what-if, found {len(runs)}",

@@ -185,7 +185,7 @@ def check_watch(*, watch: bool, dry_run: bool) -> None:
 
     """
     if watch and dry_run:
-        raise ScenarioError("--watch shows runs, and --dry-run carries out none", "leave one of them out")
+        raise ScenarioError("--watch shows running work, and --dry-run runs nothing", "leave one of them out")
 
 
 _KEYS = {

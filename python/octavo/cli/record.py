@@ -58,7 +58,7 @@ def _show(sink: Sink, found: Recorded, output: Path) -> None:
     profile = found.profile
     if profile is None and not others and found.status == 0:
         raise ProfileError(
-            "nothing was recorded: the program called no function of CUDA's that can be seen, or ended by _exit",
+            "nothing was recorded: the program called no CUDA function that the interposer sees, or ended by _exit",
             "see docs/runtime.md for what is seen",
         )
     bytes_of: Counter[str] = Counter()

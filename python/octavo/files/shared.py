@@ -60,7 +60,7 @@ def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
             raise
         raise OutputError(
             f"cannot write results to {root}: {atomic.reason(error)}",
-            "what is finished is kept; the same command goes on from there",
+            "finished parts are kept; the same command resumes",
         ) from error
 
 

@@ -205,7 +205,7 @@ def _run_all(
         if struck.is_set():
             kept = _settle(pool, stop, pending) + len(progress.done) - len(failures)
             raise InterruptedRun(
-                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
+                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command resumes"
             )
     if failures:
         raise _summed_up(failures, len(points))

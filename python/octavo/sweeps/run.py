@@ -117,7 +117,7 @@ class Sweep:
                 kept = sum(row["status"] != FAILED for row in running.rows)
                 raise InterruptedRun(
                     f"stopped: {kept} of {self.total} points are finished and kept",
-                    "the same command goes on from there",
+                    "the same command resumes",
                 ) from None
             finally:
                 running.close()

@@ -202,4 +202,4 @@ def _replace(path: Path, content: bytes) -> None:
     try:
         folder.write_bytes(path, content)
     except OutputError as error:
-        raise OutputError(error.message, "what is finished is kept; the same command goes on from there") from error
+        raise OutputError(error.message, "finished parts are kept; the same command resumes") from error

@@ -119,7 +119,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     if points:
         if only or table is not None or traces is not None or rerun:
             raise ValidationError(
-                "points of your own stand alone", "leave out --only, --reference, --traces and --rerun, or --point"
+                "--point stands alone", "leave out --only, --reference, --traces and --rerun, or --point"
             )
         table, traces = own_points(root, points, gpus, force=force)
     path = Path(table) if table is not None else reference.shipped(reference.FILE)

@@ -167,7 +167,7 @@ def _measure(
     except KeyboardInterrupt:
         done = len(progress.done) - len(progress.failed)
         raise InterruptedRun(
-            f"stopped: {done} of {progress.total} probes are finished and kept", "the same command goes on from there"
+            f"stopped: {done} of {progress.total} probes are finished and kept", "the same command resumes"
         ) from None
     return found
 

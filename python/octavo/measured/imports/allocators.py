@@ -61,7 +61,7 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
     """
     times = [change.time for changes in log.changes.values() for change in changes]
     if not times:
-        raise ProfileError(f"{log.source['file']} tells of no allocation")
+        raise ProfileError(f"{log.source['file']} has no allocation")
     origin, end = min(times), max(times)
     if end - origin > LONGEST:
         raise ProfileError(f"{log.source['file']}: expected times within 104 days of each other")

@@ -105,7 +105,7 @@ def _process(export: Export, processes: Numbers, wanted: int | None) -> int:
         return wanted
     if len(found) > 1:
         raise ProfileError(
-            f"{export.path} tells of unified memory in {len(found)} processes, whose addresses are their own",
+            f"{export.path} has unified memory of {len(found)} processes, each with addresses of its own",
             f"choose one with --process: {listed}",
         )
     return next(iter(found), -1)

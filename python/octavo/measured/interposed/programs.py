@@ -34,7 +34,7 @@ class Recorded:
     status: int
     """Its exit status, as shells have it."""
     profile: dict[str, Any] | None
-    """The recording; none if the program used nothing of CUDA's that can be seen, or was killed."""
+    """The recording; none if the program called no CUDA function that the interposer sees, or was killed."""
     others: tuple[Path, ...]
     """Recordings of the processes that it started."""
 
@@ -46,7 +46,7 @@ class Applied:
     status: int
     """Its exit status, as shells have it."""
     log: dict[str, Any] | None
-    """What was done; none if the program used nothing of CUDA's that can be seen, or was killed."""
+    """What was done; none if the program called no CUDA function that the interposer sees, or was killed."""
     others: tuple[Path, ...]
     """Logs of the processes that it started."""
     logs_of_others: tuple[dict[str, Any], ...] = ()
