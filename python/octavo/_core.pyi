@@ -56,6 +56,7 @@ __all__ = [
     "roofline_zone_end",
     "run",
     "schema",
+    "table_flaw",
     "toml_flaw",
     "trace_convert",
     "trace_formats",
@@ -109,6 +110,9 @@ def resolve(
 
 def resolve_stored(text: str) -> str:
     """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
+
+def table_flaw(path: str | PathLike[str]) -> str | None:
+    """What keeps a Parquet table, of a trace or any other, from being decoded, if anything does."""
 
 def toml_flaw(text: str) -> str | None:
     """What makes a text no TOML, if anything: also keys, lists or tables that nest without end."""

@@ -54,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use crate::scenario::{resolve, resolve_stored, toml_flaw};
     #[pymodule_export]
-    use crate::trace::{TraceWriter, trace_head, trace_info, trace_record, trace_validate};
+    use crate::trace::{TraceWriter, table_flaw, trace_head, trace_info, trace_record, trace_validate};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,6 @@
 //! Traces: looked at, checked, written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use octavo_manager::{Kind as MemoryKind, Spread};
 use octavo_trace::{
@@ -40,6 +40,13 @@ pub fn trace_head(
     let rows = py.detach(|| octavo_trace::head(Path::new(path), filter, count));
     let rows = rows.map_err(|error| errors::trace(&error))?;
     Ok(serde_json::to_string(&rows).expect("rows can be written as JSON"))
+}
+
+/// What keeps a Parquet table, of a trace or any other, from being decoded, if anything does.
+#[pyfunction]
+pub fn table_flaw(py: Python<'_>, path: PathBuf) -> Option<String> {
+    let error = py.detach(|| octavo_trace::check_table(&path)).err()?;
+    Some(error.row.map_or(error.reason.clone(), |row| format!("from row {row} on, {}", error.reason)))
 }
 
 /// Writes the workload of a resolved scenario as the trace folder `path`: the whole program, unless launches alone run.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo import _core
 from octavo.errors import DamagedError
 from octavo.files import digest
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SEAL = "octavo.blake2b"
+_ARROW = b"ARROW:schema"
 _NOTHING = b"0" * 32
 _SEALED = re.compile(_SEAL.encode() + rb"\x18\x20([0-9a-f]{32})")
 """The name, and a text of 32 bytes in Thrift's compact protocol."""
@@ -30,18 +32,42 @@ def encoded(table: pl.DataFrame, **options: Any) -> bytes:
     return buffer.getvalue()
 
 
-def read(path: Path, hint: str) -> pl.DataFrame:
-    """A table.
+def read(path: Path, hint: str, *, verified: bool = False) -> pl.DataFrame:
+    """A table. One that may be damaged (not `verified` by a hash) is decoded by our own reader first.
+
+    Categories of such a table are read as text: what the Arrow format says of them cannot be checked.
 
     Raises:
-        DamagedError: it is none; polars may panic over damaged ones.
+        DamagedError: it is none.
 
     """
+    if not verified:
+        check(path, hint)
     try:
+        if not verified:
+            return pl.read_parquet(io.BytesIO(_without_arrow(path.read_bytes())))
         return pl.read_parquet(path, glob=False)  # Names may have brackets.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint) from None
+
+
+def check(path: Path, hint: str) -> None:
+    """Make sure that a table can be decoded: polars would print panics over damaged ones, or end the process.
+
+    Raises:
+        DamagedError: it cannot be decoded.
+
+    """
+    reason = _core.table_flaw(path)
+    if reason is not None:
+        raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint)
+
+
+def _without_arrow(content: bytes) -> bytes:
+    """A file whose footer says nothing about Arrow types, or nothing that is understood."""
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    return content[:footer] + content[footer:].replace(_ARROW, bytes(len(_ARROW)))
 
 
 def sealed(table: pl.DataFrame, **options: Any) -> bytes:

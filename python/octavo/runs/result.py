@@ -164,7 +164,8 @@ class RunResult:
         """
         if name not in self.tables:
             raise OutputError(f"no table `{name}` in {self.folder}", f"tables: {', '.join(self.tables)}")
-        return parquet.read(self._checked(f"{name}.parquet"), _AGAIN)
+        path = self._checked(f"{name}.parquet")
+        return parquet.read(path, _AGAIN, verified=self._manifest() is not None)
 
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""

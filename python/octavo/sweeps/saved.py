@@ -66,10 +66,11 @@ def _row(path: Path, *, hashed: bool) -> pl.DataFrame:
         content = path.read_bytes()
     except OSError as error:
         raise OutputError(f"cannot read {path}: {error.strerror}") from error
-    problem = parquet.flaw(content) if hashed or parquet.is_sealed(content) else None
+    hashed = hashed or parquet.is_sealed(content)
+    problem = parquet.flaw(content) if hashed else None
     if problem is not None:
         raise DamagedError(f"{path} is damaged: {problem}", _AGAIN)
-    row = parquet.read(path, _AGAIN)
+    row = parquet.read(path, _AGAIN, verified=hashed)
     found = row["point"].to_list() if "point" in row.columns else []
     if found != [int(path.stem)]:
         raise DamagedError(f"{path} is damaged: expected the row of point {int(path.stem)}, found {found}", _AGAIN)

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import octavo._core as _core
 from octavo.errors import OutputError, TraceError
-from octavo.files import parquet
+from octavo.files import manifest, parquet
 from octavo.trace.engine import call
 from octavo.trace.folder import check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_AGAIN = "record the trace again"
+
+
+@contextmanager
+def _as_trace_errors() -> Iterator[None]:
+    try:
+        yield
+    except OutputError as error:
+        raise TraceError(error.message, error.hint) from None
 
 
 @dataclass(frozen=True)
@@ -37,9 +51,18 @@ class Trace:
 
     @property
     def instructions(self) -> pl.LazyFrame:
-        """One row for each instruction, lazily: filter before you collect."""
+        """One row for each instruction, lazily: filter before you collect.
+
+        Raises:
+            TraceError: there is no manifest, and they cannot be decoded.
+
+        """
         check(self.path)
-        return pl.scan_parquet(self.path / "instructions.parquet", glob=False)
+        path = self.path / "instructions.parquet"
+        if manifest.read(self.path) is None:
+            with _as_trace_errors():
+                parquet.check(path, _AGAIN)
+        return pl.scan_parquet(path, glob=False)
 
     @property
     def allocations(self) -> pl.DataFrame:
@@ -58,10 +81,8 @@ class Trace:
 
     def _table(self, name: str) -> pl.DataFrame:
         check(self.path)
-        try:
-            return parquet.read(self.path / f"{name}.parquet", "record the trace again")
-        except OutputError as error:
-            raise TraceError(error.message, error.hint) from None
+        with _as_trace_errors():
+            return parquet.read(self.path / f"{name}.parquet", _AGAIN)
 
     def head(
         self, count: int = 10, *, launch: int | None = None, group: int | None = None, wavefront: int | None = None

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes, buf::Reader};
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+    Int96Type,
+};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
@@ -72,6 +75,55 @@ impl Column {
             TraceError::new(file.path(), format!("column `{name}` is missing"))
         };
         Self::find(file, name, field, holds, list)?.ok_or_else(missing)
+    }
+
+    /// All columns of a file, whatever they hold.
+    pub fn all(file: &ParquetFile) -> impl Iterator<Item = Self> + '_ {
+        let schema = file.metadata.file_metadata().schema_descr();
+        schema.columns().iter().enumerate().map(|(index, descriptor)| {
+            let (path, descriptor) = (descriptor.path().string(), descriptor.clone());
+            let element_level = element_level(schema.root_schema(), descriptor.path().parts());
+            Self { index, path, descriptor, element_level }
+        })
+    }
+
+    /// Decodes a row group, to see whether that can be done and whether everything is as long as it claims.
+    pub fn check(&self, file: &ParquetFile, group: usize) -> Result<(), TraceError> {
+        let claims = self.claims(file, group).map_err(|reason| self.undecodable(file, group, &reason))?;
+        let rows = file.group_rows(group) as u64;
+        if self.descriptor.max_rep_level() == 0 && claims.iter().any(|values| *values != rows) {
+            let reason = format!("claims {} values, and its pages {}, in {rows} rows", claims[0], claims[1]);
+            return Err(self.undecodable(file, group, &reason));
+        }
+        match self.descriptor.physical_type() {
+            Physical::BOOLEAN => self.decode_all::<BoolType>(file, group).map(drop),
+            Physical::INT32 => self.decode_all::<Int32Type>(file, group).map(drop),
+            Physical::INT64 => self.decode_all::<Int64Type>(file, group).map(drop),
+            Physical::INT96 => self.decode_all::<Int96Type>(file, group).map(drop),
+            Physical::FLOAT => self.decode_all::<FloatType>(file, group).map(drop),
+            Physical::DOUBLE => self.decode_all::<DoubleType>(file, group).map(drop),
+            Physical::FIXED_LEN_BYTE_ARRAY => self.decode_all::<FixedLenByteArrayType>(file, group).map(drop),
+            Physical::BYTE_ARRAY => {
+                let texts = self.decode_all::<ByteArrayType>(file, group)?;
+                let is_text = self.descriptor.converted_type() == ConvertedType::UTF8;
+                if is_text && texts.iter().any(|text| text.as_utf8().is_err()) {
+                    return Err(self.undecodable(file, group, "has text that is not UTF-8"));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// How many values the footer claims for a row group, and how many its pages do.
+    fn claims(&self, file: &ParquetFile, group: usize) -> Result<[u64; 2], String> {
+        let chunk = file.metadata.row_group(group).column(self.index);
+        Ok([chunk.num_values() as u64, check_pages(&file.chunk(chunk)?)?])
+    }
+
+    fn decode_all<T: DataType>(&self, file: &ParquetFile, group: usize) -> Result<Vec<T::T>, TraceError> {
+        let mut chunk = self.chunk::<T>(file, group)?;
+        chunk.decode(file.group_rows(group))?;
+        Ok(chunk.decoded.values)
     }
 
     /// Values of the first `rows` rows of a row group, of which there are as many.

@@ -31,7 +31,13 @@ pub(super) struct ParquetFile {
 }
 
 impl ParquetFile {
+    /// One of a trace.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
+        Self::with_groups_of(path, MAX_GROUP_ROWS as u64)
+    }
+
+    /// One whose row groups have at most this many rows.
+    pub fn with_groups_of(path: &Path, most_rows: u64) -> Result<Self, TraceError> {
         let wrong = |reason: String| TraceError::new(path, reason);
         let mut file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let footer = read_footer(&mut file).map_err(wrong)?;
@@ -39,7 +45,7 @@ impl ParquetFile {
         let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&footer))
             .map_err(|reason| wrong(format!("footer: {reason}")))?;
         let length = file.metadata().map_err(|error| wrong(format!("cannot be read: {error}")))?.len();
-        let starts = check_groups(&metadata, length).map_err(wrong)?;
+        let starts = check_groups(&metadata, length, most_rows).map_err(wrong)?;
         Ok(Self { path: path.to_owned(), file: Mutex::new(file), metadata, starts })
     }
 
@@ -121,15 +127,12 @@ fn check_footer(footer: &[u8]) -> Result<(), &'static str> {
 }
 
 /// Checks what row groups claim; returns the first row of each and the number of rows.
-fn check_groups(metadata: &ParquetMetaData, length: u64) -> Result<Vec<u64>, String> {
+fn check_groups(metadata: &ParquetMetaData, length: u64, most_rows: u64) -> Result<Vec<u64>, String> {
     let mut starts = vec![0];
     for (index, group) in metadata.row_groups().iter().enumerate() {
         let rows = u64::try_from(group.num_rows()).unwrap_or(u64::MAX);
-        if rows > MAX_GROUP_ROWS as u64 {
-            return Err(format!(
-                "row group {index} claims {} rows, expected at most {MAX_GROUP_ROWS}",
-                group.num_rows()
-            ));
+        if rows > most_rows {
+            return Err(format!("row group {index} claims {} rows, expected at most {most_rows}", group.num_rows()));
         }
         for chunk in group.columns() {
             check_chunk(chunk, length)

@@ -1,6 +1,7 @@
 //! Reading a trace: tables whole, instructions a row group at a time.
 
 mod actions;
+mod check;
 mod column;
 mod compact;
 mod footer;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use octavo_program::Program;
 
+pub use self::check::check_table;
 pub(crate) use self::instructions::Batches;
 use self::instructions::Instructions;
 use crate::actions::{Broken, program_of};

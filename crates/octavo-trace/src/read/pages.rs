@@ -14,8 +14,8 @@ struct PageHeader {
 
 const DICTIONARY_PAGE: i64 = 2;
 
-/// Checks that the pages of a column chunk add up to no more than a row group may hold.
-pub(super) fn check_pages(chunk: &[u8]) -> Result<(), String> {
+/// Checks that the pages of a column chunk add up to no more than a row group may hold; how many values they claim.
+pub(super) fn check_pages(chunk: &[u8]) -> Result<u64, String> {
     let (mut at, mut bytes, mut values) = (0usize, 0u64, 0u64);
     while at < chunk.len() {
         let (header, length) = read_header(&chunk[at..]).map_err(|reason| format!("page header {reason}"))?;
@@ -41,7 +41,7 @@ pub(super) fn check_pages(chunk: &[u8]) -> Result<(), String> {
             return Err(format!("pages claim {values} values, expected at most {MAX_CHUNK_VALUES}"));
         }
     }
-    Ok(())
+    Ok(values)
 }
 
 fn read_header(bytes: &[u8]) -> Result<(PageHeader, usize), &'static str> {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import CalibrationError, DamagedError
-from octavo.files import digest, links, manifest
+from octavo.files import digest, links, manifest, parquet
 from octavo.measured.calibrate import sidecar as sidecar_file
 from octavo.measured.calibrate.sidecar import AGAIN, Origin
 from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
@@ -217,13 +217,12 @@ def read(directory: Path, probe: str) -> Samples:
     sidecar = sidecar_file.read(sidecar_file.path_of(directory, probe))
     _verify(directory, sidecar)
     path = directory / f"{probe}.parquet"
+    if not path.is_file():
+        raise CalibrationError(f"{path}: expected the samples of probe `{probe}`, found no file", AGAIN)
     try:
-        table = pl.read_parquet(path, glob=False)
-    except FileNotFoundError:
-        raise CalibrationError(f"{path}: expected the samples of probe `{probe}`, found no file", AGAIN) from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CalibrationError(f"{path} is damaged: expected a Parquet table, found: {reason}", AGAIN) from None
+        table = parquet.read(path, AGAIN)
+    except DamagedError as error:
+        raise CalibrationError(error.message, error.hint) from None
     return Samples(
         probe,
         checked(probe, table, str(path)),
