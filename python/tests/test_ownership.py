@@ -136,6 +136,31 @@ def test_a_forced_sweep_keeps_what_is_not_octavos(tmp_path):
     assert len(list((tmp_path / "s" / "points").glob("*.parquet"))) == 1
 
 
+def test_a_point_of_a_forced_sweep_runs_beside_files_of_a_user(tmp_path):
+    """Points of the same names as before: their folders hold what Octavo did not write. Without `--force`, too."""
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2, 3]}}
+    octavo.sweep(grid, output=tmp_path / "s")
+    folders = sorted((tmp_path / "s" / "runs").iterdir())
+    own = {folder: put_own_files(folder) for folder in folders}
+    grid["scenario"] = {**SCENARIO, "seed": 7}
+    with pytest.warns(OctavoNote, match=r"did not write: 00000-gpus-2/, 00001-gpus-3/"):
+        table = octavo.sweep(grid, output=tmp_path / "s", force=True)
+    assert table["error"].to_list() == [None, None]
+    for folder, files in own.items():
+        assert files.items() <= contents(folder).items()
+        octavo.RunResult.load(folder).check()
+        assert "seed = 7" in (folder / "scenario.toml").read_text()
+    ours.empty(folders[0], FILES)
+    assert sorted(path.name for path in folders[0].iterdir() if path.name not in own[folders[0]]) == [
+        "figures",
+        MANIFEST_FILE,
+        "summary.json.bak",
+    ]
+    octavo.sweep(grid, output=tmp_path / "s")
+    octavo.RunResult.load(folders[0]).check()
+    assert own[folders[0]].items() <= contents(folders[0]).items()
+
+
 def test_a_replaced_trace_keeps_what_is_not_octavos(tmp_path):
     octavo.trace.write(tmp_path / "a.trace", *TRACE)
     own = put_own_files(tmp_path / "a.trace")

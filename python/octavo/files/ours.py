@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from octavo.errors import DamagedError, OutputError
-from octavo.files import manifest
+from octavo.files import atomic, manifest
 from octavo.files.atomic import SUFFIX
 from octavo.files.manifest import MANIFEST_FILE
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+EMPTIED = "emptied"
+"""What the manifest of a folder calls it, if only files of others are left there."""
 _SHOWN = 5
 
 
@@ -48,6 +50,18 @@ def others(folder: Path, known: Collection[str]) -> list[Path]:
 def remove(folder: Path, known: Collection[str]) -> None:
     """Remove what Octavo wrote, and the folder if nothing is left; the manifest goes last."""
     for name in sorted(names(folder, known), key=lambda name: name == MANIFEST_FILE):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def empty(folder: Path, known: Collection[str]) -> None:
+    """Remove what Octavo wrote. If something else is left, a manifest that lists nothing says whose the folder is."""
+    mine = names(folder, known)
+    if others(folder, known):
+        atomic.write_bytes(folder / MANIFEST_FILE, manifest.Manifest(EMPTIED, {}).text().encode())
+        mine.discard(MANIFEST_FILE)
+    for name in sorted(mine, key=lambda name: name == MANIFEST_FILE):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()

@@ -16,6 +16,7 @@ from octavo.runs.held import (
     RUN,
     SCENARIO_FILE,
     SUMMARY_FILE,
+    is_emptied,
     is_finished,
     is_replaceable,
     is_replaceable_by_a_profile,
@@ -62,7 +63,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
         OutputError: the folder holds something else, or a damaged result, and `force` does not allow to replace it.
 
     """
-    if not _is_filled(folder):
+    if not _is_filled(folder) or is_emptied(folder):
         return None
     if not (is_replaceable(folder) if force else is_finished(folder)):
         raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
@@ -90,7 +91,7 @@ def check_replaceable(folder: Path, *, force: bool) -> None:
         OutputError: it does not.
 
     """
-    if not _is_filled(folder):
+    if not _is_filled(folder) or is_emptied(folder):
         return
     if not is_replaceable_by_a_profile(folder):
         raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import DamagedError
-from octavo.files import manifest
+from octavo.files import manifest, ours
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +66,11 @@ def is_finished(folder: Path) -> bool:
     if kind is None:
         return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
     return kind == RUN
+
+
+def is_emptied(folder: Path) -> bool:
+    """Whether a folder held a result that a forced sweep removed, beside files of others that are still there."""
+    return _kind(folder) == ours.EMPTIED
 
 
 def is_imported(folder: Path) -> bool:
