@@ -28,10 +28,10 @@
 //!
 //! # Two bandwidths of one interconnect
 //!
-//! The publication writes βᵉ_C wherever bytes cross the interconnect. With one number for all of them,
-//! `1/P_D = 1/P + 1/(α·βᵉ_C)` while `1/P_H = max(1/P, 1/(α·βᵉ_C))`: the host ceiling is above the device ceiling at
-//! every α, and the published crossing cannot exist. What is measured differs: a bulk copy is faster than the same
-//! bytes on demand, fault by fault. Hence [`Machine::copy`] in equations 2 and 3 and [`Machine::on_demand`] in 1 and 4.
+//! The publication writes βᵉ_C wherever bytes cross the interconnect. With one number for all of them, `1/P_D = 1/P +
+//! 1/(α·βᵉ_C)` while `1/P_H = max(1/P, 1/(α·βᵉ_C))`: the host ceiling is above the device ceiling at every α, and the
+//! published crossing cannot exist. Measured values differ: a bulk copy is faster than the same bytes on demand, fault
+//! by fault. Hence [`Machine::copy`] in equations 2 and 3 and [`Machine::on_demand`] in 1 and 4.
 //!
 //! # What the publication states, and what follows
 //!

@@ -43,7 +43,8 @@ impl Driver {
     }
 
     /// Frees pages as soon as no plan holds them: [`Executor::free`] is called then, perhaps before this returns. From
-    /// now on no fault on them is served and nothing is done ahead of need; those that are outstanding then are woken, and find nothing there.
+    /// now on no fault on them is served and nothing is done ahead of need. Outstanding faults are woken, and their
+    /// accesses find no page.
     pub fn free(&mut self, now: Time, run: PageRun, token: u64, to: &mut impl Executor) {
         self.frees.0.push(Free { run, token, busy: None });
         self.free_what_is_idle(now, to);

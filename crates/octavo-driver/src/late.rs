@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use octavo_manager::{PageId, PageRun, ProcessorId};
 
-/// After this many late wakes in a row for a GPU's accesses to a page, wakes for this page are no longer held back;
-/// chosen: far more than happen by chance, and few compared with a whole run.
+/// After so many late wakes in a row for a GPU's accesses to a page, wakes for this page are no longer held back.
+/// Chosen: far more than happen by chance, and few compared with a whole run.
 const MOST: u32 = 32;
 
 /// Processors and pages with late wakes. Empty while there are none.

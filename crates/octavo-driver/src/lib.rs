@@ -32,8 +32,8 @@
 //!
 //! Whenever the driver knows when it wants to go on (a server is done, a step is over), it asks the executor to
 //! [`remind`](Executor::remind) it. A simulator puts the [`Alarm`] into its own calendar, answers `true`, and calls
-//! [`Driver::alarm`] when its turn comes: so alarms keep their place among all other events of that time, in the order
-//! in which they were set. An executor that answers `false` must ask [`Driver::deadline`] and call [`Driver::tick`].
+//! [`Driver::alarm`] at its time. So alarms keep their place among all other events of that time, in the order in which
+//! they were set. An executor that answers `false` must ask [`Driver::deadline`] and call [`Driver::tick`].
 //!
 //! Strategies of the manager can want to be asked at a time of their own; there is one alarm for the first of these
 //! times, and none if no caller wants it.

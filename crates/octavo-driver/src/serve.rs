@@ -68,8 +68,8 @@ impl Driver {
     }
 
     /// A fault is about to go to the manager. Faults on pages that are about to be freed wait until then. Faults on
-    /// pages that are gone are woken: an access that is tried again finds nothing there. Faults whose mapping has
-    /// vanished go to the manager at once.
+    /// freed pages are woken; their accesses find no page when they are tried again. Faults whose mapping has vanished
+    /// go to the manager at once.
     pub(crate) fn take_up(&mut self, now: Time, id: FaultId, to: &mut impl Executor) -> Option<Fault> {
         let fault = self.faults.serve(id, now);
         if self.halted {

@@ -62,7 +62,8 @@ impl Sites {
     }
 }
 
-/// What addresses mean. It asks the loader, whose lock a constructor that calls CUDA holds: no lock is held here.
+/// The frames of addresses. Hold no lock here: the loader is asked, and its lock may be held by a constructor that
+/// calls CUDA.
 pub fn frames(addresses: &[usize]) -> Vec<Frame> {
     addresses.iter().map(|address| frame(*address)).collect()
 }

@@ -1,4 +1,5 @@
-//! Whether the state of a quantum circuit fits any memory of the node. It doubles with each qubit, so what fits is named.
+//! Whether the state of a quantum circuit fits any memory of the node. The state doubles with each qubit, so the error
+//! names the number of qubits that fits.
 
 use octavo_node::NodeConfig;
 use octavo_units::Bytes;

@@ -12,7 +12,7 @@ const KEYS: &[(&str, &str)] = &[
     ("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it"),
     ("node.host.cpu.capacity", "nothing limits host memory"),
 ];
-/// Those that went away without a successor: a stored scenario that has them means the same without.
+/// Keys that were removed without a successor: a stored scenario means the same without them.
 const WITHOUT_SUCCESSOR: &[&str] = &["node.host.cpu.capacity"];
 
 /// Presets of memory systems that went away, and what took their place.

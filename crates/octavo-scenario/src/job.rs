@@ -149,7 +149,7 @@ impl Scenario {
         self.parts_as(&mut Look::Accesses(go_on))
     }
 
-    /// The same except for the launches of explicit programs in strips: all buffers are there, which takes no while.
+    /// The same except for the launches of explicit programs in strips. It has all buffers, and is quick.
     ///
     /// # Errors
     /// As [`Scenario::parts`].

@@ -6,8 +6,8 @@ use crate::error::Problem;
 use crate::layer::{Layer, lookup, take};
 use crate::{Origin, ScenarioError, presets};
 
-/// Reads the file at a place: the place as it was written, and the name of the file that it was written in (none where
-/// it was written in an override); gives the file's name, for messages, and its text, or says why not.
+/// Reads the file at a place. Takes the place as written, and the name of the file that it was written in (none for an
+/// override). Gives the file's name, for messages, and its text, or says why it cannot.
 pub type Reader<'a> = dyn Fn(&str, Option<&str>) -> Result<(String, String), String> + 'a;
 
 /// Keys of a node that name what it is made of.

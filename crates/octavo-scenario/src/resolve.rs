@@ -293,7 +293,7 @@ fn check_page_size(scenario: &Scenario) -> Result<(), Problem> {
     Err(Problem::new("memory.page_size", message))
 }
 
-/// The policy of the operating system's memory speaks of nodes that are there.
+/// Checks that the NUMA policy names nodes that exist.
 fn check_numa(scenario: &Scenario) -> Result<(), Problem> {
     let below = |error: ConfigError| Problem::found_below("memory", &error.key, &error.message);
     let page = scenario.memory.decision_size().map_err(below)?;

@@ -41,8 +41,8 @@ def seconds(
 ) -> dict[str, tuple[float | None, float]]:
     """Seconds of each choice and what it takes at least, by its label; without seconds, that is more than the fastest.
 
-    The present and the advised placement run to their end, then all others in the order of their predicted costs, each
-    until it is over or the clock of the simulation has passed the fastest time of the rounds before. Time in a
+    The present and the advised placement run to their end. Then all others run in the order of their predicted costs,
+    each until it ends or the clock of the simulation has passed the fastest time of the rounds before. Time in a
     simulation only goes forward: a run that is given up takes longer than another one that is finished.
 
     Raises:

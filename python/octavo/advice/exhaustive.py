@@ -99,7 +99,7 @@ def _each(names: Sequence[str], kinds: Sequence[Sequence[Placement]]) -> Iterato
 
 
 def _fits(choice: Mapping[str, Placement], sizes: Mapping[str, int], plan: Plan) -> bool:
-    """The present placement is kept whatever it takes: it is there."""
+    """The present placement is kept even if it exceeds the budget: the program has it already."""
     return device_bytes(choice, sizes) <= plan.budget or choice == plan.present
 
 

@@ -1,6 +1,6 @@
 """Published statements about the sharing of pages, each with the range of a counted share in which it holds.
 
-Where the publication has words for a share, the ranges are chosen, once and for all kernels alike: "nearly all" is nine
+Where the publication has words for a share, the ranges are chosen once, the same for all kernels: "nearly all" is nine
 tenths, "mixed" what lies between a tenth and nine tenths, "mostly" more than half, "few" less than half. Where it has a
 number, found and published may differ by 15 points.
 """

@@ -1,8 +1,8 @@
 """Colours in pictures and reports: one meaning each, and none twice.
 
-Colours of a family (placements, processors, causes, …) were chosen by a search for the largest distance between any
-two of them, as readers with and without a deficiency of red or green see them; a test computes these distances.
-They are neither so light nor so dark that they fade on white or on the dark paper of reports.
+A search chose the colours of each family (placements, processors, causes, …) so that any two are as far apart as
+possible, for readers with and without red-green colour blindness. A test computes these distances. They are neither so
+light nor so dark that they fade on white or on the dark paper of reports.
 """
 
 from __future__ import annotations

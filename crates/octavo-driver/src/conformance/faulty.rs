@@ -19,9 +19,9 @@ pub struct Mood {
     pub wakes_late: u32,
     /// One in this many of the suite's events is an entry that vanishes; 0: none.
     pub entries_vanish: u32,
-    /// What is said about what is refused.
+    /// The reason that refusals give.
     pub why: Option<Why>,
-    /// This beginning is refused, counted from 0, after so much.
+    /// The number of the call of `begin` that is refused, from 0, and how much is done before.
     pub at: Option<(u64, Prefix)>,
 }
 

@@ -138,8 +138,8 @@ impl Kernel {
             pointers[index] = (&raw mut bits[index]).cast();
         }
         let (blocks, threads) = ((grid.blocks, 1, 1), (grid.threads, 1, 1));
-        // SAFETY: number and kinds of the arguments are what the kernel declares. That it stays inside the buffers which
-        // they name is the probes' promise, and so is that buffers live until the stream is waited for.
+        // SAFETY: number and kinds of the arguments are what the kernel declares. The probes promise that it stays
+        // inside the named buffers, and that buffers live until the stream is waited for.
         unsafe { result::launch_kernel(self.handle, blocks, threads, grid.shared, stream.handle(), &mut pointers) }
             .called("cuLaunchKernel")
     }

@@ -6,7 +6,7 @@ pub(crate) fn powers_of_two(from: u64, to: u64, every: u32) -> Vec<u64> {
     std::iter::successors(Some(from), |size| size.checked_mul(1 << every)).take_while(|&size| size <= to).collect()
 }
 
-/// This many sizes for each doubling, at equal distances within it.
+/// `points` sizes for each doubling, at equal distances within it.
 pub(crate) fn per_octave(from: u64, to: u64, points: u64) -> Vec<u64> {
     let octave = |size: u64| (0..points).map(move |part| size + size * part / points);
     powers_of_two(from, to, 1).into_iter().flat_map(octave).filter(|&size| size <= to).collect()

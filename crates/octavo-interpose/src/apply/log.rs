@@ -46,7 +46,7 @@ pub struct Done {
     redirected: u64,
     /// Those that are of that kind already, or whose call is never redirected.
     as_it_is: u64,
-    /// Those for which there was none; they are what the program asked for.
+    /// Those for which there was no such memory; they got what the program asked for.
     failed: u64,
     /// The driver's last error with them.
     status: Option<i32>,

@@ -23,7 +23,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Memory was made there; what was there before is gone, by a call that has no hook.
+    /// Memory was allocated there; an earlier allocation was freed by a call that has no hook.
     pub fn add(&mut self, pointer: *const c_void, bytes: usize, kind: Kind, home: Home) {
         self.forget(pointer, bytes);
         let begin = pointer as u64;
@@ -49,7 +49,7 @@ impl Moved {
         self.pieces.remove(&(pointer as u64))
     }
 
-    /// It was not freed; and nothing else can be there, unless it was freed by a call that has no hook.
+    /// The memory was not freed. Another allocation can only be there if a call without a hook freed it.
     pub fn put_back(&mut self, pointer: *const c_void, piece: Piece) {
         if self.before(piece.end).is_none_or(|(_, other)| other.end <= pointer as u64) {
             self.pieces.insert(pointer as u64, piece);

@@ -163,7 +163,7 @@ impl NamedCounts {
         }
     }
 
-    /// These with the values of `own` where it has them; what else it has comes last.
+    /// These counts with the values of `own` where it has them. Its other counts come last.
     pub(crate) fn updated(mut self, own: Self) -> Self {
         for (name, counted) in own.0 {
             match self.0.iter_mut().find(|(known, _)| *known == name) {

@@ -33,8 +33,8 @@ impl Prefix {
 /// Why a step is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Not now; another time it may be, and perhaps at once: who can do it later answers later. After a thousand times in
-    /// a row the driver takes it as [`Broken`](Self::Broken).
+    /// Not now; a later try may succeed, perhaps an immediate one. An executor that knows the time answers later. After
+    /// a thousand times in a row the driver takes it as [`Broken`](Self::Broken).
     Again,
     /// The memory that it fills has no frame left, even if its capacity says otherwise.
     NoMemory,

@@ -34,9 +34,9 @@ pub enum SystemTable {
     /// Their own: its pages move and are mapped as others are (HMM).
     #[default]
     Own,
-    /// The host's (ATS, `grace-hopper.md`): what one processor can access, all can that reach it. A page comes into
-    /// being where it is touched first or the placement says, moves when counters or programs say so, and is never
-    /// evicted nor evicts others: pages that find no frame on a GPU stay on the host, or are made there.
+    /// The host's (ATS, `grace-hopper.md`): what one processor can access, all can that reach it. A page is made where
+    /// it is touched first or the placement says, and moves when counters or programs say so. It is never evicted and
+    /// evicts no other page: pages that find no frame on a GPU stay on the host, or are made there.
     Shared {
         /// Whether GPUs' memories take its pages; if not, they are all on the host (CDMM).
         on_gpus: bool,
@@ -63,7 +63,7 @@ impl Topology {
         Self { memories: std::iter::once(host).chain(gpus).collect(), reach, fast, system: SystemTable::Own }
     }
 
-    /// Such GPUs without a limit of capacity.
+    /// GPUs of the same kind without a limit of capacity.
     #[must_use]
     pub fn unlimited(gpus: usize) -> Self {
         Self::of(vec![u32::MAX; gpus])

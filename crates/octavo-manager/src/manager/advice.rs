@@ -10,7 +10,8 @@ use crate::strategies::decision::Decision;
 use crate::transaction::Transaction;
 
 impl Manager {
-    /// Who is said to access the pages maps those that are there; those in unfinished plans when they move next.
+    /// A processor that is advised to access the pages maps the resident ones now, and those in unfinished plans when
+    /// they move next.
     pub(super) fn advise(&mut self, pages: PageRun, advice: Advice, plans: &mut Vec<Plan>) {
         let managed = pages.iter().all(|page| self.memory.pages.is_managed(page));
         assert!(managed, "advice is about managed memory, {pages:?} is not");

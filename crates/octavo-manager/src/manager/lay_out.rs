@@ -21,8 +21,8 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Gives pages that stay frames of `memory`, or of the host's memories in order. Those that find none wait, unless
-    /// they would for ever.
+    /// Gives pages that stay frames of `memory`, or of the host's memories in order. Pages that find none wait, unless
+    /// they would wait for ever.
     pub(super) fn give_or_await_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) {
         let frames = &self.memory.frames;
         let never = !memory.on_host() && frames.capacity(memory).saturating_sub(frames.staying(memory)) < run.count;

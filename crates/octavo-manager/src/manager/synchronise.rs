@@ -15,8 +15,8 @@ impl Manager {
         self.synchronisation == Synchronisation::DirtyHome
     }
 
-    /// Written pages of an address space go to the host, one plan a block. Those in unfinished plans, replicas, those that
-    /// are kept for others, and what the host has no room for stay.
+    /// Written pages of an address space go to the host, one plan a block. Pages stay if they are in unfinished plans,
+    /// replicas, or kept for others, or if the host has no room.
     pub(super) fn synchronise(&mut self, space: SpaceId, plans: &mut Vec<Plan>) {
         if !self.wants_synchronisations() {
             return;

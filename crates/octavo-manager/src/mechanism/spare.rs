@@ -57,7 +57,7 @@ fn settle(tx: &mut Transaction<'_>, run: PageRun, holder: MemoryId) {
 /// Blocks that a memory keeps for others and can remove without a copy, except for some.
 pub(super) struct Removable<'a> {
     pub memory: MemoryId,
-    /// Those that these pages are in stay: a step that makes room holds no page that it is made for.
+    /// The blocks of these pages stay: a step that makes room must not hold the pages that the room is for.
     pub near: Option<PageRun>,
     /// Blocks that are removed already.
     pub removed: &'a [(MemoryId, u32)],

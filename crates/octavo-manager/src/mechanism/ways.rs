@@ -79,8 +79,8 @@ impl Outlook {
         Occupancy { frames, pages, change: &self.change, gone: &self.gone }
     }
 
-    /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
-    /// or `None` if there is not enough. What other steps of the plan take away there, they do too late.
+    /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of
+    /// these, or `None` if there is not enough. Other steps of the plan free frames there too late.
     fn room_beside(
         &mut self,
         tx: &Transaction<'_>,

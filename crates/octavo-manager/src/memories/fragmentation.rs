@@ -55,7 +55,7 @@ impl Fragmentation {
     }
 }
 
-/// This many percent of `count`, to the nearest.
+/// `percent` percent of `count`, rounded.
 fn percent(count: usize, percent: u32) -> usize {
     (count * percent as usize + 50) / 100
 }

@@ -173,7 +173,7 @@ impl Frames {
         self.staying[memory.index()]
     }
 
-    /// This many pages stay from now on.
+    /// So many more pages can never be evicted.
     pub fn stay(&mut self, memory: MemoryId, pages: u32) {
         self.staying[memory.index()] += pages;
     }

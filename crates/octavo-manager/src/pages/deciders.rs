@@ -26,7 +26,7 @@ impl Decider {
 /// Who decides, by what the pages' program asked for and whose they are.
 #[derive(Clone, Default)]
 pub(crate) struct Deciders {
-    /// Those that address spaces have of their own for managed memory, by number; none beyond the last.
+    /// Deciders of single address spaces for managed memory, by number; none beyond the last.
     own: Vec<Option<Decider>>,
 }
 

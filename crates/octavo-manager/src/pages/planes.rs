@@ -20,8 +20,8 @@ pub(super) type Masks = (MemoryMask, ProcessorMask, ProcessorMask);
 
 /// The bitmaps of all pages.
 ///
-/// They lie interleaved: 64 pages' words of every memory, then of every processor and plane, are neighbours, so that one
-/// page's state is read from one or two cache lines and a 2 MiB block is a contiguous slice.
+/// Planes are interleaved: 64 pages' words of every memory, then of every processor and plane, are neighbours, so that
+/// one page's state is read from one or two cache lines and a 2 MiB block is a contiguous slice.
 #[derive(Clone)]
 pub(super) struct Planes {
     /// In the node, the host included.

@@ -94,7 +94,7 @@ pub(crate) enum OnHost<'a> {
     Anywhere,
     /// The first page goes there, if there is room.
     Turn(MemoryId),
-    /// They go to these, the first with room.
+    /// The pages go to the first of these with room.
     Among(&'a [MemoryId]),
 }
 

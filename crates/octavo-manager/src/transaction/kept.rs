@@ -62,7 +62,7 @@ impl Kept {
         self.pages.get(&page).is_some_and(|kept| kept.now.holders().contains(memory))
     }
 
-    /// What a step did to the pages. Those that the plan does not hold, it only names.
+    /// Repeats a step on the pages that the plan holds; other pages are only named by it.
     fn redo(&mut self, step: &Step) {
         if let Some(pages) = step.changed() {
             let held = pages.iter().filter_map(|page| self.pages.get_mut(&page).map(|kept| kept.redo(step)));

@@ -1,11 +1,11 @@
-//! When the buffers of a program are there.
+//! When the buffers of a program exist.
 
 use super::error::{ActionFault, ProgramError};
 use crate::action::{Action, ActionId, BufferId, Ordered};
 use crate::order::Order;
 use crate::program::ProgramBuffer;
 
-/// When buffers are there.
+/// When buffers exist.
 pub(super) struct Lifetimes<'a> {
     buffers: &'a [ProgramBuffer],
     actions: &'a [Ordered],

@@ -1,10 +1,10 @@
 //! Explicit programs whose buffers do not fit a GPU: launches cut into strips of work-groups, which run one after another
 //! on what they reach.
 //!
-//! The smallest buffers stay on the GPU whole, while they take no more than half of its memory. Of the others, which are
-//! *staged*, the host has all and an arena of GPU memory has what one strip reaches. A launch is cut where what its next
-//! work-group reaches no longer fits the arena, so what decides is what work-groups reach, not what a kernel is called:
-//! a program that goes through its buffers in order has few strips, one that jumps about in them has none that fit.
+//! The smallest buffers stay on the GPU whole, while they take no more than half of its memory. Of the others, which
+//! are *staged*, the host has all and an arena of GPU memory has what one strip reaches. A launch is cut where the data
+//! of its next work-group no longer fits the arena. So the accesses of work-groups decide, not the name of a kernel: a
+//! program that goes through its buffers in order has few strips, and for one that jumps about in them none fits.
 
 mod cut;
 mod reach;

@@ -107,7 +107,7 @@ struct Core {
 pub(crate) struct Touched {
     /// When the core can issue the next line.
     pub next: u64,
-    /// When the last line is there.
+    /// When the last line has arrived.
     pub done: u64,
 }
 

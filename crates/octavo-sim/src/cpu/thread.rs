@@ -21,7 +21,7 @@ pub(crate) struct Thread {
     /// The job and the phase that it is part of.
     pub doing: (usize, ActionId),
     pub core: usize,
-    /// When the last of its lines is there.
+    /// When the last of its lines has arrived.
     pub done: u64,
     /// What it touches, the last piece first, in addresses of the program.
     pieces: Vec<Stretch>,

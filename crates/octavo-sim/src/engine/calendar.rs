@@ -1,9 +1,9 @@
 //! A calendar queue: events in buckets of about a clock cycle, with a heap for the far future.
 //!
-//! Events pop in the order (time, order of pushing), which is all that determinism needs. Those in buckets are lists
-//! through one array, three events a place, whose free places are used again last out first in: the events of a running
-//! simulation stay in few cache lines, and none allocates. The next few are taken out of their buckets early, so that
-//! the simulating machine can be asked in time for what they need.
+//! Events pop in the order (time, order of pushing), which is all that determinism needs. Buckets are lists through one
+//! array, three events a place. The place freed last is reused first, so the events of a running simulation stay in few
+//! cache lines, and nothing allocates. The next few are taken out of their buckets early, so that the simulating
+//! machine can be asked in time for what they need.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,10 +1,10 @@
 //! A resource that serves one thing after another at a fixed rate: a link direction, a memory bank.
 //!
-//! Requests are made ahead of the clock and not in order of their times. A single next-free time would make an early
-//! request wait behind a late one; instead time is cut into buckets, each with a budget of busy time, and a request
-//! takes what is left in the first buckets from its own time on. When the whole ring of buckets is booked, requests
-//! queue behind a next-free time. A request for a time beyond the ring is served then without being booked: booking it
-//! would mean to book everything before it. The node defers work that lies so far ahead, so this is rare.
+//! Requests are made ahead of the clock and not in order of their times. With a single next-free time, an early request
+//! would wait behind a late one. Instead, time is cut into buckets, each with a budget of busy time. A request takes
+//! the rest of the first buckets from its own time on. When the whole ring of buckets is booked, requests queue behind
+//! a next-free time. A request for a time beyond the ring is served then without being booked: booking it would mean to
+//! book everything before it. The node defers work that lies so far ahead, so this is rare.
 //!
 //! A node has hundreds of these, most of them booked for the next microsecond only. Therefore the ring begins with few
 //! places and gets more when a request needs them.

@@ -1,6 +1,6 @@
 //! A constant share of a stream of items, in whole numbers.
 
-/// This many in a hundred, dealt out as evenly as whole numbers allow: what a few fall short of is owed to the next.
+/// A percentage, dealt out as evenly as whole numbers allow: each remainder carries over to the next items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     percent: u32,

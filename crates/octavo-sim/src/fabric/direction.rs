@@ -19,7 +19,7 @@ impl Direction {
         Self { lane: Lane::new(BUCKET_SHIFT), bytes: [0; Traffic::COUNT] }
     }
 
-    /// This many.
+    /// `count` directions.
     pub fn several(count: usize) -> Vec<Self> {
         (0..count).map(|_| Self::new()).collect()
     }
@@ -57,7 +57,7 @@ impl Rate {
         ((bytes * self.0) >> 16).max(1)
     }
 
-    /// This many bytes for that.
+    /// A packet of so many bytes of this traffic.
     #[inline(always)]
     pub fn packet(self, bytes: u64, traffic: Traffic) -> Packet {
         Packet { bytes, duration: self.time_for(bytes), traffic }

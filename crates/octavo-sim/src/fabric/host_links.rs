@@ -48,7 +48,8 @@ impl HostLinks {
         let packet = self.up_rate.packet(bytes, traffic);
         let mut left = self.up[gpu].send(now, time, packet);
         if let Some(Switches { gpus_per_switch, up, .. }) = &mut self.switches {
-            // It passes both at once: a place behind all that waits for one is far ahead of what the other can book.
+            // Both links are booked from the same time on. Behind all that waits for the first, the time would be too
+            // far ahead for the second to book.
             left = left.max(up[gpu / *gpus_per_switch].send(now, time, packet));
         }
         left + self.latency

@@ -43,9 +43,9 @@ impl PageOrder {
     }
 }
 
-/// The pages that a workload's launches access on a node without time, regardless of the contents of its memory: a
-/// table `page_order` with the launch, the page, whether it is stored to (1) or loaded (0), and how many accesses in a
-/// row it is. On one GPU no memory system changes the order.
+/// The pages that a workload's launches access on a node without time, regardless of the contents of its memory. The
+/// table `page_order` has the launch, the page, whether it is stored to (1) or loaded (0), and the number of accesses
+/// in a row. On one GPU no memory system changes the order.
 ///
 /// # Errors
 /// As [`run_jobs_at_once`](crate::run_jobs_at_once); or there is more than launches.

@@ -101,7 +101,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.serve_scalar(gpu, cache, slot, entry, run, ready);
     }
 
-    /// The translation is there; it is used although the TLB may have replaced it since, unless the entry has gone.
+    /// The translation is known. It is used even if the TLB has replaced it since, unless the entry has gone.
     pub(super) fn resume_access(&mut self, number: u32) {
         let Deferred { run, slot } = self.hardware.deferred.remove(number);
         let slot = slot as usize;

@@ -14,7 +14,7 @@ pub(crate) struct Deferred {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Puts an access off until its translation is there.
+    /// Defers an access until its translation is known.
     pub(super) fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
         self.waves.begin_pending(slot);
         let number = self.deferred.insert(Deferred { run, slot: slot as u32 });

@@ -168,7 +168,7 @@ impl<L: Listen> Hardware<'_, L> {
         if is_over {
             self.waves.end_group(leader, self.gpus[who.gpu].unit(who.unit));
         } else {
-            // Those at the barrier no longer wait for this one.
+            // Wavefronts at the barrier no longer wait for this one.
             self.release_barrier_if_complete(leader);
         }
         is_over

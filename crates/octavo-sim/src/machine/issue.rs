@@ -61,7 +61,7 @@ impl<L: Listen> Node<'_, L> {
                 OpKind::Compute if op.is_vector_only() => time = self.hardware.compute(gpu, slot, time, op.count()),
                 OpKind::Compute => time = self.hardware.mixed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Wait => {
-                    // It wakes when what it waits for is there, and goes on behind the wait.
+                    // It wakes when its data has arrived, and goes on behind the wait.
                     if let Some(stop) = self.wait(slot, time, op.count()) {
                         return stop;
                     }

@@ -30,7 +30,7 @@ pub(crate) struct Node<'a, L> {
     pub(super) capacity: Vec<CapacityAt>,
     pub(super) groups_per_cycle: u32,
     pub(super) finished: bool,
-    /// It goes no further: a job waits for memory that it never gets.
+    /// The run is stuck: a job waits for memory that it never gets.
     pub(super) in_vain: bool,
 }
 

@@ -30,7 +30,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.clock.schedule(arrives, Kind::CounterArrives, number);
     }
 
-    /// Sends a message of a GPU to the host; returns when it is there.
+    /// Sends a message of a GPU to the host; returns when it arrives.
     pub(super) fn send_to_host(&mut self, time: u64, gpu: usize, bytes: u64) -> u64 {
         let path = (ProcessorId::gpu(gpu), HOST);
         self.links.send(self.clock.now(), time, path, bytes, Traffic::Control)

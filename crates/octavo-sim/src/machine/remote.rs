@@ -15,7 +15,7 @@ use crate::machine::hardware::Hardware;
 const LINE: u64 = 64;
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Serves lines of one page from the memory `entry` leads to; returns when the last is there. If too many lines
+    /// Serves lines of one page from the memory that `entry` leads to; returns when the last arrives. If too many lines
     /// are in flight, those that are not cached wait in the GPU's queue.
     #[inline(never)]
     pub(super) fn serve_remote(

@@ -74,8 +74,8 @@ impl<L: Listen> Hardware<'_, L> {
         self.gpus[gpu].l2_line(self.clock.now(), line, access, time, &mut self.accesses)
     }
 
-    /// Serves lines of one page through a first-level cache that serves strictly in order; returns when the last is
-    /// there.
+    /// Serves lines of one page through a first-level cache that serves strictly in order; returns when the last
+    /// arrives.
     fn serve_in_order(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let (now, mut last, mut beyond_l1, mut spent) = (self.clock.now(), time, 0, 0);
         for index in 0..u64::from(run.count()) {
@@ -98,7 +98,7 @@ impl<L: Listen> Hardware<'_, L> {
         last
     }
 
-    /// A load whose turn it is at `time`: when it is done, if its line is there or on its way.
+    /// A load that is served at `time`: when it is done, if its line is in the cache or on its way.
     fn hit_in_order(&mut self, (gpu, unit): (usize, usize), run: Run, entry: Entry, time: u64) -> Option<u64> {
         let done = self.gpus[gpu].hit_in_order(unit, (run.line(), entry.version()), time, &self.costs)?;
         self.accesses.l1_hits += 1;

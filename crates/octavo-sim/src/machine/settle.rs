@@ -198,7 +198,7 @@ impl<L: Listen> Hardware<'_, L> {
         over
     }
 
-    /// Lines of the own memory whose translation is there at `time`; returns when the last is there.
+    /// Lines of the own memory whose translation is known at `time`; returns when the last arrives.
     fn settle_lines(&mut self, gpu: usize, done: &Segment, time: u64) -> u64 {
         let Self { clock, costs, gpus, accesses, .. } = self;
         accesses.l1_hits += u64::from(done.hits);

@@ -18,8 +18,9 @@ impl<L: Listen> Hardware<'_, L> {
         listeners.hear(clock.now(), Happening::LaunchEnds { job, accesses, links, host: first_memory.passed() });
     }
 
-    /// Neither TLB level knows the page: the request crosses the link, the host walks its table, the answer comes back
-    /// and is entered in both levels, unless the page is nowhere: as one of 2 MiB if the page is part of a huge one.
+    /// Neither TLB level has the page: the request crosses the link, the host walks its table, and the answer comes
+    /// back. It is entered in both levels unless the page is nowhere, and as an entry of 2 MiB if the page is part of a
+    /// huge one.
     #[inline(never)]
     pub(super) fn translate_on_host(
         &mut self,

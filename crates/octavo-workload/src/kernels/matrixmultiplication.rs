@@ -172,7 +172,7 @@ mod cost {
     pub const BEFORE_PRODUCTS: Op = Op::mix(0, 3, 0, 0);
     /// Multiply-adds with the first three rows of B.
     pub const PRODUCTS: Op = Op::mix(48, 0, 0, 0);
-    /// Those with the fourth, and the loop around them up to the next load of B or to the barrier.
+    /// Multiply-adds with the fourth row, and the loop around them up to the next load of B or to the barrier.
     pub const PRODUCTS_AND_NEXT: Op = Op::mix(38, 0, 0, 1);
     pub const LAST_PRODUCTS: Op = Op::mix(32, 0, 0, 1);
     pub const AFTER_TILES: Op = Op::mix(5, 2, 0, 2);

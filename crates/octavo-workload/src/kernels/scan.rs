@@ -144,7 +144,7 @@ impl Scan {
         }
     }
 
-    /// The first wavefront fetches what comes before the region.
+    /// The first wavefront fetches the sum before the region.
     fn seed(&self, group: u32, wavefront: u32, any: bool, out: &mut OpSink<'_>) {
         out.push(cost::SCAN_ENTRY);
         if wavefront == 0 {

@@ -22,9 +22,9 @@ pub enum Cut {
 /// By operator: the part of a network that it belongs to, of `stages` that have about as much of something, in the order
 /// of parameters.
 ///
-/// An operator that touches a parameter belongs where that is, any other where the one before it belongs; or the one
-/// behind it, once gradients are complete: optimizers end each parameter with what they change it by. Work is vector
-/// instructions, as the [replay](super::replay) counts them.
+/// An operator that touches a parameter belongs to the parameter's part, any other to the part of the operator before
+/// it. Once gradients are complete, it belongs to the part of the operator after it: optimizers update each parameter
+/// last. Work is vector instructions, as the [replay](super::replay) counts them.
 #[must_use]
 pub fn of_operators(step: &Step, stages: u32, cut: Cut) -> Vec<u32> {
     let owners = owners(step);

@@ -108,8 +108,8 @@ impl Model {
         3 * self.hidden * self.inner
     }
 
-    /// Parameters that make tokens of the last layer's output. Those that make it of tokens are as many, of which a step
-    /// reads a row for each token: nothing beside all others, and left out.
+    /// Parameters that turn the last layer's output into tokens. The embedding has as many, but a step reads only a row
+    /// of it for each token, which is left out.
     #[must_use]
     pub const fn head(&self) -> u64 {
         self.hidden * self.vocabulary

@@ -51,7 +51,7 @@ class Family:
         self._listed = kernel.lists_children(proc)
 
     def members(self) -> list[Stat]:
-        """Those that there are now, in the order of their numbers; one that was not waited for is among them."""
+        """The processes that exist now, in the order of their numbers, including one that was not waited for."""
         found = self._by_children() if self._listed else self._by_parents()
         self._known = {one.pid: one.started for one in found.values()}
         return [found[pid] for pid in sorted(found)]

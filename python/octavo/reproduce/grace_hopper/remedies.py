@@ -81,7 +81,7 @@ def _settings(study: Study, program: str, size: str) -> Iterator[tuple[str, tupl
 
 
 def _row(key: Key, result: RunResult) -> dict[str, object]:
-    """Time of a run without the CPU's reading of results, and what of it passes before the first launch."""
+    """Time of a run without the CPU's reading of results, and the part of it before the first launch."""
     remedy, size = key[2].rsplit(", ", 1)
     times = phases.times(result)
     return {

@@ -80,7 +80,7 @@ class Replay:
     def synchronise(self) -> None:
         """Written pages go home, and count for nothing (`cudaDeviceSynchronize` in `cuda_runtime_api.cc`).
 
-        That also forgets there who was used when, and what trees hold of pages that stay: it is not done here.
+        UVMSmart also forgets the order of uses, and the resident pages of its trees. The replay keeps both.
         """
         for page in self._dirty:
             self._there.remove(page)
@@ -94,7 +94,7 @@ class Replay:
         self._dirty.clear()
 
     def _unit_pages(self, unit: int) -> Sequence[int]:
-        """The pages of what leaves together."""
+        """The pages that leave together."""
         if self._eviction == "lru-page":
             return [unit]
         tree = self._tree(unit)
@@ -189,7 +189,7 @@ class Replay:
         return [page for leaf in sorted(leaves) for page in self._pages(tree, leaf)]
 
     def _pages(self, tree: Tree, leaf: int) -> Sequence[int]:
-        """What comes and leaves of a basic block: all of it, also what is beyond the end of the allocation."""
+        """The pages of a basic block that come and leave: all of them, even beyond the end of the allocation."""
         return tree.leaf_pages(leaf)
 
     def _whole(self, unit: int) -> bool:

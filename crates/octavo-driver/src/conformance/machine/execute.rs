@@ -77,7 +77,7 @@ fn split_room(plan: &Plan) -> (&[Step], &[Step]) {
     plan.steps[first..].split_at(plan.room_steps as usize)
 }
 
-/// Evictions are among the steps that make room, and what leaves in those is not in the others.
+/// Evictions are among the steps that make room, and a page that leaves in one is in no other step.
 fn check_room(plan: &Plan) {
     let (room, rest) = split_room(plan);
     let first = (plan.steps.len() - room.len() - rest.len()) as u32;

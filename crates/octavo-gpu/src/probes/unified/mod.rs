@@ -1,13 +1,13 @@
 //! The costs of memory that processor and GPU share: managed memory, and the system's own where the GPU can touch it.
 //! Both probes measure the same series on another kind of memory.
 //!
-//! Every repetition of a cold measurement has memory allocated for it: memory that has been to the GPU and back is not
-//! what it was, as the driver keeps physical memory attached to it and remembers who fought for it. Allocations have
-//! at least the size of the driver's block, since smaller ones share a block with others, fresh or not.
+//! Every repetition of a cold measurement allocates memory of its own: the driver keeps physical memory attached to
+//! memory that has been to the GPU and back, and remembers which processors competed for it. Allocations have at least
+//! the size of the driver's block, since smaller ones share a block with others, fresh or not.
 //!
-//! Ping-pong comes last: from release 590 on, the driver takes longer and longer pauses between two migrations for a
-//! fight once it has seen one, up to half a second (`adjust_thrashing_lapse` in NVIDIA's open kernel modules), and does
-//! so in the whole process from then on.
+//! Ping-pong comes last. From release 590 on, once the driver has seen processors compete for pages, it lengthens the
+//! lapse within which it counts migrations as competition, up to half a second (`adjust_thrashing_lapse` in NVIDIA's
+//! open kernel modules), for the rest of the process.
 
 mod advise;
 mod bench;

@@ -1,5 +1,5 @@
-//! Processor and GPU write the same pages in turn, each waiting for the other: every round brings every page there and
-//! back, until the driver finds that they fight for it and slows one of them down, or pins the pages.
+//! Processor and GPU write the same pages in turn, each waiting for the other. Every round moves every page to the GPU
+//! and back, until the driver detects the competition and slows one of them down, or pins the pages.
 
 use super::bench::Bench;
 use super::step::Step;

@@ -71,7 +71,7 @@ pub trait Eviction: Send {
         true
     }
 
-    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    /// Why it can no longer decide, if so. Until the run ends it may answer anything that the contract allows.
     fn failure(&self) -> Option<Box<Failure>> {
         None
     }

@@ -1,4 +1,4 @@
-//! What makes a unit of eviction recently used, and what of it has to be there for it to leave.
+//! What counts as a use of a unit of eviction, and how much of a unit must be resident for it to leave.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

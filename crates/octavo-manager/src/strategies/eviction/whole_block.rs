@@ -1,4 +1,4 @@
-//! A 2 MiB block as a unit that leaves: all of its pages there, or none.
+//! A 2 MiB block as a unit of eviction: all of its resident pages leave, or none.
 
 use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
@@ -6,9 +6,9 @@ use crate::pages::residency::Residency;
 /// What became of a block whose turn it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// Nothing of it is there.
+    /// None of its pages is resident.
     Absent,
-    /// It stays: a page is in an unfinished plan, or missing where all have to be there.
+    /// It stays: a page is in an unfinished plan, or is missing although all must be resident.
     Stays,
     /// Its pages were appended.
     Leaves,

@@ -130,7 +130,7 @@ pub trait Placement: Send {
         page.cold()
     }
 
-    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    /// Why it can no longer decide, if so. Until the run ends it may answer anything that the contract allows.
     fn failure(&self) -> Option<Box<Failure>> {
         None
     }

@@ -217,9 +217,9 @@ mod tests {
     fn an_unaligned_region_keeps_big_pages_aligned_and_ends_where_it_ends() {
         let region = Region::new(10, 90, Some(16));
         assert_eq!(fetched(&region, 20), (16..32).collect::<Vec<_>>());
-        // The prefix grows to its six pages, but ten ghosts beside them keep the big page from being mostly there:
-        // the largest node that is, is the aligned eight of which six exist. It begins before the region, and so
-        // comes from ten pages into it, where it has already ended.
+        // The prefix grows to its six pages, but ten ghosts beside them keep the big page from being mostly there: The
+        // largest node that is mostly there is the aligned eight of which six exist. It begins before the region, and
+        // so comes from ten pages into it, where it has already ended.
         assert_eq!(fetched(&region, 12), [12]);
         assert_eq!(fetched(&region, 89), (80..90).collect::<Vec<_>>());
     }

@@ -61,7 +61,7 @@ impl Prefetch for TreeNeighborhood {
 
 /// Leaves of one tree, a bit each, at most 32.
 struct Tree {
-    /// Leaves of which something is there.
+    /// Leaves with at least one resident page.
     valid: u32,
     /// Leaves that come because of this service.
     brought: u32,

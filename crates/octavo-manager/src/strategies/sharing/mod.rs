@@ -28,7 +28,7 @@ pub trait Sharing: Send {
     /// [wanted](Shortage::wanted) have left. If every space has given up what it may, the request for room waits.
     fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>);
 
-    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    /// Why it can no longer decide, if so. Until the run ends it may answer anything that the contract allows.
     fn failure(&self) -> Option<Box<Failure>> {
         None
     }
@@ -39,7 +39,7 @@ pub trait Sharing: Send {
 pub struct Yield {
     /// Which.
     pub space: SpaceId,
-    /// This many pages at most, even where its evictor would choose more at once.
+    /// At most so many pages, even if its evictor would choose more at once.
     pub most: u32,
 }
 

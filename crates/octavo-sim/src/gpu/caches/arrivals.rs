@@ -1,4 +1,4 @@
-//! When data that is on its way to a second-level cache is there.
+//! When data on its way to a second-level cache arrives.
 //!
 //! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets what has
 //! come: an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait, and
@@ -10,7 +10,7 @@ const WAYS: usize = 4;
 /// log2 of the sets to begin with: 4 KiB.
 const FIRST_BITS: u32 = 6;
 
-/// One way of the cache, and when its data is there.
+/// One way of the cache, and when its data arrives.
 #[derive(Clone, Copy, Default)]
 struct Coming {
     ready: u64,

@@ -59,7 +59,7 @@ impl FirstLevelCaches {
         either!(self, cache => cache.discard(unit));
     }
 
-    /// Those that serve in order.
+    /// The caches that serve in order.
     ///
     /// # Panics
     /// Where lines have parts: no node is valid that has both.

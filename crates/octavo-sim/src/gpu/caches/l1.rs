@@ -22,7 +22,7 @@ const ABSENT: u64 = u64::MAX;
 #[derive(Clone, Copy)]
 struct Way<const SECTORS: usize> {
     tag: u64,
-    /// When the data of each part is there. Of a way that holds nothing, 0.
+    /// When the data of each part arrives. Of a way that holds nothing, 0.
     ready: [u64; SECTORS],
 }
 

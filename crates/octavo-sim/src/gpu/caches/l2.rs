@@ -106,7 +106,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         self.lines.hint(line as u32);
     }
 
-    /// A line that is not there, looked up until `time`.
+    /// A line that the cache does not hold, looked up until `time`.
     #[inline(never)]
     fn miss(
         &mut self,

@@ -28,7 +28,7 @@ struct Group<const SECTORS: usize> {
     tags: [u16; GROUP],
     /// When each way was last used, by the clock of the set; 0 if it holds nothing.
     stamps: [u8; GROUP],
-    /// When the last of the data that was ever on its way to these ways is there.
+    /// When the last data for these ways arrives.
     settled: u64,
     /// By part: ways that hold it, one bit each.
     held: [u16; SECTORS],

@@ -1,5 +1,5 @@
-//! A second-level cache without tags, for fidelity `page`: a constant share of requested lines is there. All its banks
-//! are one wide bank, and so are the banks of the memory behind it.
+//! A second-level cache without tags, for fidelity `page`: a constant share of requests hits. All its banks are one
+//! wide bank, and so are the banks of the memory behind it.
 
 use octavo_node::{L2Config, SettledConfig};
 

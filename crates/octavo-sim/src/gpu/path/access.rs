@@ -11,7 +11,7 @@ use crate::gpu::translate::entry::Entry;
 /// What became of lines of the own memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
-    /// When the last is there.
+    /// When the last line arrives.
     pub last: u64,
     /// Their latencies, summed.
     pub spent: u64,

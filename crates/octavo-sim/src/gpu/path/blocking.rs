@@ -12,8 +12,8 @@ impl Gpu {
         unit.misses.available(now, asked.max(unit.blocked))
     }
 
-    /// A load of a line of the mapping with that version, whose turn it is at `time`: when it is done, if the line is
-    /// there or on its way.
+    /// A load of a line of the mapping with that version, served at `time`: when it is done, if the line is in the
+    /// cache or on its way.
     pub fn hit_in_order(&mut self, unit: usize, (line, version): (u64, u8), time: u64, costs: &Costs) -> Option<u64> {
         match self.l1.in_order().arrival(unit, line, version, time + costs.l1_lookup) {
             Arrival::Missing => None,
@@ -41,7 +41,7 @@ impl Gpu {
         self.l1.in_order().insert_at(unit, line, version, done, sent);
     }
 
-    /// A request of `unit` whose turn was at `start` is over at `done`, and with it its register.
+    /// A request of `unit` that was served from `start` on is over at `done`, and frees its register.
     pub fn end_in_order(&mut self, now: u64, unit: usize, (start, done): (u64, u64)) {
         self.units[unit].misses.take(now, start, done);
     }

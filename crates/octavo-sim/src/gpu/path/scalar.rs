@@ -15,7 +15,7 @@ impl Gpu {
         issued + costs.scalar_issue
     }
 
-    /// When a line of the mapping with that version is there, if the scalar cache has it or it is on its way.
+    /// When a line of the mapping with that version can be read, if the scalar cache has it or it is on its way.
     pub fn look_up_scalar(&mut self, cache: usize, line: u64, version: u8, time: u64, costs: &Costs) -> Option<u64> {
         Some(self.scalar.lookup(cache, line, version)?.max(time + costs.scalar_cache))
     }

@@ -146,7 +146,7 @@ impl Gpu {
         found
     }
 
-    /// When a line that is looked up in the first level at `time` is there, if it is there or on its way.
+    /// When a line that is looked up in the first level at `time` can be read, if the level has it or it is on its way.
     #[inline(always)]
     fn look_up_line(
         &mut self,
@@ -194,7 +194,7 @@ impl Gpu {
         self.units[unit].misses.available_for(lines.count(), now, time)
     }
 
-    /// Those lines, which had registers at `start`, are there at `done`: loads are entered in the first level.
+    /// Lines that got registers at `start` arrive at `done`. Loads are entered in the first level.
     #[inline(always)]
     pub fn end_misses(&mut self, now: u64, unit: usize, entry: Entry, lines: Lines, (start, done): (u64, u64)) {
         self.units[unit].misses.take_for(lines.count(), now, start, done);
@@ -211,7 +211,7 @@ impl Gpu {
         self.remote.available_for(count, now, time)
     }
 
-    /// Those that began at `start` have arrived at `done`.
+    /// Lines that began to travel at `start` have arrived at `done`.
     #[inline]
     pub fn end_travel(&mut self, now: u64, count: usize, (start, done): (u64, u64)) {
         self.remote.take_for(count, now, start, done);

@@ -18,7 +18,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Those that the manager makes large, or, where GPUs share the host's page `table`, huge ones of the operating system.
+    /// The blocks that the manager makes large or, where GPUs share the host's page `table`, the operating system's
+    /// huge pages.
     pub fn of(manager: &Manager, table: bool) -> Option<Self> {
         let large = manager.coalescing().map(|coalescing| (coalescing.pages, coalescing.entry));
         let huge = || (manager.geometry().block_pages(), LargeEntry::Above);

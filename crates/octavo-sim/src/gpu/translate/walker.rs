@@ -71,8 +71,8 @@ impl Walker {
         }
     }
 
-    /// When a walk that is requested at `time` can begin, the levels that it has to read, and whose turn it is. It
-    /// lasts until [`Walker::end`]. `at` is the clock and that time.
+    /// When a walk that is requested at `time` can begin, the levels that it has to read, and its walker. It lasts
+    /// until [`Walker::end`]. `at` is the clock and that time.
     pub fn begin(&mut self, at: (u64, u64), page: u32) -> Begun {
         self.begin_to(at, page, self.shape.levels)
     }

@@ -122,7 +122,7 @@ impl Fetch {
         self.running[program] = known.unwrap_or(self.codes.len() - 1);
     }
 
-    /// All code has left all caches of a GPU; its translations are still there.
+    /// All code has left all caches of a GPU; its translations remain.
     pub fn forget(&mut self, gpu: usize) {
         let caches = gpu * self.caches..(gpu + 1) * self.caches;
         for code in &mut self.codes {

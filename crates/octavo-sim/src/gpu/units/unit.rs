@@ -22,7 +22,7 @@ pub(crate) struct Unit {
     pub(in crate::gpu) groups: u32,
     /// Until when it issues nothing, because pages are being drained.
     pub(in crate::gpu) paused: u64,
-    /// When everything it has in flight is there.
+    /// When everything it has in flight has arrived.
     pub(in crate::gpu) in_flight: u64,
     /// Seats without a wavefront, one bit each.
     pub(in crate::gpu) seats: u64,

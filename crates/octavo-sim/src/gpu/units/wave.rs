@@ -43,7 +43,7 @@ pub(super) enum State {
 #[repr(align(64))]
 pub(super) struct Wave {
     pub cursor: Cursor,
-    /// When everything it asked memory for is there, pending accesses aside.
+    /// When all data that it asked for has arrived, pending accesses aside.
     pub ready: u64,
     /// Work-group it runs, flattened id.
     pub group: u32,

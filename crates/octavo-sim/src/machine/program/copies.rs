@@ -29,7 +29,7 @@ pub(super) struct Stream {
     host: u64,
     /// What is left, the last first, with its bytes.
     left: Vec<(PageRun, u64)>,
-    /// When the last byte so far is there.
+    /// When the last byte so far arrives.
     last: u64,
 }
 
@@ -75,7 +75,7 @@ impl Stream {
     }
 }
 
-/// When a piece is there, and when the next can begin so that the link never waits.
+/// When a piece arrives, and when the next can begin so that the link never waits.
 struct Piece {
     arrives: u64,
     next: u64,

@@ -4,7 +4,7 @@ use octavo_manager::{ATTRIBUTES, AttributeChange, Cause, HOST_MEMORY, MemoryId, 
 
 use crate::observe::table::{Column, Table, Values};
 
-/// Kinds of rows in the `events` table. Those in which a placement changes what it keeps about a page come after them.
+/// Kinds of rows in the `events` table. Changes of what a placement keeps about a page are numbered after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EventKind {

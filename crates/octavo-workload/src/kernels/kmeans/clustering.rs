@@ -23,8 +23,8 @@ impl Points {
         Self { features, values }
     }
 
-    /// This many points of this many features, around `places` places drawn from 0 to 1, up to 0.4 away in each feature: wide
-    /// enough that clusters overlap and it takes rounds to part them (this project's choice).
+    /// `count` points of `features` features, around `places` places drawn from 0 to 1, up to 0.4 away in each feature:
+    /// wide enough that clusters overlap and need several rounds to separate (this project's choice).
     #[must_use]
     pub fn around((count, features): (usize, usize), places: u32, seed: u64) -> Self {
         let mut random = random::generator(seed, 0);

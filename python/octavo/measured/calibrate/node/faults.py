@@ -1,10 +1,10 @@
 """The driver's part in a fault: what a batch costs, and what each block in it.
 
-The time of whole groups of faults is measured, not its parts: `groups x group + pages x page`. The simulated node
-takes part of that for walks, messages, copies and page tables. That part is simulated with a driver that takes no
-time, for groups of one fault and of many, and what is measured beyond it is the driver's. Every fault here is in a
-block of its own, and fetches what the driver's prefetcher brings with a lone page. The driver serves faults of one
-block together, so the cost of a page is used for a block; what further faults in it add is not measured.
+The time of whole groups of faults is measured, not its parts: `groups x group + pages x page`. The simulated node takes
+part of that for walks, messages, copies and page tables. That part is simulated with a driver that takes no time, for
+groups of one fault and of many. The rest of the measured time is the driver's. Every fault here is in a block of its
+own, and fetches what the driver's prefetcher brings with a lone page. The driver serves faults of one block together,
+so the cost of a page is used for a block; what further faults in it add is not measured.
 """
 
 from __future__ import annotations

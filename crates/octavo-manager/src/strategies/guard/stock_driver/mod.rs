@@ -212,7 +212,7 @@ impl StockDriver {
         Hint::Throttle(until)
     }
 
-    /// The page is pinned there, or goes on being so. Faults that wait for it are woken when it moves for that.
+    /// The page is pinned there, or stays pinned. Faults that wait for it are woken when it moves for that.
     fn pin(&mut self, fault: &Fault, page: &PageView, at: MemoryId, now: Time) -> Hint {
         let until = Some(now + self.options.pin).filter(|_| self.options.pin > Time::ZERO);
         let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
