@@ -118,7 +118,7 @@ def run(
         output: folder of the result; a temporary one, removed with the result object, if left out.
         force: replace what `output` holds.
         perfetto: also write the run's timeline there, as a native Perfetto trace; a finished result is run again.
-        watch: called about ten times a second with how far the run is; `True` shows it.
+        watch: called about ten times a second with the progress of the run; `True` shows it.
         **arguments: as for `octavo.scenario`.
 
     Raises:
@@ -169,19 +169,19 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         source: a TOML file or a scenario; or leave it out and name `workloads`.
         workloads: names of workloads; the scenario's own if left out. Here as below, a single name stands for a list
             of one.
-        placements: placement strategies by name, as Python files, or as classes of `octavo.policies`, which their own
-            names stand for; `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
-        kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Those that a
-            placement means something to (`managed`, `launches`) run with each of `placements`.
-        sharings: what one job may take from another: `free-for-all`, `quota` or a Python class; beside each other.
+        placements: placement strategies by name, as Python files, or as classes of `octavo.policies`;
+            `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
+        kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Kinds for which
+            the placement matters (`managed`, `launches`) run with each of `placements`.
+        sharings: what one job may take from another: `free-for-all`, `quota` or a Python class.
         baseline: the variant that speed-ups are relative to; the first if left out.
-        alone: whether each job also runs with the others idle, which says what they cost each other.
-        replicates: how often each scenario runs, with what it does not say done otherwise (when GPUs begin launches,
-            which of equals comes first); from two on, times and speed-ups are medians with intervals.
+        alone: whether each job also runs with the others idle, which shows how much jobs slow each other down.
+        replicates: how often each scenario runs, varying what it leaves open (when GPUs begin launches, which of
+            equals comes first). From two on, times and speed-ups are medians with intervals.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the runs are; `True` shows it.
+        watch: called about ten times a second with the progress of the runs; `True` shows it.
         **arguments: as for `octavo.scenario`.
 
     Raises:

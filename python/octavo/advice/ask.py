@@ -44,34 +44,34 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     watch: Callable[[Progress], None] | bool | None = None,
     **arguments: Unpack[Arguments],
 ) -> Advice:
-    """Advise where each buffer of a program is to lie.
+    """Advise where each buffer of a program should lie.
 
     Args:
-        source: a scenario (or its TOML file), the folder of a run or of an imported profile, a recording
-            (`docs/runtime.md`) or the folder of `octavo profile --buffers`, which has one, a workload by name, or the
-            folder of a trace.
+        source: a workload by name, a scenario (or its TOML file), the folder of a trace, of a run or of an imported
+            profile, a recording (`docs/runtime.md`), or the folder of `octavo profile --buffers`.
         budget: device memory that may be used, bytes or a size such as `40GB`; all that the node has if left out.
-        placements: those that may be advised: `device`, `managed`, `pinned`.
-        readings: of the model's equations: `sound`, or `published` as printed.
+        placements: what may be advised: `device`, `managed`, `pinned`.
+        readings: how the model's equations are read: `sound`, or `published` as printed.
         verify: also simulate the present and the advised placement as whole programs.
         exhaustive: also simulate every placement of every buffer.
-        symmetry: with `exhaustive`, run one of the placements that differ in which of several like buffers lies where.
+        symmetry: with `exhaustive`, of placements that only swap like buffers, run one.
         bounds: with `exhaustive`, give up runs as soon as they are known to take longer than the fastest so far.
         on: with `exhaustive`, where its runs are: `local`, `ray`, or the address of a cluster, as of `octavo.sweep`.
-        quick: do without the runs with managed and with pinned memory that tell which pages and lines cross the link;
-            not of profiles, which have told.
+        quick: skip the runs with managed and with pinned memory, which tell what crosses the link. Not for profiles,
+            which have no such runs.
         by_phase: also advise on prefetches between phases of kernels and of the host, for managed memory.
-        faults: of a recording, the folder of an imported profile of the same process: σ, ρ and faults by call site.
+        faults: for a recording, the folder of an imported profile of the same process, whose faults are assigned to
+            call sites.
         output: folder of the advice, its picture and its runs; a temporary one if left out.
         workers: runs side by side; as many as there are cores if left out.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the runs are; `True` shows it.
+        watch: called about ten times a second with the progress of the runs; `True` shows it.
         **arguments: as for `octavo.scenario`; `node` may be a machine file. Without a scenario, the node is `cuda-sm90`
             and managed memory as the production driver has it.
 
     Raises:
-        AdviceError: there is no answer: a profile without sizes, buffers that alias or for which no placement is left,
-            a budget that is exceeded by those that may lie nowhere else; or an argument changes what has no scenario.
+        AdviceError: there is no answer: a profile has no sizes, buffers alias, no placement is left for a buffer, or
+            buffers that may lie nowhere else exceed the budget. Or an argument does not apply to this source.
         OctavoError: the source cannot be used or simulated, or the folder cannot be written.
 
     Examples:

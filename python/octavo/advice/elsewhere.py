@@ -36,7 +36,7 @@ def execute(
         on: `local`, `ray`, or the address of a cluster, as of sweeps.
         workers: runs at a time; as many as there are cores if left out.
         force: replace finished results.
-        watch: called with how far the runs are.
+        watch: called with the progress of the runs.
         time_limit: picoseconds of simulated time; runs that are not over by then may have no result.
 
     Raises:

@@ -130,7 +130,7 @@ def run(  # noqa: PLR0913 - one for each thing that can be asked for
         root: folder of the runs.
         workers: runs at a time.
         force: replace finished runs.
-        watch: called with how far the runs are.
+        watch: called with the progress of the runs.
         on: what sweeps can run on: `local`, `ray`, or the address of a cluster; threads here if left out.
         symmetry: run one of the placements that differ in nothing but which of several like buffers lies where.
         bounded: give runs up as soon as they are known to take longer than the fastest so far.

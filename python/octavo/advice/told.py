@@ -51,7 +51,7 @@ def by_runs(
         managed: a run that has told the first already.
         order: what may be advised, and how runs are made.
         root: folder of the runs.
-        watch: called with how far the runs are.
+        watch: called with the progress of the runs.
 
     Raises:
         OctavoError: a run cannot be made.

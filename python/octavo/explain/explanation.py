@@ -70,11 +70,11 @@ def explain(
         what_if: a folder in which changes of its scenario are run, each kept like any run; nothing is tried if left
             out.
         workers: runs side by side.
-        watch: called about ten times a second with how far these are.
+        watch: called about ten times a second with their progress.
 
     Raises:
         OutputError: the run has no time or no scenario, is damaged, or the folder cannot be written.
-        InterruptedRun: Ctrl-C; what is finished is kept.
+        InterruptedRun: Ctrl-C; finished runs are kept.
 
     """
     result.check_time()

@@ -38,11 +38,11 @@ def report(
             is such a run, otherwise the first.
         mebibytes: size of the file, about. Histories of pages that do not fit lose their middles, and the page says
             how much it leaves out.
-        watch: called with a line of text when something that takes long begins.
+        watch: called with a line of text when a long step begins.
 
     Raises:
         OutputError: a folder holds no result that can be read, or the file cannot be written.
-        ScenarioError: the baseline is none of the variants, or there are no runs that it could be one of.
+        ScenarioError: the baseline is none of the variants, or there are no runs.
 
     """
     output = Path(output)

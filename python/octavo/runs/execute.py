@@ -120,7 +120,7 @@ def attempt(
         may_fill: whether a run that ends because a simulated memory is full has no result; otherwise it is an error.
         workers: runs at a time; as many as there are cores if left out.
         force: replace finished results.
-        watch: called with how far the runs are.
+        watch: called with the progress of the runs.
 
     Raises:
         OutputError: a folder cannot be written or holds something else.

@@ -46,18 +46,18 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
             and `random`, each with lists of values by dotted key.
         best: a measure, such as `time_ps`: search for its best value instead of trying every point (needs
             `octavo[search]`).
-        trials: points that the search tries; what `random.points` says, or 32, if left out.
+        trials: points that the search tries; `random.points` of the file, or 32, if left out.
         direction: `minimize` (if left out) or `maximize`.
-        seed: seed of what is drawn at random and of the search; the file's, or 0, if left out.
+        seed: seed of random axes and of the search; the file's, or 0, if left out.
         overrides: changes to the scenario by dotted key.
-        replicates: how often each point runs, with what its scenario does not say done otherwise; from two on, measures
-            are medians, and `time_ps` and `best` have intervals.
+        replicates: how often each point runs, varying what its scenario leaves open. From two on, measures are
+            medians, and `time_ps` and `best` have intervals.
         output: folder of the results; a temporary one, removed at the end, if left out.
         workers: points side by side; as many as there are cores if left out. Results do not depend on it.
         on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
             (`ray://head:10001`). Results do not depend on it.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the sweep is; `True` shows it.
+        watch: called about ten times a second with the progress of the sweep; `True` shows it.
 
     Returns:
         One row a point: `point`, the axes by dotted key, `status` (`ok` or `failed`), `error`, `run` (folder of the

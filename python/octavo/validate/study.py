@@ -98,17 +98,18 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
 
     Args:
         output: folder of results, tables and picture.
-        gpus: numbers of GPUs, of 1 and 4.
+        gpus: numbers of GPUs: 1, 4 or both.
         only: benchmarks by name; all if empty.
         points: points of your own in place of the shipped ones, such as `fir -length 5000 -taps 7`: MGPUSim is run and
             the program recorded into `output` first (needs Go).
         table: the reference's results; the shipped ones if left out.
         traces: folder of the traces; the shipped one if left out.
         rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
-        overrides: changes of the nodes, as `node.compute.vector_decoder=4`: what a part of the model is worth.
+        overrides: changes of the nodes, such as `node.compute.vector_decoder=4`, to see what a part of the model
+            contributes.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the runs are.
+        watch: called about ten times a second with the progress of the runs.
 
     Raises:
         ValidationError: the reference cannot be used, or there is no trace of any of the runs.

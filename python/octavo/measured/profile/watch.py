@@ -68,8 +68,8 @@ def profile(  # noqa: PLR0913 - one for each thing that can be asked for
 ) -> RunResult:
     """Run a program and sample its memory; the folder appears when everything is written, or not at all.
 
-    It returns when the program, its children and what they left behind have ended. The exit status stands in
-    `summary["exit"]["status"]`: as shells have it, 128 and its number for a signal.
+    It returns when the program, its children and processes that they left behind have ended. The exit status is in
+    `summary["exit"]["status"]`, as in shells: 128 plus the number of a signal.
 
     Args:
         command: the program, by name or path, and its arguments.
@@ -77,13 +77,13 @@ def profile(  # noqa: PLR0913 - one for each thing that can be asked for
         every: time between samples, 1ms to 3600s.
         name: what reports call it; the program's file name if left out.
         force: replace a result that is there.
-        output: the file descriptor that the program's standard output goes to instead of its own.
+        output: the file descriptor for the program's standard output; the program's own if left out.
         environment: the program's environment instead of this process's.
-        beside: asked, when the program has ended, for files to keep in the folder: their contents by name.
+        beside: called when the program has ended; gives the contents of further files to keep in the folder, by name.
         watch: called with a line of text when processes are left behind.
 
     Raises:
-        ProfileError: the program is not there or cannot be executed, or the time is none; or this is no Linux.
+        ProfileError: the program does not exist or cannot be executed, `every` is not a time, or this is not Linux.
         OutputError: the folder cannot be written, or holds something.
 
     """

@@ -102,7 +102,7 @@ def machine(
         only: probes by name; all if empty.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the runs are.
+        watch: called about ten times a second with the progress of the runs.
 
     Raises:
         ValidationError: the machine file has no node, or there are no samples that can be compared.

@@ -125,7 +125,7 @@ def compare(
         root: folder of Octavo's runs; those finished there are not run again. A temporary one if left out.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace finished runs.
-        watch: called about ten times a second with how far the runs are.
+        watch: called about ten times a second with the progress of the runs.
 
     Raises:
         ValidationError: a program that is not there, or a footprint that leaves no memory.
