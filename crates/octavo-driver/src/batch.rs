@@ -8,7 +8,8 @@ use octavo_units::Time;
 use crate::config::{BatchConfig, BatchScope, Replay};
 use crate::faults::FaultId;
 
-/// Batches in a row that are replayed together at most, under [`Replay::Once`] (`uvm_perf_fault_max_batches_per_service`).
+/// Batches in a row that are replayed together at most, under [`Replay::Once`]
+/// (`uvm_perf_fault_max_batches_per_service`).
 const MAX_BATCHES: u32 = 20;
 
 /// A request to the driver.

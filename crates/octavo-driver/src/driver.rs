@@ -99,7 +99,8 @@ impl Driver {
     }
 
     /// Whether it has stopped, because a strategy failed ([`Manager::failure`]) or memory ran out
-    /// ([`Manager::out_of_memory`]), or because the end of a refused plan was [refused for good](Self::refused_for_good).
+    /// ([`Manager::out_of_memory`]), or because the end of a refused plan was [refused for
+    /// good](Self::refused_for_good).
     #[must_use]
     pub fn halted(&self) -> bool {
         self.halted
@@ -188,8 +189,8 @@ impl Driver {
         self.run(now, to);
     }
 
-    /// A fault that was [opened](Self::open_fault) is served where it happened, in no time: the host's kernel serves faults
-    /// of its own cores in the thread that faults, beside the queue of those that come from GPUs.
+    /// A fault that was [opened](Self::open_fault) is served where it happened, in no time: the host's kernel serves
+    /// faults of its own cores in the thread that faults, beside the queue of those that come from GPUs.
     pub fn serve_in_kernel(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         self.fault_served(now, id, to);
         self.run(now, to);
@@ -277,8 +278,8 @@ impl Driver {
         self.faults.remove(id)
     }
 
-    /// All accesses that waited for a fault whose [wake has arrived](Self::wake_arrives) have been retried. Its plan may
-    /// be over.
+    /// All accesses that waited for a fault whose [wake has arrived](Self::wake_arrives) have been retried. Its plan
+    /// may be over.
     pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
         let late = fault.held && self.faults.outstanding(fault.processor, fault.page).is_some();
         self.end_wake(now, fault, late, to);

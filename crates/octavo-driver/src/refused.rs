@@ -44,8 +44,8 @@ impl Driver {
         self.after_plan(now, to);
     }
 
-    /// Nothing that the manager has decided since means anything: no plan of it is begun, so that none holds its pages, and
-    /// no access waits any more.
+    /// Nothing that the manager has decided since means anything: no plan of it is begun, so that none holds its pages,
+    /// and no access waits any more.
     pub(crate) fn halt(&mut self, now: Time, to: &mut impl Executor) {
         self.halted = true;
         while let Some(plan) = self.made.pop() {

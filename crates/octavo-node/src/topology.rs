@@ -149,7 +149,8 @@ impl NodeConfig {
         FastLinks::new(std::iter::once(MemoryMask::EMPTY).chain((0..self.gpus).map(of)).collect())
     }
 
-    /// Bytes a second that two GPUs send each other by links of their own; 0 where what they send goes through the host.
+    /// Bytes a second that two GPUs send each other by links of their own; 0 where what they send goes through the
+    /// host.
     fn bandwidth_between(&self, gpu: u32, other: u32) -> u64 {
         let Some(pairs) = &self.links else { return self.gpu_link.bandwidth.0 };
         let own = pairs.iter().filter(|pair| pair.gpus == [gpu, other] || pair.gpus == [other, gpu]);

@@ -136,8 +136,8 @@ impl<'a> HostSideBuilder<'a> {
         self.each(names, |_| {})
     }
 
-    /// Just before launch `launch` (the number of launches for after the last one), and after what was said of it so far,
-    /// the host reads these.
+    /// Just before launch `launch` (the number of launches for after the last one), and after what was said of it so
+    /// far, the host reads these.
     #[must_use]
     pub fn reads_before<'n>(self, launch: u32, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, false))
@@ -161,8 +161,8 @@ impl<'a> HostSideBuilder<'a> {
         self.exchange(launch, name, Some(bytes), false)
     }
 
-    /// As [`reads_bytes_before`](Self::reads_bytes_before), of bytes that the host wrote itself and no kernel has changed:
-    /// a program with a copy of them in GPU memory does not copy them back.
+    /// As [`reads_bytes_before`](Self::reads_bytes_before), of bytes that the host wrote itself and no kernel has
+    /// changed: a program with a copy of them in GPU memory does not copy them back.
     #[must_use]
     pub fn looks_again_before(mut self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
         let buffer = self.index(name);

@@ -50,8 +50,8 @@ impl Program {
         &self.actions
     }
 
-    /// The same with its buffers this many bytes and its launches this many numbers further on, where they are as part of
-    /// a [`Mix`](crate::Mix).
+    /// The same with its buffers this many bytes and its launches this many numbers further on, where they are as part
+    /// of a [`Mix`](crate::Mix).
     #[must_use]
     pub fn moved(&self, bytes: u64, launches: u32) -> Self {
         let mut moved = self.clone();
@@ -64,8 +64,8 @@ impl Program {
         moved
     }
 
-    /// The same with managed buffers rounded up to whole prefetch trees, as far as no other one lies there. Nothing accesses
-    /// what they have more.
+    /// The same with managed buffers rounded up to whole prefetch trees, as far as no other one lies there. Nothing
+    /// accesses what they have more.
     #[must_use]
     pub fn padded(&self) -> Self {
         let which = self.buffers.iter().map(|buffer| (&buffer.buffer, buffer.kind == Kind::Managed));
@@ -74,8 +74,8 @@ impl Program {
         Self { buffers, actions: self.actions.clone() }
     }
 
-    /// The buffers that are used but that no action allocates: they are there when the program begins, as global variables
-    /// and code are.
+    /// The buffers that are used but that no action allocates: they are there when the program begins, as global
+    /// variables and code are.
     pub fn loaded(&self) -> impl Iterator<Item = &ProgramBuffer> {
         let mut loaded = vec![false; self.buffers.len()];
         self.actions.iter().for_each(|ordered| ordered.action.uses(|id| loaded[id.index()] = true));

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// Work-groups by flattened id, in the order in which they begin: one block of neighbours, or several at equal distances.
+/// Work-groups by flattened id, in the order in which they begin: one block of neighbours, or several at equal
+/// distances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The rest of the block under way; empty only if no work-group is left.
@@ -21,8 +22,8 @@ impl Share {
         Self { end: groups.end, block: groups, each: 0, gap: 0 }
     }
 
-    /// The shares of `gpus` GPUs: `each` neighbours of `work_groups` for the first, the next for the next, and so on, again
-    /// and again. `each` is not zero.
+    /// The shares of `gpus` GPUs: `each` neighbours of `work_groups` for the first, the next for the next, and so on,
+    /// again and again. `each` is not zero.
     #[must_use]
     pub fn in_blocks(work_groups: u32, gpus: u32, each: u32) -> Vec<Self> {
         let gap = each.saturating_mul(gpus - 1);

@@ -21,7 +21,8 @@ impl<'a> WholeWorkload<'a> {
         Self { launches: workload, buffers: program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect() }
     }
 
-    /// The launches of `workload`, with its buffers rounded up to whole prefetch trees, as far as no other one lies there.
+    /// The launches of `workload`, with its buffers rounded up to whole prefetch trees, as far as no other one lies
+    /// there.
     #[must_use]
     pub fn padded(workload: &'a dyn Workload) -> Self {
         Self { launches: workload, buffers: padded(workload.buffers().iter().map(|buffer| (buffer, true))) }

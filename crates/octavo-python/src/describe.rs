@@ -27,8 +27,8 @@ pub fn event_kinds() -> Vec<&'static str> {
     octavo_sim::event_kinds()
 }
 
-/// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON. Where a run decides
-/// who runs what, as if all work-groups of a launch took equally long.
+/// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON. Where a run
+/// decides who runs what, as if all work-groups of a launch took equally long.
 #[pyfunction]
 pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     let characteristics = py.detach(|| {
@@ -49,8 +49,8 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
-/// What the workload of a resolved scenario computes, and what from, as JSON: lists of numbers by name, `result` being the
-/// name of the first. What was not reached is null.
+/// What the workload of a resolved scenario computes, and what from, as JSON: lists of numbers by name, `result` being
+/// the name of the first. What was not reached is null.
 #[pyfunction]
 pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
     let numbers = py.detach(|| with_workload(&load(resolved)?, |workload| Ok(workload.result())))?;
@@ -68,7 +68,8 @@ pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
 /// The workload of a resolved scenario as a whole program, as JSON: its buffers, of that kind, and its actions; or the
 /// program that it recorded, if the kind is `recorded`.
 ///
-/// `spread` says how device buffers lie on several GPUs, `threads` how many threads of the host write inputs and read outputs.
+/// `spread` says how device buffers lie on several GPUs, `threads` how many threads of the host write inputs and read
+/// outputs.
 #[pyfunction]
 pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str, threads: u32) -> PyResult<String> {
     let recorded = kind == "recorded";

@@ -25,11 +25,11 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 
 /// Runs a resolved scenario; returns the summary as JSON and the tables.
 ///
-/// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time
-/// in picoseconds (0 where there is none); the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given, is a file that the
-/// run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes is refused. One that is
-/// not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`; which one does not depend on
-/// the machine.
+/// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time in
+/// picoseconds (0 where there is none); the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given,
+/// is a file that the run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes
+/// is refused. One that is not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`;
+/// which one does not depend on the machine.
 #[pyfunction]
 #[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None, time_limit=None))]
 pub fn run(
@@ -178,7 +178,8 @@ struct Telling {
 }
 
 impl Telling {
-    /// Tells that this many of all work-groups, taken as equally long, are done, a few times a second; whether to go on.
+    /// Tells that this many of all work-groups, taken as equally long, are done, a few times a second; whether to go
+    /// on.
     fn tell(&mut self, done: u64, all: u64, time: u64) -> ControlFlow<()> {
         if self.told.elapsed() < BETWEEN_REPORTS {
             return ControlFlow::Continue(());

@@ -11,8 +11,8 @@ use crate::errors;
 
 /// Resolves a scenario file and overrides (`key=value`); returns it as TOML and as JSON.
 ///
-/// `read(place, named_by)`, if given, reads the files that hold nodes: `place` as it was written, `named_by` the file it
-/// was written in, or None for an override. It returns the file's name, for messages, and its text, or raises
+/// `read(place, named_by)`, if given, reads the files that hold nodes: `place` as it was written, `named_by` the file
+/// it was written in, or None for an override. It returns the file's name, for messages, and its text, or raises
 /// `ValueError` with the reason why it cannot.
 #[pyfunction]
 #[pyo3(signature = (text, name, overrides, read=None))]

@@ -13,7 +13,8 @@ const NAME: &str = "quantum-volume";
 /// Its qubits at scale 1.
 const USUAL: f64 = 30.0;
 
-/// `prefix`: what keys of the workload begin with. Nodes whose memory is not limited, or depends on the workload, fit all.
+/// `prefix`: what keys of the workload begin with. Nodes whose memory is not limited, or depends on the workload, fit
+/// all.
 pub(crate) fn check_qubits(
     prefix: &str,
     workload: &WorkloadChoice,

@@ -1,4 +1,5 @@
-//! `[[job]]`: programs that run beside one another, each with GPUs, an address space, a start and repetitions of its own.
+//! `[[job]]`: programs that run beside one another, each with GPUs, an address space, a start and repetitions of its
+//! own.
 
 use std::ops::ControlFlow;
 

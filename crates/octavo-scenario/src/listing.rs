@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::schema::options;
 use crate::{WORKLOADS, presets};
 
-/// Everything that can be named: `nodes`, `drivers`, `hosts`, `memories`, `workloads`, `placements`, `prefetchers`, `evictions`,
-/// `demotions`, `sharings`, `guards`, `allocators`, `sizings`; each entry with its name, summary, source,
+/// Everything that can be named: `nodes`, `drivers`, `hosts`, `memories`, `workloads`, `placements`, `prefetchers`,
+/// `evictions`, `demotions`, `sharings`, `guards`, `allocators`, `sizings`; each entry with its name, summary, source,
 /// options and former names.
 #[must_use]
 pub fn listing() -> Value {

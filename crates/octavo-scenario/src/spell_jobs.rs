@@ -1,5 +1,5 @@
-//! From what was written about jobs to one table for each: names of workloads, several programs in short (`hs+gups`), and
-//! what is said once for all of them.
+//! From what was written about jobs to one table for each: names of workloads, several programs in short (`hs+gups`),
+//! and what is said once for all of them.
 
 use serde_json::{Map, Value};
 

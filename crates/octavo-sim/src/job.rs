@@ -116,8 +116,8 @@ pub(crate) fn side_by_side<R>(
     then(&mix, &programs)
 }
 
-/// The launches, of all jobs of which only the launches run, before which the host waits for the GPUs because it touches
-/// buffers in between; none if nothing comes of that.
+/// The launches, of all jobs of which only the launches run, before which the host waits for the GPUs because it
+/// touches buffers in between; none if nothing comes of that.
 pub(crate) fn synchronisations(
     workload: &dyn Workload,
     programs: &[Option<Program>],

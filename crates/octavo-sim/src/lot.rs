@@ -37,8 +37,8 @@ impl Lot {
         self.gpus.iter().map(|&gpu| (gpu as u32, self.units[gpu].len() as u32)).unzip()
     }
 
-    /// The GPU that a program asked for, which counts those that it has from 1 on. One recorded on more GPUs than it has
-    /// now may have asked for one that is not there.
+    /// The GPU that a program asked for, which counts those that it has from 1 on. One recorded on more GPUs than it
+    /// has now may have asked for one that is not there.
     pub fn gpu_of(&self, asked: u8) -> Option<ProcessorId> {
         let number = usize::from(asked).checked_sub(1)?;
         self.gpus.get(number).copied().map(ProcessorId::gpu)

@@ -42,9 +42,10 @@ impl Rounds {
         self.0[job].ended += 1;
     }
 
-    /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever: nothing
-    /// under way can make room for it, and all others wait, are over, or have ended again without a frame more for it.
-    /// Room that the job itself would give up later, by an action that is under way beside what waits, is not seen.
+    /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever:
+    /// nothing under way can make room for it, and all others wait, are over, or have ended again without a frame more
+    /// for it. Room that the job itself would give up later, by an action that is under way beside what waits, is not
+    /// seen.
     pub fn wait_is_in_vain(&mut self, driver: &Driver) -> bool {
         let manager = driver.manager();
         if manager.starving().is_none() || driver.has_frees() {

@@ -17,8 +17,8 @@ pub(crate) fn lines_of_addresses(addresses: &[u64], bytes: u16, lines: &mut Vec<
     }
 }
 
-/// Appends the positions in `lines` of those that a store of `bytes` bytes at each of `addresses` does not fill; `lines`
-/// are those it touches.
+/// Appends the positions in `lines` of those that a store of `bytes` bytes at each of `addresses` does not fill;
+/// `lines` are those it touches.
 pub(crate) fn partial_of_addresses(addresses: &[u64], bytes: u16, lines: &[u64], partial: &mut Vec<u64>) {
     // One bit for each byte of each line.
     let mut written = vec![0u64; lines.len()];

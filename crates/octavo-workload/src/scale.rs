@@ -69,8 +69,8 @@ pub fn at_least_one(key: &str, count: u32) -> Result<u32, OptionError> {
     if count > 0 { Ok(count) } else { Err(OptionError::new(key, "expected at least 1, found 0")) }
 }
 
-/// `count` itself, as the option `key` gives it, if it is not 0, and `each` launches for each of them beside `others` can
-/// be numbered.
+/// `count` itself, as the option `key` gives it, if it is not 0, and `each` launches for each of them beside `others`
+/// can be numbered.
 ///
 /// # Errors
 /// Otherwise.

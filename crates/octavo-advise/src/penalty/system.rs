@@ -109,8 +109,8 @@ impl System {
         counts.into_iter().find(|(_, count)| *count == 0).map_or(Ok(()), |(expected, _)| Err(zero(expected)))
     }
 
-    /// Seconds for each byte that the device is the first to touch, as printed: a fault a page, whose group it shares with
-    /// as many others as `occupancy` keeps in flight.
+    /// Seconds for each byte that the device is the first to touch, as printed: a fault a page, whose group it shares
+    /// with as many others as `occupancy` keeps in flight.
     pub(super) fn first_touch_a_byte(&self, occupancy: Occupancy) -> f64 {
         let together = (self.faults.most as f64 * occupancy.get()).max(1.0);
         (self.faults.group.seconds() / together + self.faults.made.seconds()) / self.page.0 as f64

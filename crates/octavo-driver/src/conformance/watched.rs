@@ -39,8 +39,8 @@ pub trait Subject: Executor {
     fn take_woken(&mut self) -> Option<Fault>;
 }
 
-/// A subject whose every step is done by a [`Machine`] too, which holds data and knows the laws. After each step, tables
-/// and copies of both are the same.
+/// A subject whose every step is done by a [`Machine`] too, which holds data and knows the laws. After each step,
+/// tables and copies of both are the same.
 pub struct Watched<S> {
     subject: S,
     /// The machine.

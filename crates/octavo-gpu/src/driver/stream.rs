@@ -27,8 +27,8 @@ impl Stream {
         unsafe { sys::cuMemcpyAsync(to.address(), from.address(), bytes, self.0) }.result().called("cuMemcpyAsync")
     }
 
-    /// Begins to copy from one GPU to another, directly where one may access the other and by way of the host where not.
-    /// Each buffer comes with the context of its GPU.
+    /// Begins to copy from one GPU to another, directly where one may access the other and by way of the host where
+    /// not. Each buffer comes with the context of its GPU.
     pub(crate) fn copy_between(
         &self,
         (to, to_context): (&dyn Memory, &Context),

@@ -159,7 +159,8 @@ fn warming(chain: Chain, l2: u64) -> u32 {
     u32::try_from(places.div_ceil(WALKERS)).expect("a part of the count")
 }
 
-/// Where the walkers begin, in steps of the chain: `steps` apart, so that the last one ends where the timed walk begins.
+/// Where the walkers begin, in steps of the chain: `steps` apart, so that the last one ends where the timed walk
+/// begins.
 fn begins(start: u64, steps: u32, count: u32) -> [u64; WALKERS as usize] {
     // So often around the chain that no number is below 0: walkers go at most 31 places further than the chain is long.
     let around = (WALKERS + 1) * u64::from(count);

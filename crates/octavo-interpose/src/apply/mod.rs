@@ -9,7 +9,8 @@
 //! | `behind` | asks the driver to make and free such memory |
 //! | `log` | writes what was done |
 //!
-//! A thread of the program can be cancelled inside a CUDA call: no frame that calls CUDA holds a lock or anything to drop.
+//! A thread of the program can be cancelled inside a CUDA call: no frame that calls CUDA holds a lock or anything to
+//! drop.
 
 mod behind;
 mod log;

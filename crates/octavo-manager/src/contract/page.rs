@@ -14,8 +14,8 @@ pub enum Mode {
     Broadcast,
     /// Mapped as if local on every GPU, by decree: the `ideal` bound. One copy is kept; it takes up no room.
     Everywhere,
-    /// A victim in the memory of a GPU that keeps it for others, until they fetch it back: one copy there, perhaps one on
-    /// the host, and no processor maps it.
+    /// A victim in the memory of a GPU that keeps it for others, until they fetch it back: one copy there, perhaps one
+    /// on the host, and no processor maps it.
     Spare,
 }
 

@@ -133,7 +133,8 @@ impl Topology {
 pub struct Reach(Vec<MemoryMask>);
 
 impl Reach {
-    /// By processor, the host first: the memories that it can map, its own or not among them. Every GPU maps the host's.
+    /// By processor, the host first: the memories that it can map, its own or not among them. Every GPU maps the
+    /// host's.
     #[must_use]
     pub fn new(memories: Vec<MemoryMask>) -> Self {
         Self(memories)
@@ -161,8 +162,8 @@ impl Reach {
     }
 }
 
-/// Which memories a processor reaches by links with atomics that are faster than the way to a host behind PCIe: `NVLink`
-/// between GPUs, links of coherent hosts. What is near a processor needs none.
+/// Which memories a processor reaches by links with atomics that are faster than the way to a host behind PCIe:
+/// `NVLink` between GPUs, links of coherent hosts. What is near a processor needs none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FastLinks(Vec<MemoryMask>);
 

@@ -102,8 +102,8 @@ impl Manager {
         self.memory.pages.is_huge(page)
     }
 
-    /// Entries that lead to those pages of a run that were touched: one for each page, or for all that is one large page
-    /// or one huge page.
+    /// Entries that lead to those pages of a run that were touched: one for each page, or for all that is one large
+    /// page or one huge page.
     #[must_use]
     pub fn entries(&self, run: PageRun) -> u64 {
         let leads = |page: &PageId| *page == run.first || page.0.is_multiple_of(self.entry_pages(*page));
@@ -150,8 +150,8 @@ impl Manager {
         self.out_of_memory
     }
 
-    /// The only memories that the page may be in, by the NUMA policy of the operating system's memory; `None` if it may be
-    /// in all.
+    /// The only memories that the page may be in, by the NUMA policy of the operating system's memory; `None` if it may
+    /// be in all.
     #[must_use]
     pub fn bound(&self, page: PageId) -> Option<&[MemoryId]> {
         self.memory.bound(page)

@@ -192,7 +192,8 @@ impl Manager {
         }
     }
 
-    /// Whether `memory` holds anything that is ever evicted, or that it keeps for others; the host's hold nothing that is.
+    /// Whether `memory` holds anything that is ever evicted, or that it keeps for others; the host's hold nothing that
+    /// is.
     fn something_leaves(&self, memory: MemoryId) -> bool {
         let frames = &self.memory.frames;
         let evicts = self.memory.evictors.evicts() && self.memory.staying(memory) < frames.capacity(memory);

@@ -53,8 +53,8 @@ fn map_everywhere(tx: &mut Transaction<'_>, run: PageRun) {
     tx.map(gpus, run, None, Permission::ReadWrite);
 }
 
-/// The page, alone, goes back to the host, which cannot map it where it is: it is local to no GPU any more, and takes up room
-/// again when it comes to one.
+/// The page, alone, goes back to the host, which cannot map it where it is: it is local to no GPU any more, and takes
+/// up room again when it comes to one.
 pub(super) fn recall(tx: &mut Transaction<'_>, run: PageRun) -> Result<Cause, NoRoom> {
     let page = tx.state(run.first);
     let (memory, _) = make_room(tx, HOST_MEMORY, run)?;

@@ -27,8 +27,9 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     Ok(Cause::Migration)
 }
 
-/// Moves pages that have one copy, elsewhere, or that a GPU keeps for others: in-flight accesses complete, every translation goes, then the copy. Pages
-/// that were never touched come into being there. One of the host's memories stands for all of them.
+/// Moves pages that have one copy, elsewhere, or that a GPU keeps for others: in-flight accesses complete, every
+/// translation goes, then the copy. Pages that were never touched come into being there. One of the host's memories
+/// stands for all of them.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) -> Result<(), NoRoom> {
     if tx.state(run.first).mode == Mode::Spare {
         return spare::bring(tx, run, to, cause);

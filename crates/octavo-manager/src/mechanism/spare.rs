@@ -1,5 +1,5 @@
-//! Victims in the memory of a GPU that keeps them for others: they come back to the processor that touches them, or make
-//! room for what their keeper needs itself.
+//! Victims in the memory of a GPU that keeps them for others: they come back to the processor that touches them, or
+//! make room for what their keeper needs itself.
 
 use super::upgrade::map_local;
 use super::{accessors, map_remote, migrate, populate};

@@ -1,5 +1,5 @@
-//! Pages of the host get a copy in another GPU's idle memory: they come over that GPU's link to the host, and from there
-//! over the links between GPUs.
+//! Pages of the host get a copy in another GPU's idle memory: they come over that GPU's link to the host, and from
+//! there over the links between GPUs.
 
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};

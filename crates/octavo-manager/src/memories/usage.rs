@@ -13,8 +13,8 @@ pub struct MemoryUse {
     pub large_frames: u32,
     /// Base frames of those large frames that hold foreign data.
     pub foreign_frames: u32,
-    /// Whole large frames that the memory has; `None` for a memory without a limit, and where the allocator has a frame for
-    /// every block.
+    /// Whole large frames that the memory has; `None` for a memory without a limit, and where the allocator has a frame
+    /// for every block.
     pub large_frames_total: Option<u32>,
 }
 

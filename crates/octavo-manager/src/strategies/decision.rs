@@ -12,8 +12,8 @@ pub enum Decision {
     /// The faulting processor maps the page where it is, for reading and writing. Read-only replicas are removed,
     /// except the owner's. A page that is nowhere is made at the faulting processor, as under all other decisions.
     MapRemote,
-    /// A load maps the page where it is for the faulting processor, for reading alone: a store faults again. A store is as
-    /// [`Decision::MapRemote`], and so is a load of a page that has replicas.
+    /// A load maps the page where it is for the faulting processor, for reading alone: a store faults again. A store is
+    /// as [`Decision::MapRemote`], and so is a load of a page that has replicas.
     ReadRemote,
     /// A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it
     /// the only holder. A page on the host moves.

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which frames of the host hold what leaves the GPUs, and so of how many pieces copies are. It changes no decision: only
-/// what carrying it out costs.
+/// Which frames of the host hold what leaves the GPUs, and so of how many pieces copies are. It changes no decision:
+/// only what carrying it out costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostFrames {

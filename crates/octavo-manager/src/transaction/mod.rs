@@ -42,8 +42,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// The longest run at the head of `pages` whose pages are ascending neighbours and alike; of one address space, where
-    /// these are told apart.
+    /// The longest run at the head of `pages` whose pages are ascending neighbours and alike; of one address space,
+    /// where these are told apart.
     fn uniform_run(&self, pages: &[PageId]) -> PageRun {
         let apart = self.memory.sharing.is_some();
         let whose = |page| apart.then(|| self.memory.pages.space(page));

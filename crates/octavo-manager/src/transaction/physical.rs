@@ -1,5 +1,5 @@
-//! Which frames of the GPUs' memories hold what. Only if somebody cares: otherwise [frames](crate::memories::frames) are only
-//! counted.
+//! Which frames of the GPUs' memories hold what. Only if somebody cares: otherwise [frames](crate::memories::frames)
+//! are only counted.
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;

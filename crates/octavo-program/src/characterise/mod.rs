@@ -1,8 +1,8 @@
 //! Effects of a workload on its pages: footprint, traffic and sharing.
 //!
 //! The whole program is streamed once; nothing but a few counters for each page is kept. Accesses are counted as line
-//! transactions before any cache. The time they come at plays no part: a page that two GPUs use one after the other
-//! is as shared as one they use together. Only launches are told apart: whether GPUs use a page in the same launch or in
+//! transactions before any cache. The time they come at plays no part: a page that two GPUs use one after the other is
+//! as shared as one they use together. Only launches are told apart: whether GPUs use a page in the same launch or in
 //! turn, and whether all launches that use it write it.
 
 mod pages;
@@ -158,8 +158,8 @@ pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Charac
     characterise_filled(workload, setting, &|_, _| 1)
 }
 
-/// As [`characterise`], and a dispatch that only a run decides as if all work-groups of a launch took equally long, with
-/// `room` for this many at once ([`Dispatch::expected_shares`]).
+/// As [`characterise`], and a dispatch that only a run decides as if all work-groups of a launch took equally long,
+/// with `room` for this many at once ([`Dispatch::expected_shares`]).
 ///
 /// # Errors
 /// As [`characterise`], the dispatch aside.

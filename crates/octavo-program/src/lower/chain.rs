@@ -76,7 +76,8 @@ impl Chain<'_> {
         self.then(Action::Launch { launch, buffers: Arc::clone(&self.used) });
     }
 
-    /// A launch strip by strip, one after another: what a strip needs is copied in, it runs, what it changed is copied out.
+    /// A launch strip by strip, one after another: what a strip needs is copied in, it runs, what it changed is copied
+    /// out.
     pub(super) fn launch_strips(&mut self, strips: &Strips, arena: BufferId, launch: u32) {
         let staged: Vec<_> = strips.staged().map(|index| BufferId(index as u32)).collect();
         let kept = self.used.iter().copied().filter(|id| !staged.contains(id));

@@ -1,5 +1,5 @@
-//! Explicit programs whose buffers do not fit a GPU: launches cut into strips of work-groups, which run one after another
-//! on what they reach.
+//! Explicit programs whose buffers do not fit a GPU: launches cut into strips of work-groups, which run one after
+//! another on what they reach.
 //!
 //! The smallest buffers stay on the GPU whole, while they take no more than half of its memory. Of the others, which
 //! are *staged*, the host has all and an arena of GPU memory has what one strip reaches. A launch is cut where the data
@@ -22,8 +22,8 @@ use crate::launches::Workload;
 pub use self::refused::StripsRefused;
 pub use self::workload::Stripped;
 
-/// Bytes of what is staged as one. Chosen: the larger of the system's pages. Copying less takes as long, as the call takes
-/// longer than its bytes.
+/// Bytes of what is staged as one. Chosen: the larger of the system's pages. Copying less takes as long, as the call
+/// takes longer than its bytes.
 const GRANULE: u64 = 64 << 10;
 
 /// The most bytes of buffers: 2^32 lines of 64 bytes, which is more than the simulator can number.

@@ -47,8 +47,8 @@ pub fn penalty_readings(name: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&readings).expect("readings can be written as JSON"))
 }
 
-/// Pages touched in order under a prefetcher (`none`, `doubling`, `tree`), those from `pages.0` up to `pages.1` being one
-/// allocation: faults, pages prefetched, those of them touched later, and the pages that each fault brought.
+/// Pages touched in order under a prefetcher (`none`, `doubling`, `tree`), those from `pages.0` up to `pages.1` being
+/// one allocation: faults, pages prefetched, those of them touched later, and the pages that each fault brought.
 #[pyfunction]
 pub fn prefetch_replay(
     name: &str,

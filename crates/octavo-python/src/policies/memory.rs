@@ -163,8 +163,8 @@ impl Memory {
         })
     }
 
-    /// Whether a processor can map another's memory and reaches it by a fast link: between GPUs one that carries more than
-    /// theirs to the host, and any of a coherent node.
+    /// Whether a processor can map another's memory and reaches it by a fast link: between GPUs one that carries more
+    /// than theirs to the host, and any of a coherent node.
     fn is_fast(&self, processor: i64, memory: i64) -> PyResult<bool> {
         Self::with(|lent| {
             let gpus = lent.geometry().gpus;

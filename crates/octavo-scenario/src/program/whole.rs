@@ -22,8 +22,8 @@ pub(crate) struct Place<'a> {
 }
 
 impl Scenario {
-    /// What runs of a workload: itself, and the whole program that `choice` makes of it, none if its launches run alone.
-    /// An explicit program that does not fit its only GPU runs in strips, and so does the workload.
+    /// What runs of a workload: itself, and the whole program that `choice` makes of it, none if its launches run
+    /// alone. An explicit program that does not fit its only GPU runs in strips, and so does the workload.
     pub(crate) fn whole_program(
         &self,
         choice: &ProgramChoice,

@@ -1,5 +1,5 @@
-//! Page tables, copies and counters as the driver's executor: each step is done at once, and what listeners hear of it is
-//! what they hear of the simulated node's.
+//! Page tables, copies and counters as the driver's executor: each step is done at once, and what listeners hear of it
+//! is what they hear of the simulated node's.
 
 use octavo_driver::{Begun, Executor, FaultId, Happening as DriverHappening, Instant, Outstanding, Ticket, Wake};
 use octavo_manager::{Cause, Manager, MemoryId, PageId, PageRun, ProcessorId, Step};

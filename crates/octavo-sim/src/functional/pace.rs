@@ -2,8 +2,9 @@
 
 use octavo_units::Time;
 
-/// Cycles in which each GPU is taken to access one line. Ours: in simulated time, the eight kernels of the GRIT study take
-/// 1 to 500 on `grit-4gpu` at scale 1/16, whichever placement; their median is 13 under `first-touch`, 15 under `grit`.
+/// Cycles in which each GPU is taken to access one line. Ours: in simulated time, the eight kernels of the GRIT study
+/// take 1 to 500 on `grit-4gpu` at scale 1/16, whichever placement; their median is 13 under `first-touch`, 15 under
+/// `grit`.
 pub(super) const CYCLES_OF_A_LINE: u64 = 16;
 
 /// How far the line accesses are, and when something is due.

@@ -20,8 +20,8 @@ use crate::rounds::Rounds;
 pub struct InstantResult {
     /// Totals.
     pub summary: InstantSummary,
-    /// `allocations`, `page_groups`, `placement`, `accesses`, `kernels`, `events` when recorded, and `jobs` of runs whose
-    /// jobs have names.
+    /// `allocations`, `page_groups`, `placement`, `accesses`, `kernels`, `events` when recorded, and `jobs` of runs
+    /// whose jobs have names.
     pub tables: Vec<Table>,
 }
 

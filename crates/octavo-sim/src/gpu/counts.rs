@@ -54,7 +54,8 @@ pub struct Accesses {
     pub l2_tlb_large_hits: u64,
     /// Page-table walks on GPUs.
     pub walks: u64,
-    /// Translations that GPUs asked of the host, which walked its page table for them (ATS). Not listed if there are none.
+    /// Translations that GPUs asked of the host, which walked its page table for them (ATS). Not listed if there are
+    /// none.
     #[serde(skip_serializing_if = "is_zero")]
     pub host_translations: u64,
     /// Page-table levels read from memory by those walks.

@@ -1,7 +1,7 @@
 //! What fidelity `page` has in place of first-level caches and of pipelines that take one thing after another.
 //!
-//! Wavefronts go further ahead of the clock than at fidelity `line`. A time from which a pipeline is free would then hold
-//! up everybody behind the one who went furthest, so pipelines count the work that lies before them.
+//! Wavefronts go further ahead of the clock than at fidelity `line`. A time from which a pipeline is free would then
+//! hold up everybody behind the one who went furthest, so pipelines count the work that lies before them.
 
 use octavo_node::{DrainScope, NodeConfig, SettledConfig};
 use octavo_program::InstructionMix;

@@ -1,11 +1,11 @@
-//! Replicates of a run: what no scenario says happens otherwise in each, that is when each GPU begins a launch and which
-//! of equals comes first.
+//! Replicates of a run: what no scenario says happens otherwise in each, that is when each GPU begins a launch and
+//! which of equals comes first.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// A GPU begins a launch less than this many picoseconds late. Chosen: 1 µs, a few memory latencies, far below the time of
-/// a fault.
+/// A GPU begins a launch less than this many picoseconds late. Chosen: 1 µs, a few memory latencies, far below the time
+/// of a fault.
 const LATEST: u64 = 1_000_000;
 
 /// How launches begin: in the order of the GPUs and all at once, or as a replicate has it.

@@ -45,8 +45,8 @@ impl Listen for Breakdown {
 }
 
 impl Breakdown {
-    /// Books the time from `since` to `now` that `lines` lines waited for a fault, whose GPU had walked at `walked`: GPU
-    /// walk, host and driver, then what resolved the fault.
+    /// Books the time from `since` to `now` that `lines` lines waited for a fault, whose GPU had walked at `walked`:
+    /// GPU walk, host and driver, then what resolved the fault.
     fn fault(&mut self, fault: &Outstanding, (since, walked, now): (u64, u64, u64), lines: u64) {
         // An access issued ahead of the clock may join a fault that is resolved before its own time.
         let since = since.min(now);

@@ -21,8 +21,8 @@ use crate::observe::waits::FaultWaits;
 pub struct RunResult {
     /// Totals.
     pub summary: Summary,
-    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `phases` of whole programs, `events` when recorded,
-    /// `jobs` of runs whose jobs have names, and `fault_waits` of runs with faults.
+    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `phases` of whole programs, `events` when
+    /// recorded, `jobs` of runs whose jobs have names, and `fault_waits` of runs with faults.
     pub tables: Vec<Table>,
 }
 
@@ -32,8 +32,8 @@ pub struct Summary {
     /// How closely accesses to GPUs' own memory were followed; not listed if line by line.
     #[serde(skip_serializing_if = "Fidelity::is_line")]
     pub fidelity: Fidelity,
-    /// From time zero to the end of the last kernel; of a whole program, to the end of its last action; of several jobs,
-    /// until each has ended as often as it must.
+    /// From time zero to the end of the last kernel; of a whole program, to the end of its last action; of several
+    /// jobs, until each has ended as often as it must.
     pub time_ps: u64,
     /// Kernel launches.
     pub launches: u32,

@@ -30,7 +30,8 @@ pub(crate) struct Scratch {
 /// Appends the operations that `row` means. Atomics are stores.
 ///
 /// # Errors
-/// It touches a line outside of all allocations, or of those that its launch names, or a line of code beyond what can be numbered.
+/// It touches a line outside of all allocations, or of those that its launch names, or a line of code beyond what can
+/// be numbered.
 pub(crate) fn ops_of_row(
     row: &Row<'_>,
     placement: &Placement,

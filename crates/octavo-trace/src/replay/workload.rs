@@ -128,7 +128,8 @@ impl TraceWorkload {
         }
     }
 
-    /// Checks that the row group after the one at `position` goes on with `wanted`, whose `last` row here has not ended it.
+    /// Checks that the row group after the one at `position` goes on with `wanted`, whose `last` row here has not ended
+    /// it.
     fn continues(&self, state: &mut State, wanted: Wavefront, position: usize, last: Key) -> Result<(), TraceError> {
         let next = match self.index.get(position + 1) {
             Some(_) => Some(self.group(state, position + 1)?.first),

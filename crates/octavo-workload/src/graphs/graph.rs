@@ -51,8 +51,8 @@ impl Graph {
         Self { offsets, edges }
     }
 
-    /// Rows of arcs, each row in ascending order. `each` is called twice, and hands out the same arcs (from, to) both times:
-    /// fewer than 2^32 of nodes below `nodes`.
+    /// Rows of arcs, each row in ascending order. `each` is called twice, and hands out the same arcs (from, to) both
+    /// times: fewer than 2^32 of nodes below `nodes`.
     #[must_use]
     pub fn of_arcs(nodes: u32, each: impl Fn(&mut dyn FnMut(u32, u32))) -> Self {
         let mut offsets = vec![0u32; nodes as usize + 1];

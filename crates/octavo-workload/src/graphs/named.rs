@@ -1,5 +1,5 @@
-//! Published graphs by name: their sizes, and the R-MAT graphs that stand for them. They cannot be shipped; real ones are read
-//! from files.
+//! Published graphs by name: their sizes, and the R-MAT graphs that stand for them. They cannot be shipped; real ones
+//! are read from files.
 
 /// A published graph and what stands for it.
 #[derive(Debug)]

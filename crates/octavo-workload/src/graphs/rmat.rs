@@ -1,5 +1,5 @@
-//! R-MAT graphs: each edge falls through quadrants of the adjacency matrix, so that degrees are as skewed as those of social
-//! graphs and the web (Chakrabarti, Zhan, Faloutsos, SDM 2004; Kronecker graphs of Graph500).
+//! R-MAT graphs: each edge falls through quadrants of the adjacency matrix, so that degrees are as skewed as those of
+//! social graphs and the web (Chakrabarti, Zhan, Faloutsos, SDM 2004; Kronecker graphs of Graph500).
 
 use crate::random::{mixed, permuted};
 
@@ -21,8 +21,8 @@ pub struct Rmat {
     pub edges: u64,
     /// Shares of the quadrants upper left, upper right and lower left; the rest is the lower right's.
     pub quadrants: [f64; 3],
-    /// Whether numbers of vertices say nothing of their degrees. Otherwise low numbers have most edges, and near numbers
-    /// have common neighbours.
+    /// Whether numbers of vertices say nothing of their degrees. Otherwise low numbers have most edges, and near
+    /// numbers have common neighbours.
     pub shuffled: bool,
     /// What all is drawn from.
     pub seed: u64,
@@ -31,8 +31,8 @@ pub struct Rmat {
 impl Rmat {
     /// Calls with both ends of each edge.
     ///
-    /// Edges are drawn some at a time: what is done with them is mostly to wait for memory, and waits of neighbours overlap
-    /// where nothing is drawn between them.
+    /// Edges are drawn some at a time: what is done with them is mostly to wait for memory, and waits of neighbours
+    /// overlap where nothing is drawn between them.
     pub fn each(&self, mut found: impl FnMut(u32, u32)) {
         let draw = Draw::new(self);
         let mut drawn = Vec::with_capacity(AT_A_TIME as usize);
@@ -66,8 +66,8 @@ impl Rmat {
 struct Draw<'a> {
     rmat: &'a Rmat,
     levels: u32,
-    /// Added to a draw, these carry where it does not fall into the first, the first two, the first three quadrants; for two
-    /// draws at once, one in each half.
+    /// Added to a draw, these carry where it does not fall into the first, the first two, the first three quadrants;
+    /// for two draws at once, one in each half.
     carries: [u64; 3],
 }
 
@@ -104,8 +104,8 @@ impl<'a> Draw<'a> {
         (from, to)
     }
 
-    /// Whether it goes to the lower and to the right half at each of four levels, the first level in the highest bit. The first
-    /// has the lowest bits of what is drawn.
+    /// Whether it goes to the lower and to the right half at each of four levels, the first level in the highest bit.
+    /// The first has the lowest bits of what is drawn.
     fn four_levels(&self, drawn: u64) -> (u32, u32) {
         let halves = |draws: u64| {
             let [first, second, third] = self.carries.map(|carry| draws + carry);
@@ -147,8 +147,8 @@ mod tests {
         assert_ne!(drawn(&Rmat { seed: 8, ..SKEWED }), edges);
     }
 
-    /// Of a power of two of vertices, a source is in the upper half with a + b at each level: both of the first two levels are
-    /// upper for (a + b)^2, but for those drawn again.
+    /// Of a power of two of vertices, a source is in the upper half with a + b at each level: both of the first two
+    /// levels are upper for (a + b)^2, but for those drawn again.
     #[test]
     fn quadrants_get_their_shares() {
         let rmat = Rmat { vertices: 1 << 16, edges: 200_000, quadrants: [0.5, 0.3, 0.15], shuffled: false, seed: 1 };
@@ -168,8 +168,8 @@ mod tests {
         }
     }
 
-    /// Level by level, as it is defined; with all of the first quadrants, no level at all, and numbers of levels that are no
-    /// multiple of four.
+    /// Level by level, as it is defined; with all of the first quadrants, no level at all, and numbers of levels that
+    /// are no multiple of four.
     #[test]
     fn four_levels_at_once_are_four_levels() {
         let by_level = |rmat: &Rmat, state: &mut u64| {

@@ -32,8 +32,8 @@ const TABLE: u64 = 256;
 const USUAL_BLOCKS: u64 = 32 * scale::MEGABYTE / BLOCK_BYTES;
 const MOST_BLOCKS: u64 = 1 << 32;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
+/// local data, branch.
 mod cost {
     use octavo_program::Op;
 

@@ -1,14 +1,14 @@
 //! Gene alignment (Hetero-Mark `ga`): the GPU finds where a query may match, the host looks closer there.
 //!
 //! The target is searched in batches. A thread for each place of a batch compares its eleven letters with all runs of
-//! eleven of the query, and marks the place if one is the same; the compiler keeps the target's letters in registers, and
-//! the query's come by scalar loads. Lanes that have matched wait for the others. The host clears the marks before each
-//! batch, reads them behind it, and aligns the query with the target around each run of marked places (Smith and Waterman:
-//! 4 for the same letter, -1 for another, -2 for a gap), for which it reads the target, which it still has. Work-groups of
-//! 64.
+//! eleven of the query, and marks the place if one is the same; the compiler keeps the target's letters in registers,
+//! and the query's come by scalar loads. Lanes that have matched wait for the others. The host clears the marks before
+//! each batch, reads them behind it, and aligns the query with the target around each run of marked places (Smith and
+//! Waterman: 4 for the same letter, -1 for another, -2 for a gap), for which it reads the target, which it still has.
+//! Work-groups of 64.
 //!
-//! Target and query are drawn, with a copy of the query, some of its letters changed, every so often. Hetero-Mark's host
-//! aligns while the GPU searches on; here they take turns.
+//! Target and query are drawn, with a copy of the query, some of its letters changed, every so often. Hetero-Mark's
+//! host aligns while the GPU searches on; here they take turns.
 
 mod sequences;
 
@@ -33,8 +33,8 @@ const LANES: u64 = WAVEFRONT_LANES as u64;
 const USUAL_TARGET: u64 = 32 * scale::MEGABYTE;
 const MOST_TARGET: u64 = 1 << 30;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
+/// local data, branch.
 mod cost {
     use octavo_program::Op;
 

@@ -1,8 +1,8 @@
 //! Transposed matrix times matrix times vector, `y = Aᵀ(Ax)` (PolyBench/GPU ATAX): two launches of work-groups of 256.
 //!
-//! In the first a thread has a row of `A` and goes along it: 64 rows for a wavefront, a line of each for every element. In
-//! the second a thread has a column and goes down it, all lanes side by side. The sum is an element of the result, and
-//! stored after each addition: the compiler cannot know that the result does not overlap the operands.
+//! In the first a thread has a row of `A` and goes along it: 64 rows for a wavefront, a line of each for every element.
+//! In the second a thread has a column and goes down it, all lanes side by side. The sum is an element of the result,
+//! and stored after each addition: the compiler cannot know that the result does not overlap the operands.
 //!
 //! Scale 1 is the input of UVMSmart's benchmarks (ISCA 2019), 1200 x 1200.
 

@@ -1,11 +1,12 @@
 //! Background extraction (Hetero-Mark `be`): the host produces frame after frame, the GPU takes out what moves.
 //!
-//! A thread for each byte of a frame, work-groups of 64. It loads its byte and the background's (a float), stores the byte to
-//! the foreground where the two differ by more than 10, 0 otherwise, and moves the background a little towards the frame.
-//! The host writes a frame before each launch and reads the foreground behind it. The first frame is the background to
-//! begin with. Hetero-Mark decodes one frame while the GPU works on another; here the two take turns.
+//! A thread for each byte of a frame, work-groups of 64. It loads its byte and the background's (a float), stores the
+//! byte to the foreground where the two differ by more than 10, 0 otherwise, and moves the background a little towards
+//! the frame. The host writes a frame before each launch and reads the foreground behind it. The first frame is the
+//! background to begin with. Hetero-Mark decodes one frame while the GPU works on another; here the two take turns.
 //!
-//! The video is drawn: a still picture, noise, and a tenth of the picture that is brighter and moves on from frame to frame.
+//! The video is drawn: a still picture, noise, and a tenth of the picture that is brighter and moves on from frame to
+//! frame.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -30,8 +31,8 @@ const MOST_PIXELS: u64 = 1 << 30;
 const THRESHOLD: u8 = 10;
 const LEARNT: f32 = 0.03;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
+/// local data, branch.
 const LOCATE: Op = Op::mix(5, 2, 0, 1);
 /// The difference, the choice, and the new background.
 const COMPARE: Op = Op::mix(10, 0, 0, 0);

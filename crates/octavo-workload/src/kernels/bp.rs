@@ -4,8 +4,8 @@
 //! A work-group of 16 x 16 threads has 16 inputs and all hidden units: a wavefront has four rows of the matrix of
 //! weights, each a line's length but one element further than the row before, so that rows straddle lines. Forward, the
 //! group multiplies its weights with its inputs in local memory, adds them up over the inputs, writes the products back
-//! over the weights (as the program does) and stores 16 sums. Back, each weight and its last change are updated from the
-//! hidden units' errors and the inputs; the first group does the same for the bias. The host computes in between.
+//! over the weights (as the program does) and stores 16 sums. Back, each weight and its last change are updated from
+//! the hidden units' errors and the inputs; the first group does the same for the bias. The host computes in between.
 //!
 //! Rodinia's own input of 65,536 units is 9 MB; scale 1 is 262,144 units, 36 MB, this project's choice.
 
@@ -211,8 +211,8 @@ impl Workload for Bp {
         &self.buffers
     }
 
-    /// Between the two launches the host sums up, finds the errors of the hidden units, and writes the weights anew, over
-    /// which the first launch wrote products.
+    /// Between the two launches the host sums up, finds the errors of the hidden units, and writes the weights anew,
+    /// over which the first launch wrote products.
     fn host_side(&self) -> HostSide {
         HostSide::of(self.buffers())
             .inputs(["input", "input_hidden"])

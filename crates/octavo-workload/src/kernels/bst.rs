@@ -1,8 +1,8 @@
 //! Insertion into a binary search tree (Hetero-Mark `bst`): host and GPU insert into one tree, batch after batch.
 //!
-//! The host makes the keys of a batch, inserts three of ten itself, and launches the kernel for the others: a thread a key
-//! walks down from the root, node by node, until there is no child; then it locks that node, looks again, hangs its own
-//! node there and unlocks it. The host reads behind each batch how deep its keys have come. Nodes are 48 bytes, as
+//! The host makes the keys of a batch, inserts three of ten itself, and launches the kernel for the others: a thread a
+//! key walks down from the root, node by node, until there is no child; then it locks that node, looks again, hangs its
+//! own node there and unlocks it. The host reads behind each batch how deep its keys have come. Nodes are 48 bytes, as
 //! Hetero-Mark's; work-groups of 64.
 //!
 //! Keys are drawn, and the tree is the real one. Here threads insert in the order of their numbers, one of the possible
@@ -40,8 +40,8 @@ const HOST_PERCENT: u32 = 30;
 const USUAL_KEYS: u64 = 40 * scale::MEGABYTE / (NODE + KEY + DEPTH);
 const MOST_KEYS: u64 = 1 << 26;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
+/// local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -184,8 +184,8 @@ impl Workload for Bst {
         &self.buffers
     }
 
-    /// For each batch the host writes keys, then reads the nodes of the tree so far and writes them, its own among them;
-    /// behind it, it reads depths. All of the tree in the end.
+    /// For each batch the host writes keys, then reads the nodes of the tree so far and writes them, its own among
+    /// them; behind it, it reads depths. All of the tree in the end.
     fn host_side(&self) -> HostSide {
         let mut side = HostSide::of(self.buffers()).scratch(["keys", "depths"]).outputs(["tree"]);
         for batch in 0..self.batches {

@@ -171,8 +171,8 @@ impl Tile<'_> {
     }
 }
 
-/// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch. Between stores, waits for local memory
-/// alone are left out.
+/// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch. Between stores, waits for local
+/// memory alone are left out.
 mod cost {
     use octavo_program::Op;
 

@@ -1,13 +1,14 @@
-//! An evolutionary program on two islands (Hetero-Mark `ep`): the GPU evaluates and mutates, the host selects and crosses.
+//! An evolutionary program on two islands (Hetero-Mark `ep`): the GPU evaluates and mutates, the host selects and
+//! crosses.
 //!
 //! A creature is its fitness and 500 parameters, 4008 bytes of doubles one after another; an island is half of the
-//! population. In a generation, `evaluate` gives each creature of an island its fitness, a thread a creature: a polynomial of
-//! its parameters whose power grows with their number, each power by as many multiplications. The host sorts the creatures
-//! by fitness and makes a new one of each and one of the best ten. `mutate` halves one parameter of every seventh.
-//! Work-groups of 64.
+//! population. In a generation, `evaluate` gives each creature of an island its fitness, a thread a creature: a
+//! polynomial of its parameters whose power grows with their number, each power by as many multiplications. The host
+//! sorts the creatures by fitness and makes a new one of each and one of the best ten. `mutate` halves one parameter of
+//! every seventh. Work-groups of 64.
 //!
-//! Hetero-Mark's pipeline works on one island on the host while the other is on the GPU; here they take turns in the same
-//! order. Its creatures begin alike, so that all have one fitness; here they are drawn.
+//! Hetero-Mark's pipeline works on one island on the host while the other is on the GPU; here they take turns in the
+//! same order. Its creatures begin alike, so that all have one fitness; here they are drawn.
 
 mod island;
 
@@ -36,8 +37,8 @@ const MOST_POPULATION: u64 = 1 << 24;
 const GENERATION: u32 = 4;
 const NAMES: [&str; 2] = ["island_1", "island_2"];
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
+/// local data, branch.
 mod cost {
     use octavo_program::Op;
 

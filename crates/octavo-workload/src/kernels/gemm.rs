@@ -1,16 +1,17 @@
 //! General matrix multiply C = alpha A x B + beta C in the structure of the AMD APP SDK's `mmmKernel`, the 4x4-block
 //! kernel *without* local memory.
 //!
-//! It computes the same 32x32 tile a wavefront as [`matrixmultiplication`](crate::kernels::matrixmultiplication), 4x4 elements a thread, but every thread
-//! reads both operands from global memory: for each four columns of A, four float4 of A (one of each of its rows)
-//! and four float4 of B, all eight in flight before one wait. Threads side by side share a float4 of A, so a load of A
-//! touches eight lines in eight distant rows and uses a quarter of each: 10 lines for each column of A where `matrixmultiplication`
-//! has 4, and A's lines come back four times in a row. Unlike `matrixmultiplication` it reads the tile of C before it overwrites it in
-//! place, with one scaling by alpha and one multiply-add by beta for each element (BLAS sgemm, nothing transposed).
+//! It computes the same 32x32 tile a wavefront as [`matrixmultiplication`](crate::kernels::matrixmultiplication), 4x4
+//! elements a thread, but every thread reads both operands from global memory: for each four columns of A, four float4
+//! of A (one of each of its rows) and four float4 of B, all eight in flight before one wait. Threads side by side share
+//! a float4 of A, so a load of A touches eight lines in eight distant rows and uses a quarter of each: 10 lines for
+//! each column of A where `matrixmultiplication` has 4, and A's lines come back four times in a row. Unlike
+//! `matrixmultiplication` it reads the tile of C before it overwrites it in place, with one scaling by alpha and one
+//! multiply-add by beta for each element (BLAS sgemm, nothing transposed).
 //!
-//! Pages behave as in `matrixmultiplication`: with a contiguous range of groups for each GPU, A and C are private and B is read by all.
-//! No recorded counts exist for this kernel; computation is what `matrixmultiplication`'s compiled kernel needs for the same arithmetic
-//! and addressing.
+//! Pages behave as in `matrixmultiplication`: with a contiguous range of groups for each GPU, A and C are private and B
+//! is read by all. No recorded counts exist for this kernel; computation is what `matrixmultiplication`'s compiled
+//! kernel needs for the same arithmetic and addressing.
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
@@ -147,7 +148,8 @@ impl Tile {
     }
 }
 
-/// Vector-ALU instructions between memory accesses, from the compiled GCN3 code of `mmmKernel_local` for the same arithmetic.
+/// Vector-ALU instructions between memory accesses, from the compiled GCN3 code of `mmmKernel_local` for the same
+/// arithmetic.
 mod cost {
     /// Prologue: ids, base addresses and zeroing of the sums, without that kernel's division.
     pub const ENTRY: u32 = 46;

@@ -6,8 +6,8 @@
 //! are padded as `cudaMallocPitch` does, swap from launch to launch.
 //!
 //! Groups are numbered along x, then y: with a contiguous range of groups for each GPU every plane is cut into bands.
-//! Scale 1 is 256^3 nodes, chosen inside the published range of working sets: the suite's own 100^3 lies below it. Other
-//! scales leave the rows as they are, since padding would spoil the footprint of shorter ones.
+//! Scale 1 is 256^3 nodes, chosen inside the published range of working sets: the suite's own 100^3 lies below it.
+//! Other scales leave the rows as they are, since padding would spoil the footprint of shorter ones.
 
 use std::ops::Range;
 

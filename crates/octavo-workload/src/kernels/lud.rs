@@ -5,7 +5,8 @@
 //! one below (the other half, first); then a work-group of 16 x 16 threads for each block of the rest subtracts the
 //! product of a block below and a block right. The rest shrinks by a row and a column of blocks each time.
 //!
-//! A row of a block is one line of 64 bytes. No elements are computed: neither control flow nor addresses depend on them.
+//! A row of a block is one line of 64 bytes. No elements are computed: neither control flow nor addresses depend on
+//! them.
 //!
 //! Scale 1 is a matrix of 2048^2, the largest that Rodinia ships, 16 MB.
 

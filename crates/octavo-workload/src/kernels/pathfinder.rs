@@ -1,5 +1,5 @@
-//! Cheapest way through a grid, row by row (Rodinia pathfinder, `dynproc`): blocks of 256 threads that take several rows
-//! at a time.
+//! Cheapest way through a grid, row by row (Rodinia pathfinder, `dynproc`): blocks of 256 threads that take several
+//! rows at a time.
 //!
 //! A thread has a column. A work-group loads the costs so far of its 256 columns, those outside the grid left out, and
 //! takes `pyramid` rows: each loads the row of the grid and adds to the cheapest of three neighbours in local memory.

@@ -1,5 +1,5 @@
-//! Random access as UVMSmart's benchmark `ra` has it: of every hundredth thread, a word of one array says which word of a
-//! second is read and of a third is written. Work-groups of 256.
+//! Random access as UVMSmart's benchmark `ra` has it: of every hundredth thread, a word of one array says which word of
+//! a second is read and of a third is written. Work-groups of 256.
 //!
 //! The first array holds random numbers. Here each is computed from its place, so that nothing is stored. `gups`
 //! updates a table at random instead.

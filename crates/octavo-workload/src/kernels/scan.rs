@@ -5,8 +5,8 @@
 //! (four a thread), through local memory, and writes the result to another buffer. So the vector is read twice and,
 //! with a contiguous range of groups for each GPU, every page belongs to one GPU, except for those at the borders.
 //!
-//! SHOC's largest size: 64 MB of single-precision elements in and 64 MB out. It repeats the three launches 256 times and
-//! then does the same in double precision, which is left out.
+//! SHOC's largest size: 64 MB of single-precision elements in and 64 MB out. It repeats the three launches 256 times
+//! and then does the same in double precision, which is left out.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Scalar products of many pairs of vectors (CUDA SDK scalarProd): 128 work-groups of 256 threads, a pair at a time each.
+//! Scalar products of many pairs of vectors (CUDA SDK scalarProd): 128 work-groups of 256 threads, a pair at a time
+//! each.
 //!
 //! A thread adds up every 1024th product four times over, which leaves 1024 partial sums in local memory; these are
 //! halved ten times, with a barrier before each, and the first thread stores the product. A group goes on with the pair

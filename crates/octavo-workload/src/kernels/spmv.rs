@@ -1,8 +1,8 @@
 //! Sparse matrix times vector (SHOC `spmv_csr_scalar_kernel`): a row of a compressed matrix for each thread.
 //!
 //! In each turn the lanes read the next non-zero of their rows: its column and its value, each on a line of its own for
-//! nearly every lane, then the vector's element at that column. Lanes whose rows are done drop out; a wavefront takes as
-//! many turns as its longest row has non-zeros. Work-groups of 128.
+//! nearly every lane, then the vector's element at that column. Lanes whose rows are done drop out; a wavefront takes
+//! as many turns as its longest row has non-zeros. Work-groups of 128.
 //!
 //! The matrix is square; its non-zeros are drawn uniformly from all its places, a hundredth of them (SHOC), in rows
 //! sorted by column. Instructions and waits come from the compiled GCN3 kernel that MGPUSim ships.

@@ -1,7 +1,7 @@
 //! Speckle-reducing anisotropic diffusion of an image (Rodinia srad, version 2): two launches an iteration.
 //!
-//! Blocks of 16 x 16 threads. The first kernel loads the rows above and below its block, the columns left and right of it
-//! (each thread, so that 16 threads side by side load one element) and the block, and writes the coefficient of
+//! Blocks of 16 x 16 threads. The first kernel loads the rows above and below its block, the columns left and right of
+//! it (each thread, so that 16 threads side by side load one element) and the block, and writes the coefficient of
 //! diffusion and four derivatives; the second reads those, and the coefficients below and right, and updates the image.
 //! Blocks at the border first load what lies beyond it, as the program does: above and below the image that is not the
 //! program's memory, and left out; left and right it is the end of the row before or the start of the next.

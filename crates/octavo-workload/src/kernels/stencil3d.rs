@@ -270,8 +270,8 @@ impl Workload for Stencil3d {
         self.space.buffers()
     }
 
-    /// The surface is read from both arrays and never written. Parboil fills the second one from the first, on the GPU; here
-    /// the host does.
+    /// The surface is read from both arrays and never written. Parboil fills the second one from the first, on the GPU;
+    /// here the host does.
     fn host_side(&self) -> HostSide {
         let result = last_written(["A0", "Anext"], self.launches());
         HostSide::of(self.buffers()).inputs(["A0", "Anext"]).outputs([result]).build()

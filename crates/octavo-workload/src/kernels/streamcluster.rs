@@ -2,10 +2,10 @@
 //!
 //! A launch asks this for one candidate. One thread for each point adds up its squared distance from the candidate,
 //! coordinate by coordinate, and compares the cost with that of its present centre. Coordinates lie dimension by
-//! dimension: those of the points are streamed, that of the candidate is one scalar load. Points that would change write
-//! that down and what they gain. The others find their centre's number and add what it would lose without them. Each
-//! writes to its own row of a matrix with a column for each centre. The host then decides whether the candidate is opened, and which
-//! centres close. Work-groups of 512.
+//! dimension: those of the points are streamed, that of the candidate is one scalar load. Points that would change
+//! write that down and what they gain. The others find their centre's number and add what it would lose without them.
+//! Each writes to its own row of a matrix with a column for each centre. The host then decides whether the candidate is
+//! opened, and which centres close. Work-groups of 512.
 //!
 //! The points are drawn, and the program is followed for real up to the last launch: the first centres by its random
 //! sampling, whose price is halved until there are ten, then its local search over random candidates. The host clears
@@ -244,7 +244,8 @@ impl Workload for Streamcluster {
         &self.buffers
     }
 
-    /// For each candidate the host writes what it has changed and clears the matrix (which the program does on the GPU).
+    /// For each candidate the host writes what it has changed and clears the matrix (which the program does on the
+    /// GPU).
     fn host_side(&self) -> HostSide {
         let (changed, found) = (["p", "center_table"], ["switch_membership", "work_mem"]);
         let mut side = HostSide::of(self.buffers()).inputs(["coord"]).inputs(changed).inputs(found).outputs(found);

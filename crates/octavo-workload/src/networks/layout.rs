@@ -1,5 +1,5 @@
-//! Where tensors lie in a program's buffers: the segments of each pool of each GPU's allocator, one buffer each, and all
-//! of that once more for each replica.
+//! Where tensors lie in a program's buffers: the segments of each pool of each GPU's allocator, one buffer each, and
+//! all of that once more for each replica.
 
 use std::ops::Range;
 

@@ -17,8 +17,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Runs the allocators of all GPUs through this many iterations of `step`, one after another. `homes`: by tensor, the
-    /// GPU that it lies on.
+    /// Runs the allocators of all GPUs through this many iterations of `step`, one after another. `homes`: by tensor,
+    /// the GPU that it lies on.
     ///
     /// Tensors that a step keeps exist from the start, in the order in which the program made them. A tensor that ends
     /// before it begins exists as well: the previous step made it.

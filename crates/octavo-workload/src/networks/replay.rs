@@ -1,13 +1,13 @@
 //! A recorded step as a workload: every operator a launch whose wavefronts stream what it reads and writes.
 //!
-//! Each operand is touched once, in equal contiguous shares of the wavefronts, a few lines at a time: loads of all that is
-//! read, arithmetic, stores of all that is written. Caches and registers inside an operator are taken to be perfect:
+//! Each operand is touched once, in equal contiguous shares of the wavefronts, a few lines at a time: loads of all that
+//! is read, arithmetic, stores of all that is written. Caches and registers inside an operator are taken to be perfect:
 //! nothing is read twice.
 //!
 //! Replicas (data parallelism) are the same step over memory of their own, one behind another in addresses and in the
 //! work-groups of each launch: split evenly over as many GPUs, each GPU runs one. Their gradients may be summed by a
-//! [ring](super::ring) before the optimizer uses them. A network split by layer has as many shares of work-groups in each
-//! launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its own.
+//! [ring](super::ring) before the optimizer uses them. A network split by layer has as many shares of work-groups in
+//! each launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -202,8 +202,8 @@ impl Planner<'_> {
 }
 
 impl Streamed {
-    /// What is pushed as part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads and
-    /// stores of one operand each, with arithmetic between.
+    /// What is pushed as part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads
+    /// and stores of one operand each, with arithmetic between.
     fn part(&self, wavefront: u64, behind: u64, number: u32, out: &mut OpSink<'_>) {
         let parts = self.spans.len() as u32 + 1;
         let (step, part) = (u64::from(number / parts), (number % parts) as usize);

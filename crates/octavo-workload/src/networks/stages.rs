@@ -19,8 +19,8 @@ pub enum Cut {
     Layers,
 }
 
-/// By operator: the part of a network that it belongs to, of `stages` that have about as much of something, in the order
-/// of parameters.
+/// By operator: the part of a network that it belongs to, of `stages` that have about as much of something, in the
+/// order of parameters.
 ///
 /// An operator that touches a parameter belongs to the parameter's part, any other to the part of the operator before
 /// it. Once gradients are complete, it belongs to the part of the operator after it: optimizers update each parameter
@@ -48,8 +48,8 @@ pub fn of_operators(step: &Step, stages: u32, cut: Cut) -> Vec<u32> {
     owners.into_iter().map(|owner| stages[owner]).collect()
 }
 
-/// By tensor: the part of the network on whose GPU it lies, if operators belong to these: where it is made, or, if it is
-/// there from the start, where it is touched last (parameters by their optimizer).
+/// By tensor: the part of the network on whose GPU it lies, if operators belong to these: where it is made, or, if it
+/// is there from the start, where it is touched last (parameters by their optimizer).
 #[must_use]
 pub fn of_tensors(step: &Step, stages: &[u32]) -> Vec<u32> {
     let mut homes = vec![0; step.tensors.len()];

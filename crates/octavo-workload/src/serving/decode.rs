@@ -152,7 +152,8 @@ impl Decode {
         first..first + self.sizes.block
     }
 
-    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks, every fourth of which it has.
+    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks, every fourth of which it
+    /// has.
     fn attend(&self, sequence: &Sequence, layer: u32, wavefront: u32, number: u32, out: &mut OpSink<'_>) {
         let pieces = self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
         let index = (number / pieces * WAVEFRONTS + wavefront) as usize;
@@ -217,8 +218,8 @@ impl Sizes {
         (operations * self.scale / OPERATIONS as f64).ceil() as u64
     }
 
-    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of what comes of them
-    /// with its values. Each request with tokens in the cache adds one.
+    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of what comes of
+    /// them with its values. Each request with tokens in the cache adds one.
     fn of_scores(&self, model: &Model, pieces: u32) -> u32 {
         let whole = self.instructions(4.0 * (model.queries * self.tokens) as f64);
         whole.div_ceil(pieces.into()).clamp(1, Op::MAX_COUNT.into()) as u32
@@ -312,9 +313,9 @@ impl Workload for Decode {
         steps(cursor, out, parts.steps(), |number, out| parts.stream((group / each) as usize, place, number, out));
     }
 
-    /// The tokens that are made: of which request, by which step (counted from the first of the window), which step made the
-    /// request's token before, and before which step it arrived; each unknown if it was before the window, and the last two
-    /// said of first or of further tokens only. Then the launches of a step.
+    /// The tokens that are made: of which request, by which step (counted from the first of the window), which step
+    /// made the request's token before, and before which step it arrived; each unknown if it was before the window, and
+    /// the last two said of first or of further tokens only. Then the launches of a step.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
         let begins = self.planned[0].step.at;
         let mut last = std::collections::BTreeMap::new();

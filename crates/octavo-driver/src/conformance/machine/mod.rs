@@ -49,8 +49,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Of a node without any page. `by_decree`: under the `ideal` bound a page is local where it has no copy, and copies
-    /// need no room.
+    /// Of a node without any page. `by_decree`: under the `ideal` bound a page is local where it has no copy, and
+    /// copies need no room.
     #[must_use]
     pub fn new(topology: &Topology, by_decree: bool) -> Self {
         let processors = topology.gpus() + 1;

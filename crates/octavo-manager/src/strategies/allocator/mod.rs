@@ -29,8 +29,9 @@ pub trait FrameAllocator: Send {
         false
     }
 
-    /// Whether a memory has as many numbered frames as pages fit into it. If not, each block has a large frame to itself,
-    /// and how full the memory is, is counted by pages alone: nothing foreign lies there, and nothing is compacted.
+    /// Whether a memory has as many numbered frames as pages fit into it. If not, each block has a large frame to
+    /// itself, and how full the memory is, is counted by pages alone: nothing foreign lies there, and nothing is
+    /// compacted.
     fn numbers_end(&self) -> bool {
         true
     }

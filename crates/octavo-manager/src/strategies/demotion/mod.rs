@@ -16,8 +16,8 @@ use crate::pages::Pages;
 pub static DEMOTIONS: Registry<Box<dyn Demotion>, Geometry> =
     Registry::new("demotion", &[&host::ENTRY, &reserve::ENTRY, &spare_memory::ENTRY]);
 
-/// Decides where sole copies go that leave a GPU's memory, and how many frames are kept free for what comes. Which pages
-/// leave, [`Eviction`](crate::Eviction) decides.
+/// Decides where sole copies go that leave a GPU's memory, and how many frames are kept free for what comes. Which
+/// pages leave, [`Eviction`](crate::Eviction) decides.
 ///
 /// A GPU's memory that gets them *keeps* them for others. No processor maps them; a processor that touches one fetches
 /// it back from there, not from the host. In the background the host gets a copy of each block, first come, first
@@ -53,8 +53,8 @@ pub trait Demotion: Send {
     /// Victims leave `from` for this memory, the [destination](Demotion::destination) if they found room there.
     fn left(&mut self, _from: MemoryId, _to: MemoryId) {}
 
-    /// The GPU whose idle memory takes `pages` of the host on their way to `to`, so that they come over the links of that
-    /// GPU; `None` if they should come straight.
+    /// The GPU whose idle memory takes `pages` of the host on their way to `to`, so that they come over the links of
+    /// that GPU; `None` if they should come straight.
     fn lender(&mut self, _to: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> Option<MemoryId> {
         None
     }

@@ -1,5 +1,5 @@
-//! The order in which 64 KiB leaves leave, under UVMSmart's tree policies: blocks by their newest use, oldest first, and
-//! within a block leaf by leaf, the one used longest ago first.
+//! The order in which 64 KiB leaves leave, under UVMSmart's tree policies: blocks by their newest use, oldest first,
+//! and within a block leaf by leaf, the one used longest ago first.
 
 use super::queue::UseQueue;
 use crate::contract::geometry::Geometry;

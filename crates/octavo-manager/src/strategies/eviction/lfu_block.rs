@@ -1,4 +1,5 @@
-//! `lfu-block`: all pages of the 2 MiB block that was accessed least often leave; of equals, the one accessed longest ago.
+//! `lfu-block`: all pages of the 2 MiB block that was accessed least often leave; of equals, the one accessed longest
+//! ago.
 //!
 //! As in UVMSmart (`refresh_valid_pages`, `sort_valid_pages`), a page that is brought counts as an access, and a block
 //! that leaves to make room begins anew. So does one that is found to be gone. Unlike there, a block is 2 MiB of the

@@ -1,6 +1,6 @@
-//! `tree-neighborhood`: UVMSmart's counterpart of its prefetcher. A 64 KiB leaf leaves as under `sequential-local`; then,
-//! from the leaves to the root of its block, every node of which less than half stays is emptied, and what leaves one
-//! node counts for the nodes above it.
+//! `tree-neighborhood`: UVMSmart's counterpart of its prefetcher. A 64 KiB leaf leaves as under `sequential-local`;
+//! then, from the leaves to the root of its block, every node of which less than half stays is emptied, and what leaves
+//! one node counts for the nodes above it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -14,8 +14,8 @@ pub(super) enum Turn {
     Leaves,
 }
 
-/// Appends the pages of the block that begins with `first` that take up frames of `holder`, if it can leave. If it has to
-/// be `whole`, all of its pages that are part of allocations have to be among them.
+/// Appends the pages of the block that begins with `first` that take up frames of `holder`, if it can leave. If it has
+/// to be `whole`, all of its pages that are part of allocations have to be among them.
 pub(super) fn append(
     holder: MemoryId,
     first: PageId,

@@ -39,9 +39,9 @@ pub enum Hint {
 /// Watches managed pages move. Its answers go before advice and placement. Prefetchers, counters and reports never move
 /// a page that it [keeps](ThrashingGuard::keeps).
 ///
-/// It is asked about each fault on a managed page that has one copy and is not advised to be mostly read; about one that
-/// waited for another plan or was throttled, when it is served. It cannot move or map pages itself. What it learned from
-/// a plan stays learned if the plan fails.
+/// It is asked about each fault on a managed page that has one copy and is not advised to be mostly read; about one
+/// that waited for another plan or was throttled, when it is served. It cannot move or map pages itself. What it
+/// learned from a plan stays learned if the plan fails.
 pub trait ThrashingGuard: Send {
     /// Whether it ever has anything to say; asked once. If not, it is asked nothing else and costs nothing.
     fn watches(&self) -> bool {

@@ -59,7 +59,8 @@ pub(crate) fn counters(census: &Census<'_>) -> NamedCounts {
 /// Decides where pages live. It sees faults, counters and reports, never single accesses, and moves nothing itself.
 ///
 /// A strategy is asked exactly once about each fault, unless the plan made from its decision fails: then the fault
-/// happens again. What a [guard](crate::ThrashingGuard) or advice decides it is not asked. What it learned from a fault stays learned if the plan fails.
+/// happens again. What a [guard](crate::ThrashingGuard) or advice decides it is not asked. What it learned from a fault
+/// stays learned if the plan fails.
 pub trait Placement: Send {
     /// What the node has to count or report for this strategy. Asked once.
     fn needs(&self) -> Needs {

@@ -49,8 +49,8 @@ pub struct Shortage<'a> {
     pub memory: MemoryId,
     /// How many pages have to leave.
     pub wanted: u32,
-    /// Who needs room; `None` if no address space caused it: the memory shrinks, is taken up by memory that stays, or some of
-    /// it is to be free.
+    /// Who needs room; `None` if no address space caused it: the memory shrinks, is taken up by memory that stays, or
+    /// some of it is to be free.
     pub asking: Option<SpaceId>,
     /// Frames that hold pages for other GPUs, of which the host has no copy yet.
     pub(crate) awaiting: u32,

@@ -27,8 +27,8 @@ impl ByRequest {
         self.until.get(self.next).map_or(time, |&free| free.max(time))
     }
 
-    /// When `count` requests that come together at `time` all have a place. Callers keep `count` within the places; where
-    /// they cannot (misses of one long instruction), those beyond share places.
+    /// When `count` requests that come together at `time` all have a place. Callers keep `count` within the places;
+    /// where they cannot (misses of one long instruction), those beyond share places.
     #[inline]
     pub fn available_for(&self, count: usize, time: u64) -> u64 {
         let places = self.until.len();

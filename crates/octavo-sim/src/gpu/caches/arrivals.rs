@@ -1,8 +1,8 @@
 //! When data on its way to a second-level cache arrives.
 //!
 //! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets what has
-//! come: an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait, and
-//! in small caches, a list of all ways is kept instead: nothing has to be looked for in it.
+//! come: an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait,
+//! and in small caches, a list of all ways is kept instead: nothing has to be looked for in it.
 
 use prefetch_index::prefetch_index;
 

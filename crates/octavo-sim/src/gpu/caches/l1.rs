@@ -30,8 +30,8 @@ impl<const SECTORS: usize> Way<SECTORS> {
     const EMPTY: Self = Self { tag: 0, ready: [0; SECTORS] };
 }
 
-/// Four ways, the usual associativity, share a cache line of the simulating machine. Of the last four of a set, some may
-/// be no ways of the cache and stay empty.
+/// Four ways, the usual associativity, share a cache line of the simulating machine. Of the last four of a set, some
+/// may be no ways of the cache and stay empty.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Four<const SECTORS: usize>([Way<SECTORS>; 4]);

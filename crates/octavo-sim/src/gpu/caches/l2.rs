@@ -1,4 +1,5 @@
-//! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores and fetches only for partial ones.
+//! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores and fetches only for
+//! partial ones.
 
 use octavo_node::L2Config;
 use octavo_units::Bytes;
@@ -54,8 +55,8 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         }
     }
 
-    /// A load or store of `line` that leaves the requester at `time`; returns when the answer is back at the requester's
-    /// side of the crossbar.
+    /// A load or store of `line` that leaves the requester at `time`; returns when the answer is back at the
+    /// requester's side of the crossbar.
     #[inline(always)]
     pub fn access(
         &mut self,
@@ -129,8 +130,8 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         ready + self.crossbar
     }
 
-    /// Where a line that is not there goes: beside the other part of it, or to the place of the least recently used line of
-    /// its set, of which this many parts are written back.
+    /// Where a line that is not there goes: beside the other part of it, or to the place of the least recently used
+    /// line of its set, of which this many parts are written back.
     #[inline(always)]
     fn seat(&mut self, now: u64, time: u64, line: u64, dram: &mut Dram) -> (Place, u64) {
         if SECTORS > 1
@@ -192,11 +193,11 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         state.ready.saturating_sub(self.latency - self.lock)
     }
 
-    /// When it is the turn of an access that has come before the end of its line's lock. It joins a line that is still on
-    /// its way. Otherwise it waits, and holds up those behind it at the bank.
+    /// When it is the turn of an access that has come before the end of its line's lock. It joins a line that is still
+    /// on its way. Otherwise it waits, and holds up those behind it at the bank.
     ///
-    /// Accesses are not booked in order of their times. A load before a store that has been booked already does not wait
-    /// for it; a store does, since a line takes one store after another.
+    /// Accesses are not booked in order of their times. A load before a store that has been booked already does not
+    /// wait for it; a store does, since a line takes one store after another.
     fn wait(&mut self, now: u64, accepted: u64, bank: usize, state: LineState, write: bool) -> u64 {
         let unlocked = self.unlocked(state);
         let is_locked = accepted + self.lock >= unlocked;

@@ -2,12 +2,12 @@
 //! there.
 //!
 //! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that a
-//! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16 ways;
-//! so it is for a store where stores lock nothing. Arrival times are kept apart, and read while data is on its way only
-//! ([`super::arrivals`]).
+//! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16
+//! ways; so it is for a store where stores lock nothing. Arrival times are kept apart, and read while data is on its
+//! way only ([`super::arrivals`]).
 //!
-//! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and arrive
-//! one by one. Lines are numbered as accesses name them, by 64 bytes.
+//! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and
+//! arrive one by one. Lines are numbered as accesses name them, by 64 bytes.
 
 use prefetch_index::prefetch_index;
 use wide::{u8x16, u16x8};
@@ -178,7 +178,8 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.arrivals.hint(Self::number(at));
     }
 
-    /// Enters a line that is not here, used `now`, in its [seat](Self::seat) or a place of its set that was [left](Self::leave).
+    /// Enters a line that is not here, used `now`, in its [seat](Self::seat) or a place of its set that was
+    /// [left](Self::leave).
     #[inline(always)]
     pub fn enter(&mut self, now: u64, line: u32, at: Place, state: LineState) {
         let (low, high) = self.tag(line);
@@ -241,7 +242,8 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         whole << shift::<SECTORS>() | at.part as u32
     }
 
-    /// Empties a place; returns whether the line there differed from memory. A way goes first when nothing is left in it.
+    /// Empties a place; returns whether the line there differed from memory. A way goes first when nothing is left in
+    /// it.
     pub fn clear(&mut self, at: Place) -> bool {
         let dirty = self.is_dirty(at);
         let group = &mut self.groups[at.group];

@@ -28,8 +28,8 @@ impl Written {
         self.0[word] = bit;
     }
 
-    /// Whether any line of the stretch that begins with `line` may differ from memory. The caller writes back those that
-    /// do.
+    /// Whether any line of the stretch that begins with `line` may differ from memory. The caller writes back those
+    /// that do.
     #[inline]
     pub fn take(&mut self, line: u64) -> bool {
         debug_assert!(line.is_multiple_of(STRETCH));

@@ -1,5 +1,5 @@
-//! A first-level cache that serves strictly in order: a request that finds its line being filled, or all ways of its set,
-//! waits and holds up those behind it.
+//! A first-level cache that serves strictly in order: a request that finds its line being filled, or all ways of its
+//! set, waits and holds up those behind it.
 
 use crate::engine::costs::Costs;
 use crate::gpu::caches::l1::Arrival;

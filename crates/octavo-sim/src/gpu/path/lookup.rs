@@ -194,8 +194,8 @@ impl Gpu {
     }
 
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
-    /// the last tells whether the block is coalesced; then it is the last, or the block's first page is read in place of
-    /// this one.
+    /// the last tells whether the block is coalesced; then it is the last, or the block's first page is read in place
+    /// of this one.
     fn walk_in_memory(
         &mut self,
         page: u32,

@@ -80,8 +80,8 @@ impl Waves {
         leader
     }
 
-    /// If all wavefronts that have not ended are at the barrier they go on: `go_on` is told when, in which slot and with
-    /// which operation.
+    /// If all wavefronts that have not ended are at the barrier they go on: `go_on` is told when, in which slot and
+    /// with which operation.
     pub fn release_barrier_if_complete(&mut self, leader: usize, now: u64, mut go_on: impl FnMut(u64, usize, u16)) {
         let group = &mut self.groups[leader];
         if group.arrived == 0 || group.arrived < group.running {

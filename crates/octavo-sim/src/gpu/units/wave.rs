@@ -1,7 +1,7 @@
 //! Wavefronts in flight and the work-groups they belong to.
 //!
-//! A wavefront's slot is its place in the tables of those in flight. Where it sits in its compute unit is its seat: a node
-//! has many more seats than most kernels have wavefronts in flight, and what is kept of these lies close together.
+//! A wavefront's slot is its place in the tables of those in flight. Where it sits in its compute unit is its seat: a
+//! node has many more seats than most kernels have wavefronts in flight, and what is kept of these lies close together.
 
 use octavo_program::{Cursor, Op, OpSink};
 use prefetch_index::prefetch_index;
@@ -12,8 +12,8 @@ use crate::gpu::units::history::History;
 const CHUNK: usize = OpSink::MIN_CAPACITY;
 
 /// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns: what is
-/// buffered for later pushes what is needed now out of the caches, and each call of the workload brings in what it reads
-/// of its data again. Measured with one, two and four lines at scale 1 (docs/speed-history.md).
+/// buffered for later pushes what is needed now out of the caches, and each call of the workload brings in what it
+/// reads of its data again. Measured with one, two and four lines at scale 1 (docs/speed-history.md).
 const ENOUGH: usize = 4 * OPS_OF_LINE;
 
 /// Operations of a cache line of the simulating machine.
@@ -193,7 +193,8 @@ impl Waves {
         (next.op < next.end).then(|| self.chunks[slot].0[usize::from(next.op)])
     }
 
-    /// Fills its buffer anew: `fill` is told its program, its work-group and its number in that, and where its stream is.
+    /// Fills its buffer anew: `fill` is told its program, its work-group and its number in that, and where its stream
+    /// is.
     #[inline]
     pub fn refill(&mut self, slot: usize, fill: impl FnOnce(usize, (u32, u32), &mut Cursor, &mut OpSink<'_>)) -> Next {
         let (wave, ops) = (&mut self.waves[slot], &mut self.chunks[slot].0);

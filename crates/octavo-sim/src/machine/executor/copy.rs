@@ -29,8 +29,8 @@ impl<L: Listen> Hardware<'_, L> {
         read.max(arrived).max(self.write(begins, pages, to, cause)) + gaps
     }
 
-    /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its own
-    /// business.
+    /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its
+    /// own business.
     fn host_frames_of(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> (u32, u32) {
         let system = self.is_system(pages);
         let Some(frames) = self.host_frames.as_mut().filter(|_| !system) else { return (0, 1) };

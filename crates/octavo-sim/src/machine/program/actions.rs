@@ -133,8 +133,8 @@ impl<L: Listen> Node<'_, L> {
         buffer.kind.stays() && self.driver.manager().awaits_frames(self.pages_of_buffer(buffer))
     }
 
-    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought or go home. What comes
-    /// after a prefetch waits for it, as on one stream.
+    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought or go
+    /// home. What comes after a prefetch waits for it, as on one stream.
     fn waits_for_plans(&mut self, (job, id): Doing) -> bool {
         let program = self.programs.of(job).program;
         match &program.actions()[id.index()].action {

@@ -55,8 +55,8 @@ impl TrafficLog {
         self.samples.push((time, so_far(accesses, links, host)));
     }
 
-    /// A row for each launch, in the order of the table of kernels, and one for each interval, by when these ended; nothing
-    /// on nodes that are not coherent.
+    /// A row for each launch, in the order of the table of kernels, and one for each interval, by when these ended;
+    /// nothing on nodes that are not coherent.
     pub fn tables(&self, kernels: &[(Cow<'static, str>, u64, u64)], ends: &[u64]) -> (Option<Table>, Option<Table>) {
         (self.by_launch(kernels), self.over_time(ends))
     }
@@ -102,8 +102,8 @@ fn so_far(accesses: &Accesses, links: &Links, host: Passed) -> Bytes {
     let lines = |bytes: &[u64; Traffic::COUNT]| bytes[Traffic::Lines as usize];
     let pages =
         |bytes: &[u64; Traffic::COUNT]| bytes.iter().sum::<u64>() - lines(bytes) - bytes[Traffic::Control as usize];
-    // Lines count when they are issued, hits and remote lines later: with jobs side by side, less can be known at the end
-    // of a launch than at its beginning.
+    // Lines count when they are issued, hits and remote lines later: with jobs side by side, less can be known at the
+    // end of a launch than at its beginning.
     let missed = beyond_l1.wrapping_sub(remote).wrapping_mul(LINE_BYTES);
     [
         missed,

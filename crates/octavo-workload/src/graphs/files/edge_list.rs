@@ -1,5 +1,5 @@
-//! Lists of edges: two vertices a line, from 0, apart by spaces, tabs or commas; lines that begin with `#` or `%` count for
-//! nothing, nor does what follows in a line. Edges have no direction unless the first line is `# directed`.
+//! Lists of edges: two vertices a line, from 0, apart by spaces, tabs or commas; lines that begin with `#` or `%` count
+//! for nothing, nor does what follows in a line. Edges have no direction unless the first line is `# directed`.
 
 use crate::graphs::edges::{Edges, List};
 use crate::graphs::files::{Wrong, number};

@@ -1,5 +1,5 @@
-//! Compressed rows of `NumPy` and `SciPy` (`scipy.sparse.save_npz`, or `numpy.savez` with `indptr` and `indices`): an edge
-//! from each row's vertex to each of its columns.
+//! Compressed rows of `NumPy` and `SciPy` (`scipy.sparse.save_npz`, or `numpy.savez` with `indptr` and `indices`): an
+//! edge from each row's vertex to each of its columns.
 
 use crate::graphs::edges::{Edges, List};
 use crate::graphs::files::{numpy, zip};

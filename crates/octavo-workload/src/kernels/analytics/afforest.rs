@@ -1,12 +1,12 @@
-//! Components by sampling (Afforest, Sutton and others, IPDPS 2018): each vertex is linked with its first two neighbours, one
-//! after the other, and trees are made flat behind each; then the vertices outside the most frequent component are linked with
-//! the rest of theirs.
+//! Components by sampling (Afforest, Sutton and others, IPDPS 2018): each vertex is linked with its first two
+//! neighbours, one after the other, and trees are made flat behind each; then the vertices outside the most frequent
+//! component are linked with the rest of theirs.
 //!
-//! Kernels: `start` writes each vertex's own number. `link` loads a vertex's row and the neighbour, the labels of both, the
-//! label of the higher one, and stores it if that is a root. `compress` follows labels until they end and stores where.
-//! `sample` looks at the labels of 1024 vertices. `link_rest` goes through all rows, edge-balanced, and passes over those of
-//! the most frequent component. Walks of a launch see the labels that the launch before has left, so that no stream depends
-//! on the order of wavefronts; what is left is that of vertices in order.
+//! Kernels: `start` writes each vertex's own number. `link` loads a vertex's row and the neighbour, the labels of both,
+//! the label of the higher one, and stores it if that is a root. `compress` follows labels until they end and stores
+//! where. `sample` looks at the labels of 1024 vertices. `link_rest` goes through all rows, edge-balanced, and passes
+//! over those of the most frequent component. Walks of a launch see the labels that the launch before has left, so that
+//! no stream depends on the order of wavefronts; what is left is that of vertices in order.
 
 use std::ops::Range;
 

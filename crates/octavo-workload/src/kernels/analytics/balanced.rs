@@ -17,8 +17,8 @@ pub struct Parts<'a> {
     offsets: &'a [u32],
 }
 
-/// What one wavefront has: it ends `rows`, and works on `edges`, of which the first may belong to a row that others work on
-/// too, as may the last, behind `rows`.
+/// What one wavefront has: it ends `rows`, and works on `edges`, of which the first may belong to a row that others
+/// work on too, as may the last, behind `rows`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub rows: Range<u32>,
@@ -89,8 +89,8 @@ impl<'a> Parts<'a> {
         (part * PART).min(u64::from(self.rows()) + u64::from(self.edges()))
     }
 
-    /// Where the number of rows that end within the first `diagonal` items is looked for after this many steps; it is known
-    /// when nothing is left.
+    /// Where the number of rows that end within the first `diagonal` items is looked for after this many steps; it is
+    /// known when nothing is left.
     fn search(self, diagonal: u64, steps: u32) -> Range<u32> {
         let first = diagonal.saturating_sub(self.edges().into()) as u32;
         let mut left = first..diagonal.min(self.rows().into()) as u32;

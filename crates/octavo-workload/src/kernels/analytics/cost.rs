@@ -1,5 +1,5 @@
-//! Instructions between accesses: vector, scalar, local data, branch. Chosen: what the source of such kernels asks for, address
-//! arithmetic counted; on real GPUs it hides behind the accesses.
+//! Instructions between accesses: vector, scalar, local data, branch. Chosen: what the source of such kernels asks for,
+//! address arithmetic counted; on real GPUs it hides behind the accesses.
 
 use octavo_program::Op;
 

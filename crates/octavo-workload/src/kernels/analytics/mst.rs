@@ -1,15 +1,17 @@
-//! The minimum spanning forest of a graph (Borůvka): every tree takes its lightest edge to another one, again and again.
+//! The minimum spanning forest of a graph (Borůvka): every tree takes its lightest edge to another one, again and
+//! again.
 //!
-//! Kernels: `start` writes each vertex's own number and no best edge. A round is `find`, `hook` and `flatten`. `find` goes
-//! through all rows, edge-balanced: neighbours, weights, the labels of both ends; where these differ, the row's lightest
-//! edge joins the best one of its tree by an atomic minimum of weight and the other tree's label, eight bytes. `hook`: the
-//! root of each tree loads its best edge and that of the tree it leads to, and hangs itself there; where two chose each
-//! other, the lower stays. What it chose stays behind: the forest is all that was chosen by those that are no roots.
-//! `flatten` follows labels to the roots, and clears the best edges of those. The host resets a word (`state`) before each
-//! round and reads behind it whether any tree was hung.
+//! Kernels: `start` writes each vertex's own number and no best edge. A round is `find`, `hook` and `flatten`. `find`
+//! goes through all rows, edge-balanced: neighbours, weights, the labels of both ends; where these differ, the row's
+//! lightest edge joins the best one of its tree by an atomic minimum of weight and the other tree's label, eight bytes.
+//! `hook`: the root of each tree loads its best edge and that of the tree it leads to, and hangs itself there; where
+//! two chose each other, the lower stays. What it chose stays behind: the forest is all that was chosen by those that
+//! are no roots. `flatten` follows labels to the roots, and clears the best edges of those. The host resets a word
+//! (`state`) before each round and reads behind it whether any tree was hung.
 //!
-//! Weights are all different, the ranks of the edges in an order that is drawn, so that the forest is the only one. Walks of
-//! a launch see the labels that the launch before has left, so that no stream depends on the order of wavefronts.
+//! Weights are all different, the ranks of the edges in an order that is drawn, so that the forest is the only one.
+//! Walks of a launch see the labels that the launch before has left, so that no stream depends on the order of
+//! wavefronts.
 //!
 //! Scale 1 is soc-twitter-2010: 530 million arcs, each with a weight.
 

@@ -16,8 +16,8 @@ pub struct Tree {
 impl Tree {
     /// Of `keys` in the order of their insertion.
     ///
-    /// A node hangs on the later one of its neighbours in the order of keys that were there before it; so the tree is found
-    /// by sorting, as a Cartesian tree over the numbers.
+    /// A node hangs on the later one of its neighbours in the order of keys that were there before it; so the tree is
+    /// found by sorting, as a Cartesian tree over the numbers.
     pub fn of(keys: Vec<u64>) -> Self {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by_key(|&number| (keys[number as usize], number));

@@ -72,7 +72,8 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Of `points` in `clusters` clusters that begin with the first points, until none changes or `most` rounds are over.
+    /// Of `points` in `clusters` clusters that begin with the first points, until none changes or `most` rounds are
+    /// over.
     pub fn of(points: &Points, clusters: usize, most: u32) -> Self {
         let mut centres: Vec<f32> = points.each().cycle().take(clusters).flatten().copied().collect();
         let mut membership = vec![u32::MAX; points.count()];

@@ -28,8 +28,8 @@ mod cost {
 /// Which sums are made.
 #[derive(Clone, Copy)]
 pub(super) enum Merge {
-    /// Sums of 8 x 8 blocks of the upper or the lower half of a macroblock, and of 8 x 4 and 4 x 8 on the way. A half is
-    /// two blocks side by side, 32 lanes each.
+    /// Sums of 8 x 8 blocks of the upper or the lower half of a macroblock, and of 8 x 4 and 4 x 8 on the way. A half
+    /// is two blocks side by side, 32 lanes each.
     To8 { half: u64 },
     /// Sums of the macroblock, 32 lanes, and of its halves on the way.
     To16,
@@ -78,8 +78,8 @@ impl Larger<'_> {
         self.sad.sums.at(array * PADDED + 2 * pair, PIXEL)
     }
 
-    /// Sizes lie one after another: of a macroblock there is one array for 16 x 16, two each for 16 x 8 and 8 x 16, four
-    /// for 8 x 8, eight each for 8 x 4 and 4 x 8, and 16 for 4 x 4.
+    /// Sizes lie one after another: of a macroblock there is one array for 16 x 16, two each for 16 x 8 and 8 x 16,
+    /// four for 8 x 8, eight each for 8 x 4 and 4 x 8, and 16 for 4 x 4.
     fn arrays(&self) -> Vec<Arrays> {
         let (count, own) = (self.sad.macroblocks(), self.macroblock);
         match self.merge {

@@ -1,4 +1,5 @@
-//! A number for each key, in two bytes, or in three or four where there are so many keys that fewer would run out often.
+//! A number for each key, in two bytes, or in three or four where there are so many keys that fewer would run out
+//! often.
 
 /// Keys up to which two bytes do: nearly as many uses as there are keys then pass before stamps run out.
 const FEW_KEYS: usize = 1 << 15;

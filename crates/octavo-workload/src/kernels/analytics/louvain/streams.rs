@@ -163,8 +163,8 @@ impl Visit for Gather<'_> {
     }
 }
 
-/// `contract`: each arc joins that of the next level's graph which it becomes a part of, found by hashing: its end is stored,
-/// and its weight added.
+/// `contract`: each arc joins that of the next level's graph which it becomes a part of, found by hashing: its end is
+/// stored, and its weight added.
 pub struct Contract<'a> {
     pub level: &'a Level,
     pub arrays: &'a Arrays,

@@ -81,8 +81,8 @@ fn hook(labels: &[u32], best: &[(u32, u32)]) -> Vec<u32> {
     labels.iter().enumerate().map(hang).collect()
 }
 
-/// The weight of each arc: the rank, from 1, of its two vertices among all pairs that have an edge, in an order drawn from
-/// `seed`. Several edges between two vertices have the same.
+/// The weight of each arc: the rank, from 1, of its two vertices among all pairs that have an edge, in an order drawn
+/// from `seed`. Several edges between two vertices have the same.
 pub fn ranks(graph: &Graph, seed: u64) -> Vec<u32> {
     let both = |one: u32, other: u32| u64::from(one.min(other)) << 32 | u64::from(one.max(other));
     let drawn = |pair: u64| (mixed(mixed(pair) ^ seed), pair);
