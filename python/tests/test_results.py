@@ -45,6 +45,11 @@ def test_tables_of_a_run_are_frames(compared):
         result.table("event")
 
 
+def test_a_result_is_found_by_the_name_of_its_folder(compared):
+    result = compared[0].results["fir", "grit"]
+    assert octavo.RunResult(str(result.folder)).table("kernels").equals(result.table("kernels"))
+
+
 def test_finished_points_are_not_computed_again(compared):
     before = {path: path.stat().st_mtime_ns for path in (compared[1] / "runs").rglob("*.parquet")}
     said = []

@@ -8,6 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
+use octavo_registry::nearest;
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time, UnitError};
 
 use crate::error::Problem;
@@ -50,20 +51,27 @@ fn check_table(
 ) -> Result<(), Problem> {
     let closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
         || schema.get("unevaluatedProperties") == Some(&Value::Bool(false));
+    // A misspelled key comes before what is wrong or missing elsewhere, as it is often the cause.
+    if let Some(name) = table.keys().find(|name| closed && !properties.contains_key(*name)) {
+        return Err(unknown(&join(key, name), name, properties));
+    }
     for (name, value) in table {
-        match properties.get(name) {
-            Some(property) => check(&join(key, name), value, property)?,
-            None if closed => return Err(unknown(&join(key, name), name, properties)),
-            None => {}
-        }
+        properties.get(name).map_or(Ok(()), |property| check(&join(key, name), value, property))?;
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     match required.into_iter().find(|name| !table.contains_key(*name)) {
-        Some(missing) => {
-            Err(Problem::new(join(key, missing), format!("missing; expected {}", wanted(properties.get(missing)))))
-        }
+        Some(name) => Err(missing(key, name, table, properties)),
         None => Ok(()),
     }
+}
+
+/// A key that a table lacks, or the one that was written for it, where keys are free.
+fn missing(key: &str, name: &str, table: &Map<String, Value>, properties: &Map<String, Value>) -> Problem {
+    let free = table.keys().map(String::as_str).filter(|other| !properties.contains_key(*other));
+    if let Some(written) = nearest(name, free) {
+        return Problem::new(join(key, written), "unknown key").meant(written, [name]);
+    }
+    Problem::new(join(key, name), format!("missing; expected {}", wanted(properties.get(name))))
 }
 
 /// What every value of a table must be whose keys are free.
@@ -298,6 +306,16 @@ mod tests {
         assert_eq!(word, "x.share: expected one of per-gpu, per-pair, found \"per-gpus\"; did you mean `per-gpu`?");
         let table = problem(with("service", json!(3)));
         assert_eq!(table, "x.service: expected a table with `model`, found 3");
+    }
+
+    #[test]
+    fn a_misspelled_key_comes_before_what_is_missing_elsewhere() {
+        let mut value = with("service", json!({"model": "pool"}));
+        value["sarvice"] = json!(1);
+        assert_eq!(
+            problem(value),
+            "x.sarvice: unknown key, expected one of latency, share, service, extra; did you mean `service`?"
+        );
     }
 
     #[test]

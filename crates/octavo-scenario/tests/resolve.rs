@@ -194,6 +194,14 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
+fn a_misspelled_key_is_named_before_what_is_missing() {
+    let table = resolved("wrkload = { name = \"fir\" }\n", &[]).unwrap_err().to_string();
+    assert!(table.starts_with("s.toml:1: `wrkload`: unknown key") && table.ends_with("`workload`?"), "{table}");
+    let name = resolved("workload = { nam = \"fir\" }\n", &[]).unwrap_err().to_string();
+    assert_eq!(name, "s.toml:1: `workload.nam`: unknown key; did you mean `name`?");
+}
+
+#[test]
 fn a_scenario_that_names_no_node_and_no_placement_has_those_of_the_command_line() {
     let named = "memory.placement = \"on-touch\"\nnode.preset = \"grit-4gpu\"\nworkload = \"fir\"\n";
     let named = resolved(named, &["node.clock=2GHz"]).unwrap();

@@ -35,6 +35,10 @@ class RunResult:
 
     folder: Path
 
+    def __post_init__(self) -> None:
+        """Take the name of a folder for the folder."""
+        object.__setattr__(self, "folder", Path(self.folder))
+
     @classmethod
     def load(cls, folder: str | Path) -> RunResult:
         """Open a finished result.
