@@ -192,6 +192,12 @@ def test_the_command_says_what_python_says(cli, runs, explained):
     assert "stencil2d under grit against stencil2d under on-touch" in picture.read_text()
 
 
+def test_pictures_that_cannot_be_drawn_are_refused_before_anything_is_said(cli, runs):
+    done = cli("explain", str(runs / "on-touch"), "--picture", "why.txt")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot draw why.txt" in done.stderr
+
+
 def test_options_of_runs_that_are_not_made_are_refused(cli, runs):
     first, second = str(runs / "on-touch"), str(runs / "grit")
     for arguments in ([first, "-o", "out"], [first, "--workers", "1"], [first, second, "-o", "out"]):

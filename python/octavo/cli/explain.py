@@ -59,6 +59,7 @@ def explain(
     from octavo.runs.result import RunResult  # noqa: PLC0415 - as above
 
     sink = Sink(as_json=as_json, quiet=quiet)
+    _check_picture(picture)
     if not what_if and (output is not None or workers is not None):
         raise OutputError("--output and --workers apply only to the runs of --what-if", "leave them out, or add it")
     if len(runs) > 2 or (len(runs) == 2 and what_if):
@@ -90,6 +91,16 @@ def explain(
         sink.say(f"Runs: {folder}")
     if picture is not None:
         one.plot().save(picture)
+
+
+def _check_picture(picture: Path | None) -> None:
+    """Refuse a picture that cannot be written before anything is run."""
+    from octavo.runs.folder import check_file  # noqa: PLC0415 - polars takes long to import
+    from octavo.runs.pictures import check_format  # noqa: PLC0415 - as above
+
+    if picture is not None:
+        check_format(picture)
+        check_file(picture)
 
 
 def _wait(one: Wait) -> tuple[str, ...]:
