@@ -51,7 +51,8 @@ def of_two_workloads(runs, tmp_path_factory):
     """A report whose runs have long names, the first one with buffers of one page at both ends."""
     root = tmp_path_factory.mktemp("two")
     octavo.run(workload="fir", placement="access-counter", scale=SMALL, output=root / "fir")
-    octavo.run(workload="stencil2d", placement="duplication", scale=SMALL, output=root / "stencil2d")
+    slow = {"node.driver.service.service": "5us"}
+    octavo.run(workload="stencil2d", placement="duplication", scale=SMALL, overrides=slow, output=root / "stencil2d")
     return report([root / "fir", root / "stencil2d", runs / "on-touch"], root / "two.html")
 
 
@@ -169,7 +170,8 @@ def test_a_narrow_screen_cuts_no_text_of_a_chart(browser, of_two_workloads):
     page.wait_for_selector("html[data-charts=drawn]")
     cut = page.evaluate("""() => [...document.querySelectorAll(".chart svg text")].filter((one) => {
         const [box, chart] = [one, one.closest(".chart")].map((each) => each.getBoundingClientRect());
-        return one.textContent && box.width && (box.right > chart.right + 1 || box.left < chart.left - 1);
+        const beyond = box.right > chart.right + 1 || box.left < chart.left - 1;
+        return one.textContent && box.width && (beyond || one.textContent.endsWith("…"));
     }).map((one) => `${one.closest("section").querySelector("h2").textContent}: ${one.textContent}`)""")
     assert cut == []
 

@@ -138,6 +138,7 @@ def test_replicates_are_one_run_with_medians_and_intervals(browser, runs, path):
     found = read([runs])
     assert [run.variant for run in found] == ["grit", "on-touch"]
     assert [run.time.count for run in found] == [3, 3]
+    assert [run.summary["time_ps"] for run in found] == [run.time.median for run in found]
     grit, touch = (run.time for run in found)
     row = next(row for row in speedups(found, "on-touch") if row["variant"] == "grit")
     assert row["speedup"] == touch.median / grit.median

@@ -18,6 +18,8 @@ from octavo.runs import colours
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_STEPS = [step * 10**power for power in range(-3, 4) for step in (1, 1.2, 1.5, 2, 3, 5, 7)]
+"""Marks of logarithmic axes of speed-ups."""
 _TEXT, _LINE = "var(--soft)", "var(--line)"
 
 
@@ -64,6 +66,7 @@ def config() -> dict[str, Any]:
         "font": "system-ui, sans-serif",
         "view": {"stroke": None},
         "axis": axis,
+        "axisX": {"tickCount": {"expr": "ceil(width / 60)"}},
         "legend": {
             "labelColor": _TEXT,
             "titleColor": _TEXT,
@@ -85,7 +88,7 @@ def _speedup(variants: Mapping[str, str]) -> dict[str, Any]:
         "speedup:Q",
         title="speed-up, logarithmic",
         scale=alt.Scale(type="log", base=2, nice=False, padding=24),
-        axis=alt.Axis(format="~g"),
+        axis=alt.Axis(format="~g", values=_STEPS),
     )
     colour = alt.Color("variant:N", scale=scale_of(variants), legend=None)
     about = ["label:N", alt.Tooltip("speedup:Q", format=".3f"), alt.Tooltip("time_ms:Q", format=".4g", title="ms")]

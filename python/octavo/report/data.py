@@ -162,6 +162,8 @@ def _why(run: Run, base: Run | None) -> dict[str, Any]:
     found = facts(run.result)
     sentences = [*words.run(run.variant, found), *words.pairs(pairs(run.result))]
     if base is not None:
+        if run.time.count > 1 and run.time.overlaps(base.time):
+            sentences.append(f"{run.variant} and {base.variant} are a tie: the intervals of their replicates overlap.")
         sentences += Difference((base.variant, run.variant), (facts(base.result), found)).sentences
     rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
     return {"why": sentences, "waits": rows}

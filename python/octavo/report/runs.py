@@ -94,7 +94,11 @@ _Several = tuple[RunResult, dict[str, str], tuple[RunResult, ...]]
 
 
 def _together(results: Sequence[RunResult], values: Sequence[dict[str, str]]) -> list[_Several]:
-    """Each scenario once: the result of its first replicate, its values, and the results of the others."""
+    """Each scenario once: the result of the replicate in the middle, its values, and the results of the others.
+
+    The result in the middle is what is explained and drawn, so that its time is the median; of an even number, it is
+    the one below.
+    """
     found: dict[object, list[tuple[int, RunResult, dict[str, str]]]] = {}
     for result, flat in zip(results, values, strict=True):
         number = int(flat.get(replicates.KEY, 0))
@@ -106,8 +110,10 @@ def _together(results: Sequence[RunResult], values: Sequence[dict[str, str]]) ->
         if len(set(numbers)) < len(numbers):  # The same run in two folders is no replicate.
             several += [(result, flat, ()) for _, result, flat in members]
             continue
-        (_, first, own), *others = sorted(members, key=lambda member: member[0])
-        several.append((first, own, tuple(result for _, result, _ in others)))
+        _, _, own = min(members, key=lambda member: member[0])
+        by_time = sorted((result for _, result, _ in members), key=lambda result: int(result.summary["time_ps"]))
+        middle = by_time.pop((len(by_time) - 1) // 2)
+        several.append((middle, own, tuple(by_time)))
     return several
 
 

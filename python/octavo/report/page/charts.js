@@ -67,30 +67,54 @@ class Chart {
 // Names beside bars leave room for the bars; legends and titles take as many lines as they need.
 const NAMES_SHARE = 0.42;
 const LETTER = 6.2;
+const LINE = 13;
 
 function narrowed(specification, width) {
   for (const { encoding: one } of [specification, ...(specification.layer ?? [])]) {
     if (!one) continue;
-    if (one.y?.axis?.labelLimit) one.y.axis.labelLimit = Math.min(one.y.axis.labelLimit, width * NAMES_SHARE);
+    if (one.y?.axis?.labelLimit) foldNames(specification, one.y, width * NAMES_SHARE);
     if (typeof one.x?.title === "string") one.x.title = inLines(one.x.title, (width * (1 - NAMES_SHARE)) / LETTER);
     for (const name of ["color", "strokeDash"]) {
       if (!one[name] || one[name].legend === null || one[name].legend?.type === "gradient") continue;
       const room = width - namesBeside(specification);
-      one[name].legend = { ...one[name].legend, columns: Math.max(Math.floor(room / (longest(specification, one[name]) * LETTER + 28)), 1) };
+      const names = namesOf(specification, one[name]);
+      const columns = Math.max(Math.floor(room / (longest(names) * LETTER + 28)), 1);
+      one[name].legend = { ...one[name].legend, columns, ...(columns === 1 ? { labelExpr: inTable(names, room - 28) } : {}) };
     }
   }
+}
+
+// Names of bars that are too long for one line take several, and all bars the room for them.
+function foldNames(specification, y, room) {
+  y.axis.labelLimit = Math.min(y.axis.labelLimit, room);
+  const names = namesOf(specification, y);
+  if (longest(names) * LETTER <= room) return;
+  y.axis.labelExpr = inTable(names, room);
+  const lines = Math.max(...names.map((name) => inLines(name, room / LETTER).length));
+  const bars = new Set(names).size;
+  if (typeof specification.height === "number") specification.height = Math.max(specification.height, bars * (lines * LINE + 6));
+}
+
+// An expression that looks up the lines of a name.
+function inTable(names, room) {
+  return `${JSON.stringify(Object.fromEntries(names.map((name) => [name, inLines(name, room / LETTER)])))}[datum.label]`;
 }
 
 // Pixels of the names of bars: a legend begins to the right of them.
 function namesBeside(specification) {
   const y = [specification, ...(specification.layer ?? [])].map((one) => one.encoding?.y).find((one) => one?.axis?.labelLimit);
-  return y ? Math.min(y.axis.labelLimit, longest(specification, y) * LETTER) : 0;
+  return y ? Math.min(y.axis.labelLimit, longest(namesOf(specification, y)) * LETTER) : 0;
 }
 
-// Letters of the longest name of a legend or an axis.
-function longest(specification, channel) {
+// The names of a legend or an axis.
+function namesOf(specification, channel) {
   const names = channel.legend?.values ?? channel.scale?.domain ?? specification.datasets.rows.map((row) => row[channel.field.replace(/:.*/, "")]);
-  return Math.max(...names.map((name) => String(name ?? "").length), 1);
+  return names.map((name) => String(name ?? ""));
+}
+
+// Letters of the longest of some names.
+function longest(names) {
+  return Math.max(...names.map((name) => name.length), 1);
 }
 
 function inLines(text, letters) {
