@@ -16,13 +16,16 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 from nsys_exports import saxpy
 from test_activity import record
+from typer.main import get_command
 
 import octavo
+from octavo.cli.app import app
 from octavo.scenarios import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +141,36 @@ def test_examples_of_docstrings(module, tmp_path, monkeypatch):
     found = doctest.testmod(importlib.import_module(module), extraglobs=globs)
     assert found.attempted > 0
     assert found.failed == 0
+
+
+def test_commands_in_running_text_exist():
+    inline = [
+        (name(page), code)
+        for page in [*PAGES, ROOT / "CHANGELOG.md"]
+        for code in re.findall(r"`(octavo [^`\n]+)`", page.read_text())
+    ]
+    assert len(inline) > 100
+    assert [(page, code, wrong) for page, code in inline if (wrong := misnamed(code.split()[1:]))] == []
+    assert misnamed(["exlpain", "runs/first"]) == "exlpain"
+    assert misnamed(["trace", "info", "x.trace", "--scael=1"]) == "--scael"
+
+
+def misnamed(words: list[str]) -> str | None:
+    """The command or option that there is not, of what follows `octavo`."""
+    command = get_command(app)
+    while words and not words[0].startswith("-") and (known := getattr(command, "commands", None)) is not None:
+        if words[0] not in known:
+            return words[0]
+        command, words = known[words[0]], words[1:]
+    given = [
+        word.partition("=")[0] for word in takewhile(lambda word: word != "--", words) if re.match(r"--?[a-z]", word)
+    ]
+    known = {
+        "--help",
+        "-h",
+        *(name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)),
+    }
+    return next((option for option in given if option not in known), None)
 
 
 def test_the_first_page_leads_to_every_other():
