@@ -189,8 +189,8 @@ impl Driver {
         self.run(now, to);
     }
 
-    /// A fault that was [opened](Self::open_fault) is served where it happened, in no time: the host's kernel serves
-    /// faults of its own cores in the thread that faults, beside the queue of those that come from GPUs.
+    /// A fault that was [opened](Self::open_fault) is served in place, in no time: the host's kernel serves faults of
+    /// its own cores in the faulting thread, beside the queue of faults from GPUs.
     pub fn serve_in_kernel(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         self.fault_served(now, id, to);
         self.run(now, to);

@@ -1,13 +1,13 @@
 //! The unified-memory manager: a pure state machine that decides where pages live. No clock (time is an argument), no I/O,
 //! no threads.
 //!
-//! Events go in ([`Event`]), plans come out ([`Plan`]). A call changes the manager's state at once; the plan says
-//! what the driver of the manager (a simulated node, a live back-end) has to do to make it so, and is acknowledged
-//! when done.
+//! Events go in ([`Event`]), plans come out ([`Plan`]). A call changes the manager's state at once. The plan says what
+//! the caller (a simulated node, a live back-end) has to do so that memories and page tables follow, and is
+//! acknowledged when done.
 //!
-//! What a memory system *is* is a composition of strategies chosen by name in a [`MemoryConfig`]: a [`Placement`]
-//! decides what to do about a fault, a [`Prefetch`] what else to bring, an [`Eviction`] what to give up. The
-//! mechanisms that carry decisions out know no strategy, and strategies know no steps.
+//! A memory system is a composition of strategies, chosen by name in a [`MemoryConfig`]. A [`Placement`] decides what
+//! to do about a fault, a [`Prefetch`] what else to bring, an [`Eviction`] what to give up. The mechanisms that carry
+//! decisions out know no strategy, and strategies know no steps.
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_types, clippy::disallowed_methods)]
 

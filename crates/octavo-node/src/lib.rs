@@ -1,9 +1,9 @@
 //! A node is data: processors, memories, links, translation, compute units and a driver model.
 //!
 //! Every value carries its unit in its type. Values and their sources live in the preset files of `octavo-scenario`, so
-//! that no number hides in code: what may be left out here is absent then, unlimited, free or the plainest of its kind.
-//! Only what stands for caches at fidelity `page` has other defaults, with their sources beside them. Cycles are cycles
-//! of the GPU clock.
+//! that no number hides in code. An optional value that is left out means absent, unlimited, free or the plainest of
+//! its kind. Only what stands for caches at fidelity `page` has other defaults, with their sources beside them. Cycles
+//! are cycles of the GPU clock.
 #![forbid(unsafe_code)]
 
 mod coherence;

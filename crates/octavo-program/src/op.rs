@@ -311,7 +311,7 @@ impl<'a> OpSink<'a> {
     }
 
     /// The same sink, which says that nothing [remains](OpSink::remaining) once it has `enough` operations (at least
-    /// one): a caller with many buffers wants a few operations in the first cache line of each, not full buffers.
+    /// one). A caller with many buffers wants a few operations in the first cache line of each, not full buffers.
     #[must_use]
     pub fn until(self, enough: usize) -> Self {
         Self { enough, ..self }

@@ -68,8 +68,8 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
     Some(Question { structure, lines_known: data.line_bytes > 0 })
 }
 
-/// Results that the host reads by faults: it goes through them in order, and the driver's tree goes ahead of each
-/// fault, unless a sweep has as many faults as pages: then it brings nothing.
+/// Results that the host reads by faults. It reads them in order, and the driver's tree prefetches beyond each fault,
+/// unless a sweep has as many faults as pages: then the tree brings nothing.
 fn returns(data: &Data, sigma: Sparsity, (faults, pages): (u64, u64)) -> Returns {
     let share = data.copied_out as f64 / data.bytes as f64 * sigma.get();
     let served = (faults as f64 * share).round_ties_even() as u64;

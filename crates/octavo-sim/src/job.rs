@@ -79,8 +79,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Lays jobs beside one another, except for one alone, which has no name and lies where it is; then does something with
-/// what holds all of them and, by job, the whole program there. Buffers are as large as a memory system makes them.
+/// Lays several jobs beside one another in one address space; a single job has no name and is not moved. Then calls
+/// `then` with all of them and each job's whole program. Buffers are as large as a memory system makes them.
 pub(crate) fn side_by_side<R>(
     memory: &MemoryConfig,
     jobs: &[Job<'_>],

@@ -10,7 +10,7 @@ pub struct TraceError {
     pub file: String,
     /// The row (from 0), or the line of a text file (from 1), that the reason is about.
     pub row: Option<u64>,
-    /// What was found and what was expected.
+    /// What was expected and what was found.
     pub reason: String,
 }
 

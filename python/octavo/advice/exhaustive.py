@@ -35,8 +35,8 @@ class Exhausted:
     points: pl.DataFrame
     """`placements` (a letter a buffer: d, m, p), `seconds`, `regret` (over the fastest: 0.1 is a tenth slower),
     `device_bytes`, `is_advice`, `is_present`, and a column for each buffer; with symmetry also `run`, the placement
-    that was run for it; with bounds also `at_least`, seconds that it takes at the least. Those whose run was given up
-    have no `seconds` and no `regret`, and come last."""
+    that was run for it; with bounds also `at_least`, seconds that it takes at the least. Placements whose run was given
+    up have no `seconds` and no `regret`, and come last."""
 
     @property
     def best(self) -> dict[str, Any]:

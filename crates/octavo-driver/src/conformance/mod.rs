@@ -1,7 +1,7 @@
 //! The rules that every executor must keep: a suite that all of them run.
 //!
-//! [`conforms`] plays random programs on a [`Subject`] that is made to refuse plans, begin steps late, end them in any
-//! order, wake late and lose entries; requests are served at once, by servers, or in batches. Beside it a
+//! [`conforms`] plays random programs on a [`Subject`] that refuses plans, begins steps late, ends them in any order,
+//! wakes late and loses entries. Requests are served at once, by servers, or in batches. Beside it a
 //! [`Machine`](machine::Machine) does the same steps with data. After every step both have the same tables and copies,
 //! and:
 //!

@@ -1,5 +1,5 @@
-//! The driver, as memory of another kind is made and freed by it: also for programs of the runtime, whose last error it
-//! leaves alone, and in every version of which its functions have these arguments.
+//! Allocates and frees memory of another kind with the driver's functions, for programs of the runtime, too: they do
+//! not change the runtime's last error, and have the same arguments in every version.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;

@@ -45,8 +45,8 @@ fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
     Asked { kind, call, bytes, flags, ready: ready_runtime }
 }
 
-// Arguments that a hook does not understand are passed on as registers, whatever the version of the runtime has there:
-// in CUDA 13, `cudaMemPrefetchAsync` and `cudaMemAdvise` take a structure of eight bytes in place of a device.
+// Arguments that a hook does not understand are passed on as registers, whatever they mean in this version of the
+// runtime: in CUDA 13, `cudaMemPrefetchAsync` and `cudaMemAdvise` take a structure of eight bytes in place of a device.
 hooks! { Runtime;
     [cudaMalloc](out: Out, size: usize) after { allocated(Kind::Device, "cudaMalloc", *out, size) }
         by real { apply::allocate(asked(Kind::Device, "cudaMalloc", size, GLOBAL), out, || real(out, size)) }

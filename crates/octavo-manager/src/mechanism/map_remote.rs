@@ -10,8 +10,8 @@ use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
 
 /// Maps the page to the owner's memory for reading and writing, or to the processor's own copy if it has one. Read-only
-/// replicas are removed first, and the owner can write again, because a second writer's stores would pass them by;
-/// replicas that take part in broadcast stores stay, and the faulting processor's stores are broadcast to them.
+/// replicas are removed first, and the owner can write again, because a second writer's stores would not reach them.
+/// Replicas that take part in broadcast stores stay, and the faulting processor's stores are broadcast to them.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);

@@ -42,8 +42,8 @@ impl Change {
 
 /// Frames in use, counting those that unfinished plans will bring and those they have yet to give up.
 ///
-/// A frame that an unfinished plan gives up can be reused by the same plan, later in its steps, but by no other before
-/// the acknowledgement: so a plan that fails always finds room to go back to.
+/// A frame that an unfinished plan gives up can be reused later by the same plan, but by no other plan before the
+/// acknowledgement. So a plan that fails always finds room to go back to.
 pub(crate) struct Frames {
     capacity: [u32; MAX_MEMORIES],
     held: [u32; MAX_MEMORIES],
@@ -190,8 +190,9 @@ impl Frames {
 
     /// Frames that no unfinished plan gives up, beyond the capacity less what should be free.
     ///
-    /// That and what nothing evicts, `staying` frames, are at most half of the capacity together, unless more stays: pages
-    /// that come for a fault have the other half, and do not leave before they are touched.
+    /// The frames to be kept free and the `staying` frames, which nothing evicts, are at most half of the capacity
+    /// together, unless more stay. Pages that come for a fault have the other half, and do not leave before they are
+    /// touched.
     pub fn excess(&self, memory: MemoryId, free: u32, staying: u32) -> u32 {
         let (capacity, index) = (self.capacity(memory), memory.index());
         let held = self.held[index] - self.releasing[index];

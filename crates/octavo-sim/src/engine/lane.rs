@@ -20,8 +20,8 @@ struct Bucket {
     /// Low bits of its absolute number. A place whose number is another's was booked for the past and is empty, so
     /// that nothing has to be cleared as time goes on. Numbers repeat after a minute of simulated time.
     number: u32,
-    /// Busy picoseconds. Of a full bucket, its duration and how many full ones are known to follow it: kept by halving
-    /// paths as in a disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
+    /// Busy picoseconds. Of a full bucket: its duration and the number of full buckets known to follow. Paths are
+    /// halved as in a disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
     booked: u32,
 }
 

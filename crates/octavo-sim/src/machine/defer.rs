@@ -1,5 +1,5 @@
-//! Accesses that cannot go on yet for another reason than a fault: they get an event instead of reservations far ahead
-//! of the clock, which would book links and banks before the competing requests are known.
+//! Accesses that have to wait for another reason than a fault. They get an event; reservations far ahead of the clock
+//! would book links and banks before the competing requests are known.
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;

@@ -45,8 +45,8 @@ pub struct RunOptions<'a> {
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
     pub timeline: Option<&'a mut dyn Write>,
-    /// 0 for the run as it is; each other number for one in which what no scenario says happens otherwise: when each GPU
-    /// begins a launch (up to 1 µs late), and which of equal GPUs and compute units comes first.
+    /// 0 for the run as it is. Every other number varies what scenarios leave open: when each GPU begins a launch (up
+    /// to 1 µs late), and which of equal GPUs and compute units comes first.
     pub replicate: u32,
     /// The longest simulated time that is of interest: a run that is not over by then may end with
     /// [`SimError::OverTime`]. When that is looked at depends on the run alone, so that the same run ends the same way.

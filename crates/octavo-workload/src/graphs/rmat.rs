@@ -24,7 +24,7 @@ pub struct Rmat {
     /// Whether numbers of vertices say nothing of their degrees. Otherwise low numbers have most edges, and near
     /// numbers have common neighbours.
     pub shuffled: bool,
-    /// What all is drawn from.
+    /// The seed of all draws.
     pub seed: u64,
 }
 

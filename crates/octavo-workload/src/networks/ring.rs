@@ -1,8 +1,9 @@
 //! Gradients summed over replicas by a ring, as communication libraries do it (NCCL's ring all-reduce).
 //!
-//! Gradients are cut into as many chunks as there are replicas. In each turn a replica sends one chunk to the next: at
-//! first its own, then what it got with its own added, until each has a chunk that is complete, and then what is
-//! complete. What is sent lies in memory of the receiver, in turns in one of two slots of 4 MiB, again and again.
+//! Gradients are cut into as many chunks as there are replicas. In each turn a replica sends one chunk to the next:
+//! first its own, then the received sums with its own added, until each replica has one complete chunk, and then
+//! complete chunks. What is sent lies in memory of the receiver, in turns in one of two slots of 4 MiB, again and
+//! again.
 
 use std::ops::Range;
 

@@ -48,8 +48,8 @@ pub fn of_operators(step: &Step, stages: u32, cut: Cut) -> Vec<u32> {
     owners.into_iter().map(|owner| stages[owner]).collect()
 }
 
-/// By tensor: the part of the network on whose GPU it lies, if operators belong to these: where it is made, or, if it
-/// is there from the start, where it is touched last (parameters by their optimizer).
+/// By tensor: the part of the network on whose GPU it lies, if operators belong to parts. A tensor lies where it is
+/// made; one that exists from the start lies where it is touched last (parameters: by their optimizer).
 #[must_use]
 pub fn of_tensors(step: &Step, stages: &[u32]) -> Vec<u32> {
     let mut homes = vec![0; step.tensors.len()];

@@ -99,9 +99,9 @@ def tables(
         events: the table of that name.
         origin: the nanosecond that is time 0.
 
-    Returns: `allocations` has a row for each; `rho` is how often a page was brought to a GPU, of those that were at
-        all, and `sigma` the share of the pages that were brought to a GPU or faulted there, null where they mean
-        nothing. `page_groups` has a row for each 64 KiB in which anything happened.
+    Returns: `allocations` has a row for each; `rho` is how often a page was brought to a GPU, over the pages that were
+    brought at all. `sigma` is the share of the pages that were brought to a GPU or faulted there. Both are null where
+    they mean nothing. `page_groups` has a row for each 64 KiB in which anything happened.
 
     """
     pieces, rows = _pieces(allocations, parts), _Rows.of(events, parts)

@@ -1,10 +1,9 @@
 //! The sets of a second-level cache: which lines they hold, in LRU order, what differs from memory, and when data is
 //! there.
 //!
-//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that a
-//! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16
-//! ways; so it is for a store where stores lock nothing. Arrival times are kept apart, and read while data is on its
-//! way only ([`super::arrivals`]).
+//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. So a load
+//! that hits reads and writes only one cache line of the simulating machine for 16 ways, and so does a store where
+//! stores lock nothing. Arrival times are kept apart, and read while data is on its way only ([`super::arrivals`]).
 //!
 //! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and
 //! arrive one by one. Lines are numbered as accesses name them, by 64 bytes.

@@ -11,9 +11,9 @@ use crate::gpu::units::history::History;
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
 
-/// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns: what is
-/// buffered for later pushes what is needed now out of the caches, and each call of the workload brings in what it
-/// reads of its data again. Measured with one, two and four lines at scale 1 (docs/speed-history.md).
+/// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns. Long
+/// buffers push data that is needed now out of the caches, and each call of the workload reads its data into them
+/// again. Measured with one, two and four lines at scale 1 (docs/speed-history.md).
 const ENOUGH: usize = 4 * OPS_OF_LINE;
 
 /// Operations of a cache line of the simulating machine.

@@ -1,5 +1,5 @@
-//! Copies between host memory and GPU memory (`cudaMemcpy`): one stream for each GPU that has some of the bytes, piece
-//! by piece, so that memory of the host, link and memory of the GPU work at the same time.
+//! Copies between host memory and GPU memory (`cudaMemcpy`): one stream for each GPU that has some of the bytes. It
+//! goes piece by piece, so that host memory, link and GPU memory work at the same time.
 
 use octavo_driver::slab::Slab;
 use octavo_manager::{HOST, HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun, ProcessorId};

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MODEL = "seconds = groups x per_group + pages x per_page, non-negative least squares of relative errors"
 BLOCK_BYTES = 2 << 20
-"""From this stride on every touched page lies in a block of the driver of its own, and is a fault of its own: its
-tree of prefetches never crosses 2 MiB (UVM_VA_BLOCK_BITS of NVIDIA's open kernel modules, release 595.45.04)."""
+"""From this stride on, every touched page lies in another block of the driver and faults by itself: the prefetch tree
+never crosses 2 MiB (UVM_VA_BLOCK_BITS of NVIDIA's open kernel modules, release 595.45.04)."""
 _CONDITION = 100.0
 """Condition number of the scaled design from which groups and pages cannot be told apart at a noise of a per cent."""
 
