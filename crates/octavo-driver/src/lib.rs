@@ -17,16 +17,16 @@
 //!    on at that time), `Later` (the executor will report the end). Time that the first
 //!    [`room_steps`](octavo_manager::Plan::room_steps) take is kept as time for making room.
 //! 5. A wake step closes the faults that it names: cause and time for making room are noted in them, and
-//!   [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when
-//!   no plan that wakes faults is unfinished; otherwise at once.
+//!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when
+//!    no plan that wakes faults is unfinished; otherwise at once.
 //! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back; everyone who waited tries again
 //!    (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters go
 //!    on by themselves. An access that is retried only after `replayed` counts as in time for the wake; if it was too
 //!    late, it faults anew.
 //! 7. A plan is acknowledged when its last step is done and its last wake has arrived. Until then its pages are busy,
-//!   so that every fault makes progress. Then what waited for its pages goes on, and an idle driver takes the next
-//!   batch. Wakes that a batch held back belong to no plan: others can take the page away first. Where that happens 32
-//!   times in a row to a GPU's accesses to a page, wakes of this page are held back no more.
+//!    so that every fault makes progress. Then what waited for its pages goes on, and an idle driver takes the next
+//!    batch. Wakes that a batch held back belong to no plan: others can take the page away first. Where that happens 32
+//!    times in a row to a GPU's accesses to a page, wakes of this page are held back no more.
 //!
 //! # Alarms
 //!
