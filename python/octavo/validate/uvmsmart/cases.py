@@ -55,10 +55,15 @@ class Case:
     capacity: int
 
     @property
+    def reserve(self) -> int:
+        """Pages that are kept free."""
+        return self.capacity * self.policy.reserve // 100
+
+    @property
     def scenario(self) -> Scenario:
         """Octavo's run."""
         memory = f'node.capacity={{bytes = "{self.capacity * PAGE}B", footprint_percent = 0}}'
-        return _scenario(self.program, [*octavo_memory(self.program, self.policy), memory])
+        return _scenario(self.program, [*octavo_memory(self.program, self.policy, self.reserve), memory])
 
     def point(self, root: Path) -> Point:
         """Octavo's run, in a folder below `root`."""

@@ -23,32 +23,36 @@ PROGRAMS = (
     Program("triad", "vectoradd", {"elements": 2**20}),
     Program("backprop", "bp", {"inputs": 131056}, waits=(1,)),
     Program("bfs", "bfs-rodinia", {"nodes": 2**18}),
-    Program("ra", "gups", {"words": 2**17, "updates": 1}),
+    Program("sssp", "dijkstra", {"vertices": 2**20}),
+    Program("ra", "random-access", {"words": 2**20}),
     Program("2dconv", "simpleconvolution", {"width": 1022, "height": 1022}),
     Program("atax", "atax", {"rows": 1200, "columns": 1200}),
     Program("fdtd2d", "fdtd2d", {"rows": 1200, "columns": 1200, "steps": 5}),
     Program("srad", "srad", {"rows": 1024, "columns": 1024, "iterations": 4}, waits=(2, 4, 6)),
 )
 """Sizes as in `benchmarks/benchmark_workingset.txt` and `benchmarks/Managed/*/run` of
-DebashisGanguly/gpgpu-sim_UVMSmart. Triad is a sum of two vectors (StreamTriad has the same three streams). The graph of
-bfs and the table of ra are of Octavo's generators; the table has an eighth of its 2^20 words, as a replay of all would
-take hours. 2dconv is a convolution of 1024 x 1024 pixels by work-groups of 64 with its mask in memory; there they are
-of 32 x 8, and the mask's nine values are constants. srad has its six arrays in managed memory; there it is one."""
+DebashisGanguly/gpgpu-sim_UVMSmart. Triad is a sum of two vectors (StreamTriad has the same three streams). The graphs
+of bfs and sssp and the random numbers of ra are of Octavo's generators. 2dconv is a convolution of 1024 x 1024 pixels
+by work-groups of 64 with its mask in memory; there they are of 32 x 8, and the mask's nine values are constants. srad
+has its six arrays in managed memory; there it is one."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A prefetcher, an evictor, and what prefetches once memory is full, if that is another."""
+    """A prefetcher and an evictor; if there are any, another prefetcher for full memory and a reserve of free pages."""
 
     prefetch: str
     eviction: str
     when_full: str | None = None
+    reserve: int = 0
+    """Percent of the memory that is kept free."""
 
     @property
     def name(self) -> str:
         """The name in tables."""
         full = f", then {self.when_full}" if self.when_full else ""
-        return f"{self.prefetch}{full} / {self.eviction}"
+        free = f", {self.reserve}% free" if self.reserve else ""
+        return f"{self.prefetch}{full} / {self.eviction}{free}"
 
 
 POLICIES = (
@@ -60,8 +64,10 @@ POLICIES = (
     Policy("tree-neighborhood", "lru-block"),
     Policy("tree-neighborhood", "lfu-block"),
     Policy("tree-neighborhood", "lru-page", "none"),
+    Policy("tree-neighborhood", "tree-neighborhood", reserve=10),
 )
-"""Pairs of `-hardware_prefetch` and `-eviction_policy`, and the last with `-hwprefetch_oversub 0`."""
+"""Pairs of `-hardware_prefetch` and `-eviction_policy`, one with `-hwprefetch_oversub 0` and one with
+`-percentage_of_free_page_buffer 10`."""
 
 OVERSUBSCRIPTIONS = (110, 125, 150)
 """Footprint in percent of the memory: the publications' sizes."""
@@ -74,10 +80,14 @@ UNITS = 28
 """Streaming multiprocessors (`-gpgpu_n_clusters 28` in `configs/GeForceGTX1080Ti/gpgpusim.config`)."""
 
 
-def octavo_memory(program: Program, policy: Policy) -> list[str]:
-    """The overrides of a scenario for UVMSmart's memory system: padded allocations, and written pages go home."""
+def octavo_memory(program: Program, policy: Policy, reserve: int) -> list[str]:
+    """The overrides of a scenario for UVMSmart's memory system: padded allocations, and written pages go home.
+
+    So many pages are kept free.
+    """
     home = ['memory.synchronisation="dirty-home"'] if program.waits else []
-    return [*_octavo_policy(policy), 'memory.padding="trees"', 'memory.prefetch_plan="at-once"', *home]
+    free = [f'memory.demotion={{name = "reserve", free = "{reserve * PAGE}B"}}'] if reserve else []
+    return [*_octavo_policy(policy), 'memory.padding="trees"', 'memory.prefetch_plan="at-once"', *home, *free]
 
 
 def _octavo_policy(policy: Policy) -> list[str]:

@@ -44,8 +44,8 @@ class Replay:
     """Pages of 4 KiB of one GPU's memory under a prefetcher and an evictor.
 
     Allocations are `(first page, pages)`, each beginning on a boundary of 2 MiB; `capacity` is in pages, None for no
-    limit. From the first fault that does not fit on, `when_full` prefetches, if it is given
-    (`update_hardware_prefetcher_oversubscribed`).
+    limit, and `reserve` of them are kept free (`-percentage_of_free_page_buffer`). From the first fault that does not
+    fit on, `when_full` prefetches, if it is given (`update_hardware_prefetcher_oversubscribed`).
     """
 
     def __init__(
@@ -56,11 +56,13 @@ class Replay:
         prefetch: str,
         eviction: str,
         when_full: str | None = None,
+        reserve: int = 0,
     ) -> None:
         """Nothing is there."""
         trees = [Tree(*root) for allocation in allocations for root in roots(*allocation)]
         self._trees = {tree.first // ROOT: tree for tree in trees}
         self._capacity, self._prefetch, self._eviction, self._when_full = capacity, prefetch, eviction, when_full
+        self._reserve = reserve
         self._there: set[int] = set()
         self._left: set[int] = set()
         self._dirty: set[int] = set()
@@ -122,19 +124,26 @@ class Replay:
         """`do_hardware_prefetch`, then room (`page_eviction_procedure`), then the transfers, in ascending order."""
         self.counts.faults += 1
         coming = self._coming(page)
-        if self._missing(len(coming)) and self._when_full is not None:
+        if self._missing(len(coming) + self._reserve) and self._when_full is not None:
             self._prefetch, self._when_full = self._when_full, None
         self._bring(coming)
 
     def _bring(self, coming: Sequence[int]) -> None:
-        while self._missing(len(coming)):
-            self._evict()
+        self._make_room(len(coming))
         for new in coming:
             self._there.add(new)
             self.counts.migrated += 1
             self.counts.thrashed += new in self._left
             self._left.discard(new)
             self._use(new, 1)
+
+    def _make_room(self, coming: int) -> None:
+        """Units leave until pages fit beside the reserve, or into it if nothing can leave."""
+        while self._missing(coming + self._reserve):
+            if not self._evict():
+                if self._missing(coming):
+                    raise StuckError
+                return
 
     def _missing(self, coming: int) -> bool:
         """Whether this many pages do not fit (`should_evict_page`, `memory.cc`)."""
@@ -154,17 +163,16 @@ class Replay:
         pages = (page for leaf in sorted(leaves) for page in self._pages(tree, leaf))
         return [page for page in pages if page not in self._there]
 
-    def _evict(self) -> None:
-        """One unit leaves, and what leaves with it (`page_eviction_procedure`)."""
+    def _evict(self) -> bool:
+        """One unit leaves, and what leaves with it (`page_eviction_procedure`); whether any can."""
         leaving = self._victims()
-        if not leaving:
-            raise StuckError
         for page in leaving:
             self._there.remove(page)
             self._left.add(page)
             self._dirty.discard(page)
             self._uses.pop(self._unit(page), None)
         self.counts.evicted += len(leaving)
+        return bool(leaving)
 
     def _victims(self) -> Sequence[int]:
         unit = next((unit for unit in self._order() if self._whole(unit)), None)

@@ -166,6 +166,7 @@ def replayed(case: Case, rules: type[Replay] = Replay) -> Counts | None:
         prefetch=case.policy.prefetch,
         eviction=case.policy.eviction,
         when_full=case.policy.when_full,
+        reserve=case.reserve,
     )
     accessed, launch = case.accessed, 0
     columns = (accessed.pages, accessed.times, accessed.stores, accessed.launches)
