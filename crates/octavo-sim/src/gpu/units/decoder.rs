@@ -3,19 +3,21 @@
 //! A wavefront holds a place until its SIMD takes its instruction. In each cycle the SIMDs take turns in being first to
 //! put a wavefront into a free place, the oldest that is ready. So wavefronts that wait for one SIMD can keep the others
 //! from getting any. A unit catches up when something comes or may be over: there are no events for single instructions.
+//! Wavefronts that are alone on their SIMDs, with a place for each, wait for nobody and are caught up with in one step.
 
 use octavo_program::InstructionMix;
+
+use crate::gpu::units::by_age::ByAge;
 
 /// No wavefront.
 const NOBODY: u8 = u8::MAX;
 
+/// No cycle.
+const NEVER: u64 = u64::MAX;
+
 /// Vector instructions of one wavefront, in its seat.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// Instructions that are not over.
-    left: u32,
-    /// The oldest goes first.
-    age: u64,
     slot: u32,
     /// What the wavefront executes after them.
     rest: InstructionMix,
@@ -28,25 +30,50 @@ pub(crate) struct Decoded {
     pub rest: InstructionMix,
 }
 
-/// What a SIMD executes.
+/// A SIMD and the seats of its wavefronts that have vector instructions.
 #[derive(Clone, Copy)]
-struct Executing {
-    seat: u8,
+struct Simd {
+    /// What it executes, and until when; `NEVER` if nothing.
+    executing: u8,
     until: u64,
+    /// First and last of those in places, in the order in which they came there.
+    first: u8,
+    last: u8,
+    /// All of them.
+    wavefronts: u8,
+    /// Those that wait for a place, by age.
+    ready: u64,
+}
+
+impl Simd {
+    const IDLE: Self = Self { executing: NOBODY, until: NEVER, first: NOBODY, last: NOBODY, wavefronts: 0, ready: 0 };
+
+    /// Whether it takes what was decoded for it in the next cycle.
+    const fn takes(&self) -> bool {
+        self.until == NEVER && self.first != NOBODY
+    }
 }
 
 /// The decoder and SIMDs of one unit. Times are cycles.
 pub(crate) struct Decoder {
     places: usize,
+    taken: usize,
     occupancy: u64,
+    simds: Vec<Simd>,
+    /// SIMDs with wavefronts that wait for a place, one bit each.
+    waiting: u32,
+    /// SIMDs with more than one wavefront.
+    shared: u32,
+    by_age: ByAge,
+    /// By seat: instructions that are not over, and what else is known of them.
+    left: Vec<u32>,
     blocks: Vec<Block>,
-    /// By SIMD: seats whose wavefront waits for a place, one bit each, and what is executed.
-    ready: Vec<u64>,
-    simds: Vec<Executing>,
-    /// Seats in places, and since when.
-    decoding: Vec<(u8, u64)>,
+    /// By seat in a place: the one behind it of the same SIMD.
+    behind: Vec<u8>,
     /// When something happens next, if nothing comes.
     next: u64,
+    /// The last cycle in which SIMDs took instructions.
+    seen: u64,
     /// When an event is due.
     due: u64,
 }
@@ -55,13 +82,18 @@ impl Decoder {
     pub fn new(places: u32, simds: u32, seats: u32, occupancy: u64) -> Self {
         Self {
             places: places as usize,
+            taken: 0,
             occupancy,
+            simds: vec![Simd::IDLE; simds as usize],
+            waiting: 0,
+            shared: 0,
+            by_age: ByAge::new(simds as usize, seats as usize),
+            left: vec![0; seats as usize],
             blocks: vec![Block::default(); seats as usize],
-            ready: vec![0; simds as usize],
-            simds: vec![Executing { seat: NOBODY, until: 0 }; simds as usize],
-            decoding: Vec::with_capacity(places as usize),
-            next: u64::MAX,
-            due: u64::MAX,
+            behind: vec![NOBODY; seats as usize],
+            next: NEVER,
+            seen: NEVER,
+            due: NEVER,
         }
     }
 
@@ -70,9 +102,15 @@ impl Decoder {
     pub fn begin(&mut self, now: u64, (slot, seat): (usize, u8), age: u64, instructions: InstructionMix) {
         self.catch_up(now.saturating_sub(1), &mut Vec::new());
         let rest = InstructionMix { vector: 0, ..instructions };
-        self.blocks[usize::from(seat)] = Block { left: instructions.vector, age, slot: slot as u32, rest };
-        let simd = self.simd_of(seat);
-        self.ready[simd] |= 1 << seat;
+        self.blocks[usize::from(seat)] = Block { slot: slot as u32, rest };
+        self.left[usize::from(seat)] = instructions.vector;
+        let index = usize::from(seat) % self.simds.len();
+        let simd = &mut self.simds[index];
+        self.by_age.set_age(seat, age, &mut simd.ready);
+        simd.ready |= self.by_age.bit(seat);
+        simd.wavefronts += 1;
+        self.shared += u32::from(simd.wavefronts == 2);
+        self.waiting |= 1 << index;
         self.next = self.next.min(now);
     }
 
@@ -84,7 +122,7 @@ impl Decoder {
     /// When an event has to look again, unless one is due before: as early as any block can be over.
     pub fn look_again(&mut self, now: u64) -> Option<u64> {
         if self.due <= now {
-            self.due = u64::MAX;
+            self.due = NEVER;
         }
         let soonest = self.soonest()?;
         (soonest < self.due).then(|| {
@@ -95,141 +133,166 @@ impl Decoder {
 
     /// As early as any block can be over: one that is not executing begins behind its SIMD's instruction.
     fn soonest(&self) -> Option<u64> {
-        let over =
-            |seat: u8, first: u64| first + u64::from(self.blocks[usize::from(seat)].left - 1) * (self.occupancy + 1);
-        let behind = |seat: u8, time: u64| over(seat, self.free_at(seat).max(time) + self.occupancy);
-        let executing = self.simds.iter().filter(|simd| simd.seat != NOBODY).map(|simd| over(simd.seat, simd.until));
-        let decoding = self.decoding.iter().map(|(seat, _)| behind(*seat, self.next));
-        let ready = self.ready.iter().flat_map(|&seats| seats_of(seats)).map(|seat| behind(seat, self.next + 1));
-        executing.chain(decoding).chain(ready).min().map(|soonest| soonest.max(self.next))
+        let soonest = (0..self.simds.len()).map(|simd| self.soonest_of(simd)).min().unwrap_or(NEVER);
+        (soonest < NEVER).then(|| soonest.max(self.next))
     }
 
-    /// When the SIMD of a seat is free.
-    fn free_at(&self, seat: u8) -> u64 {
-        let simd = self.simds[self.simd_of(seat)];
-        if simd.seat == NOBODY { 0 } else { simd.until }
+    fn soonest_of(&self, index: usize) -> u64 {
+        let simd = &self.simds[index];
+        if simd.wavefronts == 0 {
+            return NEVER;
+        }
+        let (mut soonest, mut free) = (NEVER, 0);
+        let after = |first: u64, left: u32| first + u64::from(left - 1) * (self.occupancy + 1);
+        if simd.until < NEVER {
+            free = simd.until;
+            soonest = after(free, self.left(simd.executing));
+        }
+        let mut fewest = u32::MAX;
+        let mut seat = simd.first;
+        while seat != NOBODY {
+            fewest = fewest.min(self.left(seat));
+            seat = self.behind[usize::from(seat)];
+        }
+        if fewest < u32::MAX {
+            soonest = soonest.min(after(free.max(self.next) + self.occupancy, fewest));
+        }
+        if simd.ready == 0 {
+            return soonest;
+        }
+        let ready = self.by_age.seats(index, simd.ready).map(|seat| self.left(seat)).min().unwrap_or(u32::MAX);
+        soonest.min(after(free.max(self.next + 1) + self.occupancy, ready))
+    }
+
+    fn left(&self, seat: u8) -> u32 {
+        self.left[usize::from(seat)]
     }
 
     fn catch_up(&mut self, to: u64, over: &mut Vec<Decoded>) {
         while self.next <= to {
-            let now = self.next;
-            self.finish(now, over);
-            self.execute(now);
-            self.fill(now);
-            self.next = self.after(now);
+            if self.shared == 0 && self.taken == 0 && self.waiting == 0 && self.simds.len() <= self.places {
+                self.run_apart(to);
+            }
+            self.step(over);
         }
     }
 
-    /// Instructions end.
-    fn finish(&mut self, now: u64, over: &mut Vec<Decoded>) {
-        for simd in 0..self.simds.len() {
-            let Executing { seat, until } = self.simds[simd];
-            if seat == NOBODY || until > now {
-                continue;
+    /// Each SIMD executes the instructions of one wavefront: those that are over until `to`, up to the last but one.
+    fn run_apart(&mut self, to: u64) {
+        let period = self.occupancy + 1;
+        let mut next = NEVER;
+        for simd in self.simds.iter_mut().filter(|simd| simd.until < NEVER) {
+            if simd.until + period <= to {
+                let left = &mut self.left[usize::from(simd.executing)];
+                let count = ((to - simd.until) / period).min(u64::from(*left - 1));
+                simd.until += count * period;
+                *left -= count as u32;
             }
-            self.simds[simd].seat = NOBODY;
-            let block = &mut self.blocks[usize::from(seat)];
-            block.left -= 1;
-            if block.left == 0 {
-                over.push(Decoded { slot: block.slot as usize, rest: block.rest });
-            } else {
-                self.ready[simd] |= 1 << seat;
+            next = next.min(simd.until);
+        }
+        self.next = next;
+    }
+
+    /// One cycle.
+    fn step(&mut self, over: &mut Vec<Decoded>) {
+        let now = self.next;
+        // Something may come in a cycle that was looked at: then only free places are left to be filled.
+        let next = if now == self.seen { self.next_end() } else { self.execute(now, over) };
+        self.seen = now;
+        let idle = self.fill(now);
+        let soon = idle || self.waiting != 0 && self.taken < self.places;
+        self.next = if soon { now + 1 } else { next };
+    }
+
+    /// When the first instruction ends, or the next cycle if a SIMD takes one in that.
+    fn next_end(&self) -> u64 {
+        let next = |simd: &Simd| if simd.takes() { self.seen + 1 } else { simd.until };
+        self.simds.iter().map(next).min().unwrap_or(NEVER)
+    }
+
+    /// Instructions end, and SIMDs without one take what was decoded for them. Returns when the next one ends.
+    fn execute(&mut self, now: u64, over: &mut Vec<Decoded>) -> u64 {
+        let mut next = NEVER;
+        for index in 0..self.simds.len() {
+            let simd = &self.simds[index];
+            if simd.until <= now {
+                self.finish(index, over);
+                self.take(index, now);
+            } else if simd.takes() {
+                self.take(index, now);
             }
+            next = next.min(self.simds[index].until);
+        }
+        next
+    }
+
+    /// A SIMD without an instruction takes what was decoded for it.
+    fn take(&mut self, index: usize, now: u64) {
+        let simd = &mut self.simds[index];
+        if simd.first != NOBODY {
+            simd.executing = simd.first;
+            simd.until = now + self.occupancy;
+            simd.first = self.behind[usize::from(simd.first)];
+            self.taken -= 1;
         }
     }
 
-    /// SIMDs without an instruction take what was decoded for them.
-    fn execute(&mut self, now: u64) {
-        let (simds, count, occupancy) = (&mut self.simds, self.ready.len(), self.occupancy);
-        self.decoding.retain(|&(seat, since)| {
-            let simd = &mut simds[usize::from(seat) % count];
-            let taken = since < now && simd.seat == NOBODY;
-            if taken {
-                *simd = Executing { seat, until: now + occupancy };
-            }
-            !taken
-        });
+    fn finish(&mut self, index: usize, over: &mut Vec<Decoded>) {
+        let simd = &mut self.simds[index];
+        let seat = simd.executing;
+        simd.until = NEVER;
+        let left = &mut self.left[usize::from(seat)];
+        *left -= 1;
+        if *left > 0 {
+            simd.ready |= self.by_age.bit(seat);
+            self.waiting |= 1 << index;
+            return;
+        }
+        self.shared -= u32::from(simd.wavefronts == 2);
+        simd.wavefronts -= 1;
+        let Block { slot, rest } = self.blocks[usize::from(seat)];
+        over.push(Decoded { slot: slot as usize, rest });
     }
 
-    /// Free places are filled, one for each SIMD.
-    fn fill(&mut self, now: u64) {
-        let simds = self.ready.len();
-        for turn in 0..simds {
-            let simd = (now as usize + turn) % simds;
-            if self.decoding.len() == self.places {
-                return;
-            }
-            let blocks = &self.blocks;
-            let oldest = seats_of(self.ready[simd]).min_by_key(|seat| blocks[usize::from(*seat)].age);
-            if let Some(seat) = oldest {
-                self.ready[simd] &= !(1 << seat);
-                self.decoding.push((seat, now));
+    /// Free places are filled, one for each SIMD. Returns whether one of these SIMDs is idle.
+    fn fill(&mut self, now: u64) -> bool {
+        let mut idle = false;
+        if self.waiting == 0 {
+            return idle;
+        }
+        let first = now % self.simds.len() as u64;
+        let later = u32::MAX << first;
+        for mut turns in [self.waiting & later, self.waiting & !later] {
+            while turns != 0 {
+                if self.taken == self.places {
+                    return idle;
+                }
+                idle |= self.decode(turns.trailing_zeros() as usize);
+                turns &= turns - 1;
             }
         }
+        idle
     }
 
-    /// When something happens next.
-    fn after(&self, now: u64) -> u64 {
-        let room = self.decoding.len() < self.places && self.ready.iter().any(|&seats| seats != 0);
-        let taken = self.decoding.iter().any(|(seat, _)| self.simds[self.simd_of(*seat)].seat == NOBODY);
-        if room || taken {
-            return now + 1;
+    /// The oldest wavefront of a SIMD that is ready takes a place. Returns whether the SIMD is idle.
+    fn decode(&mut self, index: usize) -> bool {
+        let simd = &mut self.simds[index];
+        let seat = self.by_age.oldest(index, simd.ready);
+        simd.ready &= simd.ready - 1;
+        if simd.ready == 0 {
+            self.waiting &= !(1 << index);
         }
-        let executing = self.simds.iter().filter(|simd| simd.seat != NOBODY);
-        executing.map(|simd| simd.until).min().unwrap_or(u64::MAX)
+        self.behind[usize::from(seat)] = NOBODY;
+        if simd.first == NOBODY {
+            simd.first = seat;
+        } else {
+            self.behind[usize::from(simd.last)] = seat;
+        }
+        simd.last = seat;
+        self.taken += 1;
+        simd.takes()
     }
-
-    fn simd_of(&self, seat: u8) -> usize {
-        usize::from(seat) % self.ready.len()
-    }
-}
-
-fn seats_of(mut seats: u64) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let seat = (seats != 0).then(|| seats.trailing_zeros() as u8);
-        seats &= seats.wrapping_sub(1);
-        seat
-    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn vector(count: u32) -> InstructionMix {
-        InstructionMix { vector: count, scalar: 0, local_data: 0, branch: 0 }
-    }
-
-    /// When each of these (seat, instructions) is over that come together at cycle 100.
-    fn over(blocks: &[(u8, u32)]) -> Vec<(u8, u64)> {
-        let mut decoder = Decoder::new(4, 4, 40, 4);
-        for &(seat, count) in blocks {
-            decoder.begin(100, (seat.into(), seat), seat.into(), vector(count));
-        }
-        let (mut all, mut found) = (Vec::new(), Vec::new());
-        while let Some(now) = decoder.look_again(decoder.due.min(1 << 40)) {
-            decoder.take_over(now, &mut found);
-            all.extend(found.drain(..).map(|one| (one.slot as u8, now)));
-        }
-        all
-    }
-
-    #[test]
-    fn a_wavefront_alone_issues_every_five_cycles() {
-        assert_eq!(over(&[(0, 1)]), [(0, 105)]);
-        assert_eq!(over(&[(3, 10)]), [(3, 150)]);
-    }
-
-    #[test]
-    fn one_wavefront_a_simd_does_not_wait_for_others() {
-        let all = over(&[(0, 10), (1, 10), (2, 10), (3, 10)]);
-        assert_eq!(all.len(), 4);
-        assert!(all.iter().all(|(_, time)| *time == 150), "{all:?}");
-    }
-
-    #[test]
-    fn a_simd_with_many_wavefronts_is_busy_all_the_time() {
-        let all = over(&[(0, 10), (4, 10), (8, 10), (12, 10)]);
-        assert_eq!(all.iter().map(|(_, time)| *time).max(), Some(101 + 4 * 40));
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! Compute units: which wavefronts they hold, and what these issue.
 
+mod by_age;
 pub(crate) mod decoder;
 pub(crate) mod fetch;
 pub(crate) mod groups;
