@@ -5,30 +5,23 @@
 //! beginning to its end, and is free before and after. There are never more held than there are places. Time for which
 //! a request would hold a place while all are taken is added at the first later times with room, so that later requests
 //! pay for it.
+//!
+//! While there are fewer requests than places, there is room whenever they begin: they are only noted.
 
-use std::collections::VecDeque;
+use super::levels::Levels;
 
 pub(crate) struct ByTime {
     places: usize,
-    /// How many are held at the clock, as of the last look.
-    held: usize,
-    /// Times after that at which one more is held, and one less; sorted, and without those that cancel out.
-    starts: VecDeque<u64>,
-    ends: VecDeque<u64>,
-}
-
-/// A time, and how many of the starts and ends are not after it.
-#[derive(Clone, Copy)]
-struct Cursor {
-    time: u64,
-    started: usize,
-    ended: usize,
+    /// While there is room for all: when each request begins and ends, those that are over among them.
+    requests: Vec<(u64, u64)>,
+    /// Otherwise, how many places are held at which time.
+    levels: Option<Box<Levels>>,
 }
 
 impl ByTime {
     /// `places` places, at least one.
     pub fn new(places: u32) -> Self {
-        Self { places: places as usize, held: 0, starts: VecDeque::new(), ends: VecDeque::new() }
+        Self { places: places as usize, requests: Vec::new(), levels: None }
     }
 
     /// When `count` requests that come together at `time` all have a place; those beyond the places share them. `now` is
@@ -36,19 +29,32 @@ impl ByTime {
     #[inline(never)]
     pub fn available_for(&mut self, count: usize, now: u64, time: u64) -> u64 {
         debug_assert!(time >= now);
-        // The common case: so few are outstanding that it does not matter when they begin.
-        if self.ends.len() + count <= self.places {
+        if self.levels.is_none() && self.requests.len() + count <= self.places {
             return time;
         }
-        self.forget_before(now);
-        self.first_with_room(count.min(self.places), time)
+        self.search(count, now, time)
+    }
+
+    fn search(&mut self, count: usize, now: u64, time: u64) -> u64 {
+        if self.levels.is_none() {
+            self.forget_before(now);
+            if self.requests.len() + count <= self.places {
+                return time;
+            }
+        }
+        let count = count.min(self.places) as u32;
+        self.levels(now).first_with_room(count, time)
     }
 
     /// Takes `count` places from `from`, when there were so many, until `until`.
     #[inline(never)]
     pub fn take_for(&mut self, count: usize, now: u64, from: u64, until: u64) {
         for _ in 0..count.min(self.places) {
-            self.take(now, from, until);
+            if self.levels.is_none() && self.requests.len() < self.places {
+                self.requests.push((from, until));
+            } else {
+                self.take(now, from, until);
+            }
         }
     }
 
@@ -56,104 +62,38 @@ impl ByTime {
         if until <= from {
             return;
         }
-        self.forget_before(now);
-        if self.ends.len() < self.places {
-            self.hold(from, until);
-        } else {
-            self.hold_in_parts(from, until);
-        }
-    }
-
-    /// Holds a place for so long in all, at the first times from `from` on that have one.
-    fn hold_in_parts(&mut self, from: u64, until: u64) {
-        let (mut from, mut left) = (from, until - from);
-        while left > 0 {
-            from = self.first_with_room(1, from);
-            let part = (self.first_full(from, from + left) - from).min(left);
-            self.hold(from, from + part);
-            from += part;
-            left -= part;
-        }
-    }
-
-    /// A request that begins when another ends changes nothing at that time.
-    fn hold(&mut self, from: u64, until: u64) {
-        if !remove(&mut self.ends, from) {
-            insert(&mut self.starts, from);
-        }
-        if !remove(&mut self.starts, until) {
-            insert(&mut self.ends, until);
-        }
-    }
-
-    /// The first time from `time` on at which `count` places are free.
-    fn first_with_room(&self, count: usize, time: u64) -> u64 {
-        let mut at = self.cursor(time);
-        while self.held_at(at) + count > self.places {
-            at = self.next_end(at);
-        }
-        at.time
-    }
-
-    /// The first time from `from` to before `to` from which on all places are held; otherwise `to`.
-    fn first_full(&self, from: u64, to: u64) -> u64 {
-        let Cursor { mut started, mut ended, .. } = self.cursor(from);
-        while let Some(&start) = self.starts.get(started).filter(|&&start| start < to) {
-            started += 1;
-            while self.ends.get(ended).is_some_and(|&end| end <= start) {
-                ended += 1;
-            }
-            if self.held + started - ended == self.places {
-                return start;
+        if self.levels.is_none() {
+            self.forget_before(now);
+            // So few that it takes as many more until there is another look.
+            if self.requests.len() <= self.places / 2 {
+                return self.requests.push((from, until));
             }
         }
-        to
+        let few = self.places / 4;
+        let levels = self.levels(now);
+        levels.hold(from, until);
+        if levels.len() <= few {
+            self.requests = levels.requests(now);
+            self.levels = None;
+        }
     }
 
-    fn cursor(&self, time: u64) -> Cursor {
-        let until = |times: &VecDeque<u64>| times.partition_point(|&at| at <= time);
-        Cursor { time, started: until(&self.starts), ended: until(&self.ends) }
-    }
-
-    /// The next time at which a request ends, of which there is one.
-    fn next_end(&self, at: Cursor) -> Cursor {
-        let time = self.ends[at.ended];
-        let after = |times: &VecDeque<u64>, from| (from..times.len()).find(|&next| times[next] > time);
-        let started = after(&self.starts, at.started).unwrap_or(self.starts.len());
-        Cursor { time, started, ended: after(&self.ends, at.ended).unwrap_or(self.ends.len()) }
-    }
-
-    const fn held_at(&self, at: Cursor) -> usize {
-        self.held + at.started - at.ended
-    }
-
-    /// Counts what begins and ends until the clock.
-    #[inline]
     fn forget_before(&mut self, now: u64) {
-        while self.starts.front().is_some_and(|&start| start <= now) {
-            self.starts.pop_front();
-            self.held += 1;
-        }
-        while self.ends.front().is_some_and(|&end| end <= now) {
-            self.ends.pop_front();
-            self.held -= 1;
-        }
+        self.requests.retain(|&(_, until)| until > now);
     }
-}
 
-/// Removes a time from sorted ones; `false` if it is not there.
-#[inline]
-fn remove(times: &mut VecDeque<u64>, time: u64) -> bool {
-    times.binary_search(&time).is_ok_and(|at| times.remove(at).is_some())
-}
-
-/// Inserts into sorted times; most belong near the end.
-#[inline]
-fn insert(times: &mut VecDeque<u64>, time: u64) {
-    if times.back().is_none_or(|&last| last <= time) {
-        times.push_back(time);
-    } else {
-        times.insert(times.partition_point(|&at| at <= time), time);
+    /// How many places are held, from the clock on.
+    fn levels(&mut self, now: u64) -> &mut Levels {
+        let Self { places, requests, levels } = self;
+        let levels = levels.get_or_insert_with(|| {
+            let mut levels = Levels::new(*places as u32);
+            for (from, until) in requests.drain(..).filter(|(from, until)| from < until) {
+                levels.hold(from.max(now), until);
+            }
+            levels.into()
+        });
+        levels.forget_before(now);
+        levels
     }
 }
 
@@ -173,8 +113,8 @@ mod tests {
     #[test]
     fn requests_that_come_together_wait_for_as_many_places() {
         let mut slots = ByTime::new(4);
-        slots.take(0, 0, 10);
-        slots.take(0, 0, 20);
+        slots.take_for(1, 0, 0, 10);
+        slots.take_for(1, 0, 0, 20);
         assert_eq!([2, 3, 4, 9].map(|count| slots.available_for(count, 0, 0)), [0, 10, 20, 20]);
         slots.take_for(9, 0, 20, 50);
         assert_eq!(slots.available_for(4, 0, 0), 50);
@@ -220,8 +160,8 @@ mod tests {
     proptest! {
         #[test]
         fn places_are_free_when_counting_says_so(
-            places in 1u32..6,
-            requests in prop::collection::vec((0u64..30, 0u64..300, 0u64..200, 1usize..8), 1..100),
+            places in 1u32..10,
+            requests in prop::collection::vec((0u64..30, 0u64..300, 0u64..200, 1usize..12), 1..100),
         ) {
             let mut slots = ByTime::new(places);
             let mut counted = Held { places, at: vec![0; 200_000] };

@@ -2,6 +2,7 @@
 
 mod by_request;
 mod by_time;
+mod levels;
 mod servers;
 
 use octavo_node::NodeConfig;
