@@ -1744,6 +1744,11 @@ class NodeSwitches(TypedDict, total=False):
     across: str
     """Cycles that a path across the root takes longer than one below a switch, one way."""
 
+    in_order: bool
+    """Whether what comes to a switch by one way leaves it in the order in which it came, so that a packet that
+    waits for its way out holds up those behind it, whatever theirs is. Otherwise, the default (`false`), each waits
+    for its own way out alone."""
+
 
 class NodeHostSwitches(TypedDict, total=False):
     """Switches between the host and GPUs, if links to the host are shared."""

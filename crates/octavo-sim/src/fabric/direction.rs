@@ -6,7 +6,7 @@ use crate::engine::lane::Lane;
 use crate::fabric::traffic::Traffic;
 
 /// Links are booked in buckets of 65.5 ns.
-const BUCKET_SHIFT: u32 = 16;
+pub(super) const BUCKET_SHIFT: u32 = 16;
 
 /// One direction of one link.
 pub(super) struct Direction {

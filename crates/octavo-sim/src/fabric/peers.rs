@@ -59,11 +59,12 @@ impl Peers {
     #[inline(always)]
     fn send_through_ports(&mut self, now: u64, time: u64, (from, to): (usize, usize), packet: Packet) -> u64 {
         // The head of the packet reaches the destination's port while its tail is still leaving the source's.
-        let mut began = self.out[from].send(now, time, packet) - packet.duration;
-        if let Some(trunks) = &mut self.trunks {
-            began = trunks.cross(now, began, (from, to), packet);
+        let began = self.out[from].send(now, time, packet) - packet.duration;
+        let into = &mut self.into[to];
+        match &mut self.trunks {
+            Some(trunks) => trunks.cross(now, began, (from, to), packet, into) + packet.duration,
+            None => into.send(now, began.max(time), packet),
         }
-        self.into[to].send(now, began.max(time), packet)
     }
 
     /// Use of every direction of every link.

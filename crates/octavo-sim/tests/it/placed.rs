@@ -72,7 +72,7 @@ fn gpus_that_share_one_walker_walk_one_after_another() {
 #[test]
 fn paths_across_the_root_take_longer_and_share_the_trunk() {
     let mut node = node(4);
-    node.switches = Some(SwitchConfig { gpus: 2, across: Cycles(300) });
+    node.switches = Some(SwitchConfig { gpus: 2, across: Cycles(300), in_order: false });
     // Pages 0 to 3 are on GPUs 3, 0, 1, 2: GPU 0 reads from its neighbour and from across.
     let (near, far) = (first_line(&node, 2), first_line(&node, 3));
     assert_eq!(far - near, 2 * 300_000);
@@ -88,7 +88,7 @@ fn two_senders_below_one_switch_share_its_trunk() {
     let time = |across: bool| {
         let mut node = node(4);
         (node.remote.lines_in_flight, node.l1.miss_registers) = (0, 1 << 14);
-        node.switches = across.then_some(SwitchConfig { gpus: 2, across: Cycles(0) });
+        node.switches = across.then_some(SwitchConfig { gpus: 2, across: Cycles(0), in_order: false });
         let script = Script::one_group_per_gpu(64, vec![many(3), many(0), vec![], vec![]]);
         run(&node, "interleaved", &script).summary.time_ps
     };
