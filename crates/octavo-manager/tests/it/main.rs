@@ -10,6 +10,7 @@ mod conformance;
 mod delayed;
 mod demotion;
 mod differential;
+mod drawn;
 mod eviction_golden;
 mod executor;
 mod footprint;

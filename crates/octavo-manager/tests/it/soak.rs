@@ -13,9 +13,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-use crate::differential::{
-    RESIZED, SPEAKING, THINNED, any_placement, cramped, guard, registered, shared, sized, spoken, with_prefetch,
-};
+use crate::differential::{NUMBERED, RESIZED, SPEAKING, THINNED};
+use crate::drawn::{any_placement, cramped, guard, numbered, registered, shared, sized, spoken, with_prefetch};
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::{Placement, Rules};
@@ -39,7 +38,9 @@ enum Part {
     Spoken(Rules),
     /// Any other: the machine judges.
     Any(MemoryConfig, Topology, Kind),
-    /// One whose frames have numbers.
+    /// One whose frames have numbers and that the model knows: one thing after another.
+    Numbered(Rules),
+    /// Any other whose frames have numbers.
     Sized(MemoryConfig, Topology),
 }
 
@@ -51,6 +52,9 @@ impl Part {
             2 => {
                 let kind = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned][(number / 5) as usize % 4];
                 Self::Any(draw(runner, registered()), topology(runner, 8..40), kind)
+            }
+            3 if number.is_multiple_of(2) => {
+                Self::Numbered(draw(runner, numbered(shared(with_prefetch(cramped(any_placement()))))))
             }
             3 => Self::Sized(draw(runner, sized(1..=3)), topology(runner, 6..60)),
             _ => Self::Spoken(draw(runner, spoken(shared(with_prefetch(cramped(any_placement())))))),
@@ -84,6 +88,7 @@ impl Part {
             Self::Any(_, _, kind) if kind.stays() => Mix { resize: None, ..RESIZED },
             Self::Modelled(_) | Self::Any(..) => RESIZED,
             Self::Sized(..) => THINNED,
+            Self::Numbered(_) => NUMBERED,
             Self::Spoken(_) => SPEAKING,
         }
     }
@@ -91,7 +96,8 @@ impl Part {
     /// Nothing if foreign data leaves no room.
     fn harness(&self) -> Option<Harness> {
         Some(match self {
-            Self::Modelled(rules) | Self::Spoken(rules) => Harness::new(rules),
+            Self::Numbered(rules) if !rules.is_possible() => return None,
+            Self::Modelled(rules) | Self::Spoken(rules) | Self::Numbered(rules) => Harness::new(rules),
             Self::Any(config, topology, kind) => {
                 let mut harness = Harness::without_model(config, topology, config.placement.name == "ideal");
                 harness.second_kind = *kind;
@@ -106,7 +112,7 @@ impl Part {
 
     fn gpus(&self) -> usize {
         match self {
-            Self::Modelled(rules) | Self::Spoken(rules) => rules.gpus(),
+            Self::Modelled(rules) | Self::Spoken(rules) | Self::Numbered(rules) => rules.gpus(),
             Self::Any(_, topology, _) | Self::Sized(_, topology) => topology.gpus(),
         }
     }

@@ -63,6 +63,7 @@ impl Harness {
         }
         self.compare_counts(model);
         self.compare_fights(model);
+        self.compare_frames(model);
         if matches!(model.rules.placement, Placement::Grit(_)) {
             self.compare_grit(model);
         }
@@ -101,6 +102,32 @@ impl Harness {
             ("throttled_faults", found.named("throttled_faults").unwrap(), fights.throttled),
             ("pinned_pages", found.named("pinned_pages").unwrap(), fights.pinned),
             ("unpinned_pages", found.named("unpinned_pages").unwrap(), fights.unpinned),
+        ];
+        compare_pairs(&pairs);
+    }
+
+    fn compare_frames(&self, model: &Model) {
+        let Some(frames) = &model.frames else { return };
+        for gpu in (0..model.rules.gpus()).map(ProcessorId::gpu) {
+            let places = frames.places(gpu.gpu_index().expect("it is a GPU"));
+            for &page in model.pages.keys() {
+                let id = PageId(page);
+                let found = self.manager.frame(gpu.memory(), id).map(|frame| (frame, self.manager.coalesced(gpu, id)));
+                let expected = places.get(&page).copied();
+                assert_eq!(found, expected, "page {page} on {gpu}, frame and large page: manager, then model");
+            }
+        }
+        let (found, expected) = (self.manager.statistics(), &frames.counts);
+        let pairs = [
+            ("coalesced", found.coalesced, expected.coalesced),
+            ("splintered", found.splintered, expected.splintered),
+            ("emergency_splinters", found.emergency_splinters, expected.emergency_splinters),
+            ("compactions", found.compactions, expected.compactions),
+            ("pages_compacted", found.pages_compacted, expected.pages_compacted),
+            ("frames_freed_by_compaction", found.frames_freed_by_compaction, expected.frames_freed_by_compaction),
+            ("faults_on_compaction", found.faults_on_compaction, expected.faults_on_compaction),
+            ("soft_guarantee_broken", found.named("soft_guarantee_broken").unwrap(), expected.soft_guarantee_broken),
+            ("identity_missed", found.named("identity_missed").unwrap(), expected.identity_missed),
         ];
         compare_pairs(&pairs);
     }

@@ -81,6 +81,9 @@ impl Harness {
     }
 
     pub fn allocate(&mut self, first: u32, count: u32) {
+        if self.has_numbered_frames() {
+            self.settle();
+        }
         let run = PageRun { first: PageId(first), count };
         // The second application's pages are untouched.
         let populated = run.first.0 < self.second_space;
@@ -143,6 +146,9 @@ impl Harness {
         let sensible = |touch: &Fault| !self.kind(touch.page).stays() || self.machine.allows(*touch);
         let there = |touch: &&Fault| self.machine.allocated(touch.page) && sensible(touch);
         let touches = touches.iter().filter(there).copied().collect::<Vec<_>>();
+        if touches.len() > 1 && self.has_numbered_frames() {
+            return touches.iter().for_each(|&touch| self.touch_alone(touch));
+        }
         let faults = touches.iter().filter_map(|&touch| self.machine.touch(touch).unwrap());
         let faults: Vec<Fault> = faults.collect();
         if !faults.is_empty() {
@@ -150,6 +156,16 @@ impl Harness {
             self.model.iter_mut().for_each(|model| model.faults(&faults));
         }
         self.compare();
+    }
+
+    /// Whether the model knows which frame holds which page: then it knows one thing after another.
+    fn has_numbered_frames(&self) -> bool {
+        self.model.as_ref().is_some_and(|model| model.frames.is_some())
+    }
+
+    fn touch_alone(&mut self, touch: Fault) {
+        self.touch(&[touch]);
+        self.settle();
     }
 
     /// A program says how it uses managed pages.
@@ -177,6 +193,7 @@ impl Harness {
     }
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
+        let pages = pages + self.foreign(processor);
         self.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
         let room = &mut self.machine.capacity[processor.index()];
         *room = pages.max(*room);
@@ -186,6 +203,12 @@ impl Harness {
         self.event(Event::Capacity { memory: processor.memory(), pages });
         self.model.iter_mut().for_each(|model| model.resize(processor, pages));
         self.compare();
+    }
+
+    /// Frames that hold foreign data, as far as the model knows: what is left beside them is never nothing.
+    fn foreign(&self, processor: ProcessorId) -> u32 {
+        let frames = self.model.as_ref().and_then(|model| model.frames.as_ref());
+        frames.zip(processor.gpu_index()).map_or(0, |(frames, gpu)| frames.foreign(gpu))
     }
 
     /// Time passes, and strategies whose deadline comes are called. Plans end before that happened often.

@@ -15,9 +15,15 @@ pub struct Pending {
     pub fault: Fault,
     /// What was decided about it before it had to wait for room.
     pub verdict: Option<Verdict>,
+    /// Whether it waited for a large frame, or none could be had.
+    pub compacted: bool,
 }
 
 impl Pending {
+    pub fn new(fault: Fault) -> Self {
+        Self { fault, verdict: None, compacted: false }
+    }
+
     pub fn page(&self) -> u32 {
         self.fault.page.0
     }
@@ -33,6 +39,8 @@ pub struct Flight {
     pub before: BTreeMap<u32, Page>,
     /// The same pages in the order in which they were changed first.
     pub order: Vec<u32>,
+    /// Pages that it keeps busy and that none of its steps names.
+    pub held: BTreeSet<u32>,
     pub waiting: Vec<Pending>,
     /// What the guard is told once it is whole.
     pub told: Vec<Told>,
@@ -61,6 +69,10 @@ impl Flight {
         change.net += frames;
         // What a plan gives up on the host may be free after what it needs there.
         change.peak = if memory.on_host() { change.peak + frames.max(0) } else { change.peak.max(change.net) };
+    }
+
+    pub fn keeps_busy(&self, page: u32) -> bool {
+        self.before.contains_key(&page) || self.held.contains(&page)
     }
 
     /// Frames that are in use until the plan is done, beside those that are in use then.

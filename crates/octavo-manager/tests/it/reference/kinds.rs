@@ -124,7 +124,7 @@ impl Model {
             if !self.busy(page) && !self.pages[&page].holds(to) {
                 let fault =
                     octavo_manager::Fault { processor: to, page: PageId(page), access: octavo_manager::Access::Read };
-                let wish = Pending { fault, verdict: None };
+                let wish = Pending::new(fault);
                 let action = self.action(Verdict::Replicate, &wish);
                 self.act(flight, wish, action);
             }
@@ -136,8 +136,8 @@ impl Model {
         self.close(flight);
     }
 
-    fn busy_elsewhere(&self, flight: u64, page: u32) -> bool {
-        self.flights.iter().any(|(&number, other)| number != flight && other.before.contains_key(&page))
+    pub(super) fn busy_elsewhere(&self, flight: u64, page: u32) -> bool {
+        self.flights.iter().any(|(&number, other)| number != flight && other.keeps_busy(page))
     }
 }
 

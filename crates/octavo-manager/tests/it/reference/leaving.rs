@@ -6,6 +6,7 @@ use octavo_manager::ProcessorId;
 
 use super::leaves::Leaves;
 use super::lfu::Lfu;
+use super::lots::Lots;
 use super::lru::Lru;
 use super::rules::{Eviction, Rules};
 
@@ -20,7 +21,6 @@ pub struct Look<'a> {
 }
 
 /// The order in which pages leave.
-#[derive(Debug)]
 pub enum Order {
     /// Page by page or block by block.
     Spans(Lru),
@@ -28,6 +28,8 @@ pub enum Order {
     Leaves(Leaves),
     /// The block accessed least often.
     Often(Lfu),
+    /// The page that a lot falls on.
+    Lots(Lots),
     /// No page leaves.
     Nobody,
 }
@@ -41,6 +43,7 @@ impl Order {
             Eviction::LfuBlock => Self::Often(Lfu::new(rules.block_pages())),
             Eviction::SequentialLocal(reserved) => leaves(reserved, false),
             Eviction::TreeNeighborhood(reserved) => leaves(reserved, true),
+            Eviction::RandomPage(seed) => Self::Lots(Lots::new(seed)),
             Eviction::Nothing => Self::Nobody,
         }
     }
@@ -51,6 +54,7 @@ impl Order {
             Self::Spans(lru) => lru.used(processor, page),
             Self::Leaves(leaves) => leaves.used(processor, page),
             Self::Often(lfu) => lfu.used(processor, page, 0),
+            Self::Lots(lots) => lots.lists(processor, page),
             Self::Nobody => {}
         }
     }
@@ -68,7 +72,7 @@ impl Order {
         match self {
             Self::Spans(lru) => lru.left(processor, page),
             Self::Often(lfu) => lfu.left(processor, page),
-            Self::Leaves(_) | Self::Nobody => {}
+            Self::Leaves(_) | Self::Lots(_) | Self::Nobody => {}
         }
     }
 
@@ -77,6 +81,7 @@ impl Order {
         match self {
             Self::Spans(lru) => lru.restored(processor, page),
             Self::Often(lfu) => lfu.restored(processor, page),
+            Self::Lots(lots) => lots.lists(processor, page),
             Self::Leaves(_) | Self::Nobody => {}
         }
     }
@@ -88,6 +93,7 @@ impl Order {
             Self::Spans(lru) => lru.victims(processor, wanted, look.here, look.busy),
             Self::Leaves(leaves) => leaves.victims(processor, wanted, look),
             Self::Often(lfu) => lfu.victims(processor, wanted, look),
+            Self::Lots(lots) => lots.victims(processor, wanted, look),
             Self::Nobody => Vec::new(),
         }
     }

@@ -15,6 +15,7 @@ pub mod kinds;
 pub mod leaves;
 pub mod leaving;
 pub mod lfu;
+pub mod lots;
 pub mod lru;
 pub mod model;
 pub mod pa;
@@ -24,6 +25,7 @@ pub mod room;
 pub mod rules;
 pub mod serve;
 mod sharing;
+pub mod sizes;
 pub mod tiers;
 pub mod tree;
 

@@ -18,6 +18,7 @@ use super::leaving::Order;
 use super::pa::PageAttributes;
 use super::page::Page;
 use super::rules::{Eviction, Placement, Prefetch, Remote, Rules};
+use super::sizes::Frames;
 
 /// What the model counts, under the names the manager's statistics use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Model {
     pub(super) turn: u32,
     /// What a prefetcher draws lots from.
     pub(super) lots: Random,
+    /// Which frame holds which page, where frames have numbers.
+    pub frames: Option<Frames>,
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) starved: BTreeMap<ProcessorId, VecDeque<Pending>>,
@@ -102,6 +105,7 @@ impl Model {
             homes: BTreeMap::new(),
             turn: 0,
             lots: Random::new(if let Prefetch::RandomPage(seed) = rules.prefetch { seed } else { 0 }),
+            frames: rules.sizes.as_ref().map(|sizes| Frames::new(sizes, &rules.capacity, rules.block_pages())),
             flights: BTreeMap::new(),
             next_flight: 0,
             starved: BTreeMap::new(),
@@ -130,18 +134,23 @@ impl Model {
                 self.deal(page.0, first);
             }
             if matches!(self.placement(page.0), Placement::Grit(_)) {
+                // A group may have been formed around places where no pages were, or noted at one.
+                self.groups.sizes.remove(&page.0);
+                self.groups.isolate(page.0);
                 self.groups.schemes.insert(page.0, Scheme::OnTouch);
             }
         }
         if !kind.moves() {
             self.lay_out(run);
         }
+        self.split_reused(run);
         self.work_ahead();
     }
 
     /// Everything about the pages is forgotten; a group that loses one of its pages is split.
     pub fn free(&mut self, run: PageRun) {
-        self.allocations.retain(|allocation| allocation.start != run.first.0);
+        let thinned = self.free_frames(run);
+        self.cut_allocations(run.first.0..run.first.0 + run.count);
         for page in run.iter().map(|page| page.0) {
             assert!(!self.busy(page), "page {page} is freed in the middle of a plan");
             // A group keeps places where pages of another placement were.
@@ -162,8 +171,18 @@ impl Model {
             self.groups.schemes.remove(&page);
             self.attributes.forget(page, false);
         }
+        self.thin_out(run, &thinned);
         self.retry_starved();
         self.work_ahead();
+    }
+
+    /// What is left before and behind freed pages are allocations of their own.
+    fn cut_allocations(&mut self, freed: Range<u32>) {
+        let left = |all: &Range<u32>| {
+            let [before, behind] = [all.start..all.end.min(freed.start), all.start.max(freed.end)..all.end];
+            [before, behind].into_iter().filter(|part| part.start < part.end)
+        };
+        self.allocations = self.allocations.iter().flat_map(left).collect();
     }
 
     /// The next GPU in turn is the page's home.
@@ -175,7 +194,7 @@ impl Model {
     }
 
     pub fn faults(&mut self, faults: &[Fault]) {
-        self.serve(faults.iter().map(|&fault| Pending { fault, verdict: None }).collect());
+        self.serve(faults.iter().copied().map(Pending::new).collect());
         self.work_ahead();
     }
 
@@ -240,7 +259,9 @@ impl Model {
     }
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
-        self.rules.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
+        let gpu = processor.gpu_index().expect("only GPUs have a limit");
+        self.rules.capacity[gpu] = pages;
+        self.frames.iter_mut().for_each(|frames| frames.enlarge(gpu, pages));
         self.retry_starved();
         self.work_ahead();
     }
@@ -282,7 +303,7 @@ impl Model {
     }
 
     pub fn busy(&self, page: u32) -> bool {
-        self.flights.values().any(|flight| flight.before.contains_key(&page))
+        self.flights.values().any(|flight| flight.keeps_busy(page))
     }
 
     /// Frames of `memory` in use, or not free before a plan is done.
@@ -292,6 +313,10 @@ impl Model {
 
     /// The same without what `flight` itself uses only for a while.
     pub(super) fn held_beside(&self, memory: MemoryId, flight: Option<u64>) -> u32 {
+        let numbered = self.frames.as_ref().zip(memory.gpu_index());
+        if let Some(filled) = numbered.and_then(|(frames, gpu)| frames.filled(gpu, flight)) {
+            return filled;
+        }
         let others = self.flights.iter().filter(|(number, _)| Some(**number) != flight);
         self.resident(memory) + others.map(|(_, other)| other.extra(memory)).sum::<u32>()
     }
@@ -308,7 +333,10 @@ impl Model {
     }
 
     pub(super) fn capacity(&self, processor: ProcessorId) -> u32 {
-        processor.gpu_index().map_or(u32::MAX, |gpu| self.rules.capacity[gpu])
+        let Some(gpu) = processor.gpu_index() else { return u32::MAX };
+        let foreign = self.frames.as_ref().map_or(0, |frames| frames.foreign(gpu));
+        let capacity = self.rules.capacity[gpu];
+        if capacity == u32::MAX { capacity } else { capacity.saturating_sub(foreign) }
     }
 
     /// Who decides about a page that moves.
@@ -334,7 +362,12 @@ impl Model {
 
     fn take_flights(&mut self, pages: &BTreeSet<u32>) -> Vec<Flight> {
         let named = |flight: &Flight| flight.before.keys().any(|page| pages.contains(page));
-        let numbers: Vec<_> = self.flights.iter().filter(|(_, flight)| named(flight)).map(|(&n, _)| n).collect();
+        // One that names none is the first of those that name none.
+        let own = |flight: &Flight| if pages.is_empty() { flight.before.is_empty() } else { named(flight) };
+        let most = if pages.is_empty() { 1 } else { usize::MAX };
+        let numbers: Vec<_> =
+            self.flights.iter().filter(|(_, flight)| own(flight)).map(|(&n, _)| n).take(most).collect();
+        numbers.iter().for_each(|&number| self.frames.iter_mut().for_each(|frames| frames.done(number)));
         let flights: Vec<_> = numbers.iter().filter_map(|number| self.flights.remove(number)).collect();
         let changed: BTreeSet<u32> = flights.iter().flat_map(Flight::pages).collect();
         assert_eq!(&changed, pages, "a plan names other pages than the model's decision changed");

@@ -18,6 +18,7 @@ impl Model {
 
     /// A plan is whole; one that changes nothing is none.
     pub(super) fn close(&mut self, flight: u64) {
+        self.coalesce(flight);
         self.tell_guard(flight);
         if self.flights[&flight].before.is_empty() {
             self.flights.remove(&flight);
@@ -52,7 +53,7 @@ impl Model {
         self.map_accessors(flight, page);
     }
 
-    pub(super) fn record(&mut self, flight: u64, page: u32, after: Page) {
+    pub(super) fn record(&mut self, number: u64, page: u32, after: Page) {
         let mut after = after;
         if after.fills(HOST) && !self.pages[&page].fills(HOST) {
             after.host = self.nearest_with_room().expect("tests have room on the host");
@@ -61,12 +62,13 @@ impl Model {
         }
         let before = self.pages.insert(page, after.clone()).expect("it is allocated");
         let memories = self.memories();
-        let flight = self.flights.get_mut(&flight).expect("it is open");
+        let flight = self.flights.get_mut(&number).expect("it is open");
         for memory in memories {
             let frames = i64::from(after.takes(memory)) - i64::from(before.takes(memory));
             flight.moves(memory, frames);
         }
-        flight.changes(page, before);
+        flight.changes(page, before.clone());
+        self.follow(number, page, &before);
     }
 
     /// Moves pages to `to` for no fault's sake: those that lie next to each other and are alike together or not at
@@ -124,6 +126,9 @@ impl Model {
     /// Evicts until this many more pages fit, the first of which is named; if that is impossible for now, no page
     /// leaves.
     fn make_room(&mut self, flight: u64, processor: ProcessorId, pages: usize, first: u32) -> bool {
+        if self.waits_for_large_frame(flight, processor, first) {
+            return false;
+        }
         let capacity = self.capacity(processor) as usize;
         if capacity == u32::MAX as usize {
             return true; // a short cut past looking at every page

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use octavo_manager::{
-    Advice, Kind, MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, SpaceConfig, SystemConfig, Topology,
+    Advice, Kind, Manager, MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, SpaceConfig, SystemConfig, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use serde_json::{Value, json};
+
+use super::sizes::rules::Sizes;
 
 /// What the applications are called.
 const NAMES: [&str; 2] = ["one", "two"];
@@ -16,6 +18,10 @@ const NAMES: [&str; 2] = ["one", "two"];
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub page_size: u64,
+    /// The base page, where all pages are large ones of `page_size` (`sizing.name = "large"`).
+    pub base_page: Option<u64>,
+    /// Frames with numbers, where there are any.
+    pub sizes: Option<Sizes>,
     /// Pages each GPU's memory holds.
     pub capacity: Vec<u32>,
     /// Pages each memory of the host holds, the nearest first; empty for one without a limit.
@@ -56,7 +62,7 @@ pub enum Prefetch {
     RandomPage(u32),
 }
 
-/// An eviction strategy that the model knows: all but those that draw lots.
+/// An eviction strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eviction {
     LruPage,
@@ -65,6 +71,8 @@ pub enum Eviction {
     /// Per cent of the leaves that leave after all others.
     SequentialLocal(u32),
     TreeNeighborhood(u32),
+    /// From this seed.
+    RandomPage(u32),
     Nothing,
 }
 
@@ -173,6 +181,8 @@ impl Rules {
         let capacity = vec![u32::MAX; gpus];
         Self {
             page_size: 4 << 10,
+            base_page: None,
+            sizes: None,
             capacity,
             hosts: Vec::new(),
             reserve: 0,
@@ -188,6 +198,11 @@ impl Rules {
             second_kind: Kind::Managed,
             second_advice: Advice::default(),
         }
+    }
+
+    /// Whether foreign data leaves room.
+    pub fn is_possible(&self) -> bool {
+        Manager::new(&self.config(), &self.topology()).is_ok()
     }
 
     pub fn gpus(&self) -> usize {
@@ -228,10 +243,11 @@ impl Rules {
         let free = format!("{}B", u64::from(self.reserve) * self.page_size);
         let demotion =
             if self.reserve > 0 { choice("reserve", json!({ "free": free })) } else { choice("host", json!({})) };
-        MemoryConfig {
+        let config = MemoryConfig {
             demotion,
             guard: self.guard.map_or_else(|| choice("none", json!({})), Guard::choice),
-            page_size: Bytes(self.page_size),
+            page_size: Bytes(self.base_page.unwrap_or(self.page_size)),
+            sizing: self.sizing(),
             placement: self.placement.choice(),
             prefetch: self.prefetch.choice(),
             prefetch_plan: if self.own_plan { PrefetchPlan::Own } else { PrefetchPlan::Shared },
@@ -239,6 +255,20 @@ impl Rules {
             system: SystemConfig { placement: self.system.choice(), ..SystemConfig::default() },
             sharing: self.quota.map_or_else(|| choice("free-for-all", json!({})), shares),
             ..MemoryConfig::default()
+        };
+        match &self.sizes {
+            Some(sizes) => {
+                MemoryConfig { allocator: sizes.allocator.choice(), fragmentation: sizes.fragmentation, ..config }
+            }
+            None => config,
+        }
+    }
+
+    fn sizing(&self) -> Choice {
+        match (&self.sizes, self.base_page) {
+            (Some(sizes), _) => sizes.sizing.choice(self.page_size),
+            (None, Some(_)) => choice("large", json!({ "large_page": Bytes(self.page_size).to_string() })),
+            (None, None) => choice("base", json!({})),
         }
     }
 }
@@ -268,6 +298,7 @@ impl Eviction {
             Self::LfuBlock => return choice("lfu-block", json!({})),
             Self::SequentialLocal(reserved) => choice("sequential-local", json!({ "reserved_percent": reserved })),
             Self::TreeNeighborhood(reserved) => choice("tree-neighborhood", json!({ "reserved_percent": reserved })),
+            Self::RandomPage(seed) => return choice("random-page", json!({ "seed": seed })),
             Self::Nothing => return choice("none", json!({})),
         };
         if sees_accesses {
@@ -318,7 +349,7 @@ impl Remote {
     }
 }
 
-fn choice(name: &str, options: Value) -> Choice {
+pub(super) fn choice(name: &str, options: Value) -> Choice {
     let Value::Object(options) = options else { unreachable!("options are a table") };
     Choice { name: name.to_owned(), options }
 }

@@ -93,7 +93,7 @@ impl Model {
 
     fn serve_one(&mut self, flight: u64, mut pending: Pending) {
         let page = pending.page();
-        if let Some(busy) = self.flights.values_mut().find(|flight| flight.before.contains_key(&page)) {
+        if let Some(busy) = self.flights.values_mut().find(|flight| flight.keeps_busy(page)) {
             busy.waiting.push(pending);
             return;
         }
@@ -119,12 +119,18 @@ impl Model {
         };
         pending.verdict = Some(verdict);
         let action = self.action(verdict, &pending);
-        if self.act(flight, pending, action) {
+        self.let_wait(!pending.compacted);
+        let done = self.act(flight, pending, action);
+        let wanted = self.wanted_large_frame();
+        if done {
             if let Verdict::Pin(place, fighters) = verdict
                 && (processor != HOST || place == HOST)
             {
                 self.map_fighters(flight, page, fighters);
             }
+        } else if let Some(gpu) = wanted {
+            let waits = Pending { compacted: true, ..pending };
+            self.wait_for_compaction(gpu, waits).into_iter().for_each(|pending| self.serve_one(flight, pending));
         } else {
             self.starved.entry(processor).or_default().push_back(pending);
         }
