@@ -2,6 +2,7 @@
 # make test   every test, Rust and Python
 # make soak   random histories of the manager against its reference model, 10 million events; changed files for every
 #             reader, a minute each; property tests at ten times their size; CONTRIBUTING.md has more
+# make corpus changed files that reach new messages are kept for the tests (fuzz/README.md): a minute for each reader
 # make audit  known vulnerabilities of what Octavo depends on (needs network)
 # make mutants  every line of the manager, broken one by one: which does no test catch? All are in one build. Hours; what
 #             was done of a commit is not done again. SAMPLE lines of the machine, too, drawn at random by SEED
@@ -28,7 +29,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test soak audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 docs schema kernels runtime traces validation clean
+.PHONY: demo test soak corpus audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 docs schema kernels runtime traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -46,11 +47,15 @@ soak: $(VENV)/built $(VENV)/checks
 	OCTAVO_FUZZ_SECONDS=60 $(BIN)/python -m pytest --numprocesses auto python/tests/test_fuzz_readers.py
 	PROPTEST_CASES=2560 cargo test --workspace --quiet
 
+corpus: $(VENV)/built $(VENV)/checks
+	OCTAVO_FUZZ_GROW=1 OCTAVO_FUZZ_SECONDS=60 $(BIN)/python -m pytest --numprocesses auto python/tests/test_fuzz_readers.py
+
 audit: $(VENV)/built
 	command -v cargo-audit > /dev/null || cargo install --locked cargo-audit
 	cargo audit
 	$(INSTALL) pip-audit
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/pip freeze --exclude-editable > $(VENV)/audited.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement $(VENV)/audited.txt
 
 mutants: SAMPLE ?= 40
 mutants: SEED ?= 19
