@@ -187,9 +187,11 @@ def _place(frames: Sequence[dict[str, Any]]) -> str:
 def _line(module: str, offset: int) -> str | None:
     """The line of a call, by `addr2line` of binutils; none without it, or without debug information."""
     program = shutil.which("addr2line")
-    if program is None or not Path(module).is_file():
+    if program is None:
         return None
     try:
+        if not Path(module).is_file():
+            return None
         command = [program, "-e", module, hex(offset - 1)]  # A return address points behind the call.
         said = subprocess.run(  # noqa: S603 - a tool of the system, and a file that exists
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
