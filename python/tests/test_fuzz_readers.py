@@ -2,7 +2,8 @@
 
 Each target takes real files, changes them by chance and reads them. A seed and a number name a case: the same case is
 the same bytes. `OCTAVO_FUZZ_SECONDS=60` goes on for so long with each target (`make soak`); a case that fails is
-kept in `OCTAVO_FUZZ_KEEP`, if that names a folder.
+kept in `OCTAVO_FUZZ_KEEP`, if that names a folder. `corpus` has inputs that reached different messages: all are read
+again by the tests. With `OCTAVO_FUZZ_GROW=1`, cases that reach a message which none of these reaches are added.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import pickle
 import random
+import re
 import shutil
 import signal
 import time
@@ -44,8 +46,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "crates/octavo-trace/tests/data"
 SECONDS = float(os.environ.get("OCTAVO_FUZZ_SECONDS", "0"))
-CASES = 24
+CASES = 16
 """Of each target, where no time is asked for."""
+GROWS = bool(os.environ.get("OCTAVO_FUZZ_GROW"))
+CORPUS = Path(__file__).parent / "corpus"
+"""By target and name of the case: the files that it changed."""
+MOST = 24
+"""Cases that are kept of a target, at most."""
+LARGEST = 32 << 10
+"""Bytes of a file that is kept, at most."""
 PATIENCE = 30
 """Seconds after which a reader that has not ended never will."""
 FIRST = int(os.environ.get("OCTAVO_FUZZ_FIRST", "0"))
@@ -301,24 +310,65 @@ def an_end() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def case(name: str, number: int, corpus: Path, folder: Path) -> None:
+def kind(error: octavo.OctavoError) -> str:
+    """What a message says, without what it quotes: its first words."""
+    text = re.sub(r"`[^`]*`|'[^']*'|\S*[/\d]\S*", " ", error.message.split("found")[0])
+    return " ".join(re.findall(r"[A-Za-z]{2,}", text)[:12])
+
+
+def outcome(name: str, folder: Path, about: str) -> str:
+    """Read what is in a folder: the kind of message, or nothing if it can be read."""
+    try:
+        with an_end():
+            TARGETS[name].read(folder)
+    except octavo.OctavoError as error:
+        return kind(error)
+    except BaseException as error:
+        keep = os.environ.get("OCTAVO_FUZZ_KEEP")
+        if keep:
+            shutil.copytree(folder, Path(keep) / about.replace(" ", "-"), dirs_exist_ok=True)
+        raise AssertionError(f"{about}: {type(error).__name__}: {error}") from error
+    return ""
+
+
+def case(name: str, number: int, corpus: Path, folder: Path, reached: set[str]) -> None:
     """Change one file of the corpus and read it all."""
     chance = random.Random(f"{name} {number}")  # noqa: S311 - no secrets
     shutil.copytree(corpus, folder)
     file = chance.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
-    file.write_bytes(changed(file.read_bytes(), chance))
+    content = changed(file.read_bytes(), chance)
+    file.write_bytes(content)
     try:
-        with an_end():
-            TARGETS[name].read(folder)
-    except octavo.OctavoError:
-        pass
-    except BaseException as error:
-        keep = os.environ.get("OCTAVO_FUZZ_KEEP")
-        if keep:
-            shutil.copytree(folder, Path(keep) / f"{name}-{number}", dirs_exist_ok=True)
-        raise AssertionError(f"case {number} of {name}: {type(error).__name__}: {error}") from error
+        found = outcome(name, folder, f"case {number} of {name}")
+        if GROWS and found not in reached and len(reached) < MOST and len(content) <= LARGEST:
+            kept = CORPUS / name / str(number) / file.relative_to(folder)
+            kept.parent.mkdir(parents=True)
+            kept.write_bytes(content)
+            reached.add(found)
     finally:
         shutil.rmtree(folder)
+
+
+def kept(name: str) -> list[Path]:
+    """The cases of a target that are kept."""
+    return sorted((CORPUS / name).glob("*"))
+
+
+def again(name: str, corpus: Path, folder: Path) -> set[str]:
+    """Read the cases that are kept; the messages that they reach."""
+    reached = {""}
+    for one in kept(name):
+        shutil.copytree(corpus, folder)
+        shutil.copytree(one, folder, dirs_exist_ok=True)
+        reached.add(outcome(name, folder, f"case {one.name} of {name}"))
+        shutil.rmtree(folder)
+    return reached
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_target_has_cases_that_are_kept(name):
+    assert kept(name)
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 1 << 20
 
 
 @pytest.mark.filterwarnings("ignore:.*no manifest")
@@ -328,8 +378,9 @@ def test_whatever_a_file_holds_it_is_read_or_refused(name, tmp_path):
     corpus.mkdir()
     TARGETS[name].corpus(corpus)
     TARGETS[name].read(shutil.copytree(corpus, tmp_path / "unchanged"))  # What is not changed can be read.
+    reached = again(name, corpus, tmp_path / "case")
     number, until = FIRST, time.monotonic() + SECONDS
     while number < FIRST + CASES or time.monotonic() < until:
-        case(name, number, corpus, tmp_path / "case")
+        case(name, number, corpus, tmp_path / "case", reached)
         number += 1
-    print(f"{name}: {number - FIRST} cases")
+    print(f"{name}: {number - FIRST} cases, {len(kept(name))} kept ones")

@@ -153,6 +153,24 @@ fn damage_is_an_error() {
         many_mutations(&path, files);
         missing_files(&path, files);
     }
+    kept_cases();
+}
+
+/// The damaged files that `make corpus` and `fuzz/keep.sh` keep, in the trace that they were made of.
+fn kept_cases() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let cases: Vec<_> =
+        std::fs::read_dir(root.join("python/tests/corpus/trace")).unwrap().map(Result::unwrap).collect();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let folder = Folder::new();
+        for files in [root.join("traces/nw-128.trace"), case.path().join("t.trace")] {
+            for file in std::fs::read_dir(&files).unwrap().map(Result::unwrap) {
+                std::fs::copy(file.path(), folder.file("").join(file.file_name())).unwrap();
+            }
+        }
+        _ = bounded(|| read(&folder.file("")));
+    }
 }
 
 fn every_truncation(path: &Path, files: &[&str]) {
