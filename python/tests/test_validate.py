@@ -136,20 +136,19 @@ def test_launches_add_up_to_their_run_and_errors_do_not_cancel(everything):
     assert (beside["time_reference_ps"] == beside["kernel_time_reference_ps"]).all()
     assert (beside["launches"] == beside["len"]).all()
     assert (beside["launch_error"] >= beside["kernel_time_error"].abs() - 1e-12).all()
-    atax = beside.row(by_predicate=pl.col("name") == "atax-x-512-y-512", named=True)
-    assert atax["launch_error"] > 2 * abs(atax["kernel_time_error"]), "its launches err in opposite ways"
+    cancelled = beside["launch_error"] > 1.05 * beside["kernel_time_error"].abs()
+    assert cancelled.any(), "launches of some runs err in opposite ways"
 
 
 def test_a_part_of_the_model_is_changed(everything, tmp_path):
-    """Each access at its own time, and the decoder that SIMDs share: what full units take follows."""
-    overrides = ["node.compute.issues_in_time_order=true", "node.compute.vector_decoder=4"]
-    found = small(tmp_path, only=["simpleconvolution"], overrides=overrides).rows
+    """Without the decoder that SIMDs share, full units are too fast."""
+    found = small(tmp_path, only=["simpleconvolution"], overrides=["node.compute.vector_decoder=0"]).rows
     usual = everything.rows.filter(pl.col("name").is_in(found["name"].to_list()))
     worst = [rows["kernel_time_error"].abs().max() for rows in (usual, found)]
-    assert worst[0] > 0.25
-    assert worst[1] < 0.06
+    assert worst[0] < 0.06
+    assert worst[1] > 0.25
     with pytest.raises(OctavoError, match=r"compute\.vector_decoder"):
-        small(tmp_path / "alone", overrides=overrides[1:])
+        small(tmp_path / "alone", overrides=["node.compute.issues_in_time_order=false"])
 
 
 def test_errors_net_of_the_constant_are_larger():
@@ -205,7 +204,7 @@ def test_definitions_say_where_they_differ(tmp_path):
 
 
 def test_the_command_writes_tables_and_a_picture(cli, tmp_path):
-    arguments = ("validate", "mgpusim", "--only", "fir,pagerank", "--reference", str(TABLE), "--traces", str(TRACES))
+    arguments = ("validate", "mgpusim", "--only", "fir,floydwarshall", "--reference", str(TABLE), "--traces", str(TRACES))
     done = cli(*arguments, "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "Kernel time: errors and goals" in done.stdout

@@ -22,7 +22,7 @@ EXAMPLES = options.examples(
     "octavo validate mgpusim --gpus 1 --only fir,bfs -o runs/check --json",
     "octavo validate mgpusim --strict --markdown docs/validation.md",
     "octavo validate mgpusim --only fir --rerun",
-    "octavo validate mgpusim --set node.compute.issues_in_time_order=true -o runs/in-order",
+    "octavo validate mgpusim --set node.compute.vector_decoder=0 -o runs/without-decoder",
     "octavo validate mgpusim --point 'fir -length 5000 -taps 7' --gpus 1 -o runs/mine",
 )
 

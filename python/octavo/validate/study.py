@@ -105,7 +105,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         table: the reference's results; the shipped ones if left out.
         traces: folder of the traces; the shipped one if left out.
         rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
-        overrides: changes of the nodes, such as `node.compute.vector_decoder=4`, to see what a part of the model
+        overrides: changes of the nodes, such as `node.compute.vector_decoder=0`, to see what a part of the model
             contributes.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
