@@ -204,7 +204,8 @@ def test_definitions_say_where_they_differ(tmp_path):
 
 
 def test_the_command_writes_tables_and_a_picture(cli, tmp_path):
-    arguments = ("validate", "mgpusim", "--only", "fir,floydwarshall", "--reference", str(TABLE), "--traces", str(TRACES))
+    of_these = ("--reference", str(TABLE), "--traces", str(TRACES))
+    arguments = ("validate", "mgpusim", "--only", "fir,floydwarshall", *of_these)
     done = cli(*arguments, "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "Kernel time: errors and goals" in done.stdout
