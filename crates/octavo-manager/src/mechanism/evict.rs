@@ -17,6 +17,7 @@ pub(super) fn leave_all(tx: &mut Transaction<'_>, victims: &[PageId], from: Memo
     for way in ways {
         way.removes.iter().for_each(|&block| spare::remove(tx, way.to, block));
         leave_to(tx, &victims[first..way.end], from, way.to);
+        tx.draft.flight.change.precede(way.to, way.late);
         first = way.end;
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Way {
     pub end: usize,
     /// Blocks that are kept there for others and make room for them.
     pub removes: Vec<u32>,
+    /// Frames that the plan gives up there, but only after the victims have come.
+    pub late: u32,
 }
 
 /// What memories will be like when the victims so far have left.
@@ -43,12 +45,13 @@ pub(super) fn ways(
         end += block.len();
         let sole = block.iter().filter(|&&page| !tx.state(page).replicated()).count() as u32;
         let to = destination(tx, block, sole, from, &outlook);
-        let removes = if to.on_host() { Some(Vec::new()) } else { outlook.room_beside(tx, to, sole, room_for) };
-        let (to, removes) = removes.map_or((HOST_MEMORY, Vec::new()), |removes| (to, removes));
+        let late = given_up_late(tx, to);
+        let removes = outlook.room_beside(tx, to, (sole, late), room_for);
+        let (to, removes, late) = removes.map_or((HOST_MEMORY, Vec::new(), 0), |removes| (to, removes, late));
         written += if to.on_host() { sole } else { 0 };
         match ways.last_mut().filter(|last| to.on_host() && last.to == to) {
             Some(last) => last.end = end,
-            None => ways.push(Way { to, end, removes }),
+            None => ways.push(Way { to, end, removes, late }),
         }
     }
     let frames = &tx.memory.frames;
@@ -68,6 +71,15 @@ fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: Memo
     if there { chosen } else { HOST_MEMORY }
 }
 
+/// Frames of a memory that steps of the plan give up, which come behind those that make room.
+fn given_up_late(tx: &Transaction<'_>, memory: MemoryId) -> u32 {
+    let given_up = |step: &Step| match *step {
+        Step::Release { memory: from, pages } if from == memory => pages.count,
+        _ => 0,
+    };
+    tx.draft.steps.iter().map(given_up).sum()
+}
+
 impl Outlook {
     /// Before any victim leaves.
     pub(super) fn now(tx: &Transaction<'_>) -> Self {
@@ -79,20 +91,22 @@ impl Outlook {
         Occupancy { frames, pages, change: &self.change, gone: &self.gone }
     }
 
-    /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of
-    /// these, or `None` if there is not enough. Other steps of the plan free frames there too late.
+    /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
+    /// or `None` if there is not enough. Of the frames that are free once the plan is done, `late` are not free yet. Where
+    /// frames have numbers, nothing tells these from others. The host is not looked at.
     fn room_beside(
         &mut self,
         tx: &Transaction<'_>,
         memory: MemoryId,
-        pages: u32,
+        (pages, late): (u32, u32),
         room_for: Option<PageRun>,
     ) -> Option<Vec<u32>> {
-        let leaves_later = |step: &Step| matches!(*step, Step::Release { memory: from, .. } if from == memory);
-        if tx.draft.steps.iter().any(leaves_later) {
+        if memory.on_host() || late > 0 && tx.memory.physical.is_some() {
             return None;
         }
-        self.room_after(tx, memory, pages, room_for)
+        let blocks = self.room_for(tx, memory, (pages, pages + late), room_for)?;
+        self.change.precede(memory, late);
+        Some(blocks)
     }
 
     /// The same for pages that come there behind all other steps of the plan.
@@ -103,7 +117,18 @@ impl Outlook {
         pages: u32,
         room_for: Option<PageRun>,
     ) -> Option<Vec<u32>> {
-        let missing = tx.memory.frames.missing(memory, pages, &self.change)?;
+        self.room_for(tx, memory, (pages, pages), room_for)
+    }
+
+    /// The same for pages that need more free frames than they take.
+    fn room_for(
+        &mut self,
+        tx: &Transaction<'_>,
+        memory: MemoryId,
+        (pages, needed): (u32, u32),
+        room_for: Option<PageRun>,
+    ) -> Option<Vec<u32>> {
+        let missing = tx.memory.frames.missing(memory, needed, &self.change)?;
         let blocks = spare::Removable { memory, near: room_for, removed: &self.removed };
         let (blocks, frames) = blocks.until(tx, missing);
         if frames < missing {

@@ -19,6 +19,12 @@ impl Change {
         *peak = (*peak).max(*net);
     }
 
+    /// What was gained last comes before the steps that give up this many frames.
+    pub fn precede(&mut self, memory: MemoryId, later: u32) {
+        let (net, peak) = (self.net[memory.index()], &mut self.peak[memory.index()]);
+        *peak = (*peak).max(net + later as i32);
+    }
+
     /// Frames that are free, even if the plan gave up others before.
     pub fn take(&mut self, memory: MemoryId, frames: u32) {
         self.net[memory.index()] += frames as i32;

@@ -353,6 +353,24 @@ fn what_lies_on_the_host_comes_ahead_to_a_neighbour_and_what_lies_there_comes_on
 }
 
 #[test]
+fn a_block_goes_to_the_neighbour_from_which_another_comes_back() {
+    let config = MemoryConfig {
+        demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
+        prefetch: choice("tree", r#"{"threshold": 1}"#),
+        eviction: choice("lru-block", "{}"),
+        page_size: Bytes(64 << 10),
+        ..MemoryConfig::default()
+    };
+    for (lends, expected) in [(64, "gpu1"), (63, "host")] {
+        let mut manager = allocated(Manager::new(&config, &Topology::of(vec![40, lends])).unwrap());
+        // The first page of a block finds room; the others do not, and the other block leaves for them.
+        (0..2).for_each(|block| _ = write(&mut manager, block * 32));
+        let back = write(&mut manager, 0);
+        assert_eq!(shown(&back[..1], "eviction"), [format!("copy 32x32 gpu0 {expected} eviction")], "{lends}");
+    }
+}
+
+#[test]
 fn what_leaves_for_the_host_stays_mapped_and_comes_back_when_it_is_used_often() {
     let config = MemoryConfig {
         page_size: Bytes(64 << 10),
