@@ -68,6 +68,10 @@ pub struct Statistics {
     /// none.
     #[serde(skip_serializing_if = "is_zero")]
     pub staged: u64,
+    /// Pages that `multi-path` brought as `local-path` does, because more GPUs borrowed memory than lent it. Not listed if
+    /// there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fell_back: u64,
     /// Replicas given up because a memory was full.
     pub evictions_dropped: u64,
     /// Pages that came to a GPU's memory again after they had left one that was full, each time. Not listed if there are

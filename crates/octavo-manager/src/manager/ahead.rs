@@ -53,12 +53,16 @@ impl Manager {
         let mut draft = self.unfinished.open_for(PlanClass::Prefetch);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         migrate::move_all(&mut tx, &kept, to, Cause::Prefetch);
-        let beside = path == Path::Multi && !tx.memory.demotion.crowded();
-        let by = if beside && !on_host.is_empty() { lender(&mut tx, to, on_host.len() as u32) } else { None };
+        let crowded = path == Path::Multi && tx.memory.demotion.crowded();
+        let beside = path == Path::Multi && !crowded && !on_host.is_empty();
+        let by = if beside { lender(&mut tx, to, on_host.len() as u32) } else { None };
         if by.is_some_and(|by| stage(&mut tx, &on_host, by)) {
             tx.draft.cause.get_or_insert(Cause::Staging);
         } else {
+            let before = tx.memory.statistics.prefetched;
             migrate::move_all(&mut tx, &on_host, to, Cause::Prefetch);
+            let statistics = &mut tx.memory.statistics;
+            statistics.fell_back += if crowded { statistics.prefetched - before } else { 0 };
         }
         self.memory.statistics.prefetch_plans += u64::from(!draft.is_empty());
         self.unfinished.commit(&mut self.memory, draft, plans);

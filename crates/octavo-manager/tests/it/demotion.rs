@@ -353,6 +353,19 @@ fn what_lies_on_the_host_comes_ahead_to_a_neighbour_and_what_lies_there_comes_on
 }
 
 #[test]
+fn more_borrowers_than_lenders_fall_back_to_the_local_path_and_are_counted() {
+    let ahead = ("multi-path", r#"{"blocks": 1, "stride": 1}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[64, 64, 300]);
+    // GPU 0 evicts block 0, and GPU 1 block 4: now two of three GPUs borrow memory.
+    (0..3).for_each(|block| _ = write(&mut manager, block * 32));
+    assert_eq!(manager.statistics().fell_back, 0);
+    (4..6).for_each(|block| _ = by(&mut manager, 1, block * 32));
+    let plans = by(&mut manager, 1, 6 * 32);
+    assert_eq!(shown(&plans, "224")[0], "copy 224x32 host gpu1 prefetch");
+    assert_eq!(manager.statistics().fell_back, 32);
+}
+
+#[test]
 fn a_block_goes_to_the_neighbour_from_which_another_comes_back() {
     let config = MemoryConfig {
         demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),

@@ -128,7 +128,8 @@ class Found:
     driver, `faults`."""
     pages: pl.DataFrame
     """One row for each case and system: pages that left for the host and for neighbours, that neighbours gave up for
-    their own and gave back, and where those came from that came to GPUs."""
+    their own and gave back, that `multi-path` brought as `local-path` does, and where those came from that came to
+    GPUs."""
     lenders: pl.DataFrame
     """Who lends to whom with all techniques: `case` and what `octavo.runs.lending.totals` has."""
     sources: pl.DataFrame
@@ -230,6 +231,7 @@ _PAGES = {
     "fetched_from_spare": "from_neighbours",
     "prefetched": "prefetched",
     "staged": "staged",
+    "fell_back": "fell_back",
 }
 """Counts of the manager, and what the table calls them."""
 
