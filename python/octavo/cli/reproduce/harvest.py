@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "octavo reproduce harvest --reduced",
-    "octavo reproduce harvest --case 1 --scale 0.01",
+    "octavo reproduce harvest --case 1 --scale 0.03 --fidelity page",
     "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
     "octavo reproduce harvest --case llm --scale 0.002 --node hgx-h100-8",
     "octavo reproduce harvest --sensitivity spare --scale 0.01",
@@ -49,6 +49,7 @@ def harvest(
     need: Annotated[
         float, typer.Option("--need", min=1.0, help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.")
     ] = 1.5,
+    fidelity: options.Fidelity = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -76,7 +77,7 @@ def harvest(
     with watching(quiet=quiet) as watch:
         study = studies.Study(
             output,
-            tuple(options.overrides(assignments, scale, seed)),
+            tuple(options.overrides(assignments, scale, seed, fidelity=fidelity)),
             chosen,
             node,
             need,
