@@ -9,7 +9,7 @@ import pytest
 import octavo
 from octavo.cli.commands import COMMANDS, Imported
 
-HEAVY = ("polars", "numpy", "matplotlib", "altair", "rich.progress")
+HEAVY = ("polars", "numpy", "matplotlib", "rich.progress")
 
 
 def imported_by(code):

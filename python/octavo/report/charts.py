@@ -1,4 +1,4 @@
-"""The charts, as Vega-Lite specifications that Altair writes; the page puts rows and widths in.
+"""The charts, as Vega-Lite specifications; the page puts rows and widths in.
 
 Lines and texts have names of the style sheet (`var(--…)`), so that light, dark and print need no second drawing; what
 stands for something has its colour of `octavo.runs.colours` in all of them.
@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-
 from octavo.explain.words import WAITED
 from octavo.report import charts_over_time as over_time
-from octavo.report.drawing import PHASES, PLAIN, ROWS, TIME, causes_scale, scale_of, sized
+from octavo.report.drawing import PHASES, PLAIN, TIME, causes_scale, channel, chart, marks, scale_of
 from octavo.runs import colours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_STEPS = [step * 10**power for power in range(-3, 4) for step in (1, 1.2, 1.5, 2, 3, 5, 7)]
+    from octavo.report.drawing import Part
+
+_STEPS = [float(f"{step}e{power}") for power in range(-3, 4) for step in (1, 1.2, 1.5, 2, 3, 5, 7)]
 """Marks of logarithmic axes of speed-ups."""
 _TEXT, _LINE = "var(--soft)", "var(--line)"
 
@@ -79,117 +79,119 @@ def config() -> dict[str, Any]:
     }
 
 
-def _label() -> alt.Y:
-    return alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=400, labelOverlap=False, domain=False))
+_LABEL = channel("label:N", sort=None, title=None, axis={"labelLimit": 400, "labelOverlap": False, "domain": False})
 
 
-def _speedup(variants: Mapping[str, str]) -> dict[str, Any]:
-    x = alt.X(
+def _speedup(variants: Mapping[str, str]) -> Part:
+    x = channel(
         "speedup:Q",
         title="speed-up, logarithmic",
-        scale=alt.Scale(type="log", base=2, nice=False, padding=24),
-        axis=alt.Axis(format="~g", values=_STEPS),
+        scale={"type": "log", "base": 2, "nice": False, "padding": 24},
+        axis={"format": "~g", "values": _STEPS},
     )
-    colour = alt.Color("variant:N", scale=scale_of(variants), legend=None)
-    about = ["label:N", alt.Tooltip("speedup:Q", format=".3f"), alt.Tooltip("time_ms:Q", format=".4g", title="ms")]
-    base = alt.Chart(ROWS).encode(y=_label())
-    bars = base.mark_bar(height={"band": 0.7}).encode(x=x, x2=alt.X2Datum(1), color=colour, tooltip=about)
-    published = base.transform_filter("isValid(datum.published)").mark_tick(
-        thickness=3, height={"band": 0.95}, color="var(--ink)", aria=False
+    bar = {
+        "y": _LABEL,
+        "x": x,
+        "x2": {"datum": 1},
+        "color": channel("variant:N", scale=scale_of(variants), legend=None),
+        "tooltip": [
+            channel("label:N"),
+            channel("speedup:Q", format=".3f"),
+            channel("time_ms:Q", format=".4g", title="ms"),
+        ],
+    }
+    published = {
+        "y": _LABEL,
+        "x": channel("published:Q"),
+        "tooltip": [channel("label:N"), channel("published:Q", format=".2f")],
+    }
+    interval = {"y": _LABEL, "x": channel("low:Q"), "x2": channel("high")}
+    value = {"y": _LABEL, "x": channel("end:Q"), "text": channel("speedup:Q", format=".2f")}
+    ink = {"color": "var(--ink)", "aria": False}
+    return chart(
+        marks("bar", bar, height={"band": 0.7}),
+        marks("rule", {"x": {"datum": 1}}, color=_TEXT, aria=False),
+        marks("tick", published, only="isValid(datum.published)", thickness=3, height={"band": 0.95}, **ink),
+        marks("rule", interval, only="isValid(datum.low)", strokeWidth=1.5, **ink),
+        marks("text", value, align="left", dx=5, color=_TEXT, fontSize=11, aria=False),
+        height={"step": 20},
     )
-    texts = base.mark_text(align="left", dx=5, color=_TEXT, fontSize=11, aria=False).encode(
-        x=alt.X("end:Q"), text=alt.Text("speedup:Q", format=".2f")
-    )
-    rule = alt.Chart(ROWS).mark_rule(color=_TEXT, aria=False).encode(x=alt.XDatum(1))
-    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color="var(--ink)", strokeWidth=1.5, aria=False)
-    intervals = whiskers.encode(x=alt.X("low:Q"), x2="high")
-    marks = published.encode(x=alt.X("published:Q"), tooltip=["label:N", alt.Tooltip("published:Q", format=".2f")])
-    return sized(alt.layer(bars, rule, marks, intervals, texts), {"step": 20})
 
 
-def _sweep(series: Mapping[str, str], field: str, title: str) -> dict[str, Any]:
+def _sweep(series: Mapping[str, str], field: str, title: str) -> Part:
     """A line for each of what else differs, through its points; bars across points are intervals of replicates."""
-    x = alt.X("value:Q", title="value", scale=alt.Scale(nice=False, zero=False, padding=12))
-    y = alt.Y(f"{field}:Q", title=title, axis=alt.Axis(format=PLAIN, tickCount=5))
-    colour = alt.Color("series:N", scale=scale_of(series), legend=alt.Legend(labelLimit=280, columns=3))
-    about = ["label:N", alt.Tooltip("value:Q", title="value"), alt.Tooltip(f"{field}:Q", format=".4g", title=title)]
-    base = alt.Chart(ROWS)
-    lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour, order="value:Q")
-    points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=about)
-    layers = [lines, points]
+    both = {
+        "x": channel("value:Q", title="value", scale={"nice": False, "zero": False, "padding": 12}),
+        "y": channel(f"{field}:Q", title=title, axis={"format": PLAIN, "tickCount": 5}),
+        "color": channel("series:N", scale=scale_of(series), legend={"labelLimit": 280, "columns": 3}),
+    }
+    about = [
+        channel("label:N"),
+        channel("value:Q", title="value"),
+        channel(f"{field}:Q", format=".4g", title=title),
+    ]
+    layers = [
+        marks("line", {**both, "order": channel("value:Q")}, strokeWidth=1.5),
+        marks("point", {**both, "tooltip": about}, filled=True, size=45, opacity=1),
+    ]
     if field == "time_ms":
-        whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, aria=False)
-        layers.append(whiskers.encode(x=x, y=alt.Y("low:Q"), y2="high", color=colour))
-    return sized(alt.layer(*layers), 220)
+        ends = {**both, "y": channel("low:Q"), "y2": channel("high")}
+        layers.append(marks("rule", ends, only="isValid(datum.low)", strokeWidth=1.5, aria=False))
+    return chart(*layers, height=220)
 
 
-def _waits() -> dict[str, Any]:
-    scale = alt.Scale(domain=list(WAITED.values())[:-1], range=list(colours.WAITS))
+def _waits() -> Part:
+    scale = {"domain": list(WAITED.values())[:-1], "range": list(colours.WAITS)}
     return _parts("part", scale, "mean_us", "mean wait of a fault in µs", "mean_us")
 
 
-def _causes(causes: list[str]) -> dict[str, Any]:
+def _causes(causes: list[str]) -> Part:
     return _parts(
         "cause", causes_scale(causes), "relative", "run time relative to the baseline, split as the accesses' time is"
     )
 
 
-def _phases() -> dict[str, Any]:
-    scale = alt.Scale(domain=list(PHASES), range=list(PHASES.values()))
-    return _parts("phase", scale, "time_ms", TIME)
+def _phases() -> Part:
+    return _parts("phase", scale_of(PHASES), "time_ms", TIME)
 
 
-def _parts(part: str, scale: alt.Scale, length: str, title: str, time: str = "time_ms") -> dict[str, Any]:
+def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms") -> Part:
     """One bar a run, made of its parts in their order; `time` is the field of their times, its end the unit."""
-    chart = (
-        alt.Chart(ROWS)
-        .mark_bar(height={"band": 0.75})
-        .encode(
-            y=_label(),
-            x=alt.X(f"{length}:Q", title=title),
-            color=alt.Color(f"{part}:N", scale=scale),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                "label:N",
-                f"{part}:N",
-                alt.Tooltip("share:Q", format=".1%"),
-                alt.Tooltip(f"{time}:Q", format=".4g", title=time.rpartition("_")[2]),
-            ],
-        )
-    )
-    return sized(chart, {"step": 22})
+    encoding = {
+        "y": _LABEL,
+        "x": channel(f"{length}:Q", title=title),
+        "color": channel(f"{part}:N", scale=scale),
+        "order": channel("order:Q"),
+        "tooltip": [
+            channel("label:N"),
+            channel(f"{part}:N"),
+            channel("share:Q", format=".1%"),
+            channel(f"{time}:Q", format=".4g", title=time.rpartition("_")[2]),
+        ],
+    }
+    return chart(marks("bar", encoding, height={"band": 0.75}), height={"step": 22})
 
 
-def _roofline() -> dict[str, Any]:
+def _roofline() -> Part:
     """Ceilings as lines, and a mark for each buffer; what is a buffer has a placement."""
     axes = {
-        "x": alt.X("alpha:Q", title="operations a byte", scale=alt.Scale(type="log", nice=False)),
-        "y": alt.Y("operations:Q", title="operations a second", scale=alt.Scale(type="log"), axis=_powers()),
+        "x": channel("alpha:Q", title="operations a byte", scale={"type": "log", "nice": False}),
+        "y": channel(
+            "operations:Q", title="operations a second", scale={"type": "log"}, axis={"format": "~s", "tickCount": 5}
+        ),
     }
-    about = ["what:N", alt.Tooltip("alpha:Q", format=".3g"), alt.Tooltip("operations:Q", format=".3s")]
-    base = alt.Chart(ROWS)
-    lines = (
-        base.transform_filter("!isValid(datum.placement)")
-        .mark_line(strokeWidth=1.5, color=_TEXT)
-        .encode(**axes, strokeDash=alt.StrokeDash("what:N", sort=None, legend=alt.Legend(columns=1, labelLimit=280)))
+    legend = {"columns": 1, "labelLimit": 280}
+    about = [channel("what:N"), channel("alpha:Q", format=".3g"), channel("operations:Q", format=".3s")]
+    ceilings = {**axes, "strokeDash": channel("what:N", sort=None, legend=legend)}
+    buffers = {
+        **axes,
+        "color": channel("what:N", sort=None, scale={"range": list(colours.BUFFERS)}, legend=legend),
+        "shape": channel("placement:N", legend={"columns": 3}),
+        "tooltip": [*about, channel("placement:N")],
+    }
+    return chart(
+        marks("line", ceilings, only="!isValid(datum.placement)", strokeWidth=1.5, color=_TEXT),
+        marks("point", buffers, only="isValid(datum.placement)", filled=True, size=90, opacity=1),
+        height=260,
+        resolve={"scale": {"color": "independent", "strokeDash": "independent"}},
     )
-    marks = (
-        base.transform_filter("isValid(datum.placement)")
-        .mark_point(filled=True, size=90, opacity=1)
-        .encode(
-            **axes,
-            color=alt.Color(
-                "what:N",
-                sort=None,
-                scale=alt.Scale(range=list(colours.BUFFERS)),
-                legend=alt.Legend(columns=1, labelLimit=280),
-            ),
-            shape=alt.Shape("placement:N", legend=alt.Legend(columns=3)),
-            tooltip=[*about, "placement:N"],
-        )
-    )
-    return sized(alt.layer(lines, marks).resolve_scale(color="independent", strokeDash="independent"), 260)
-
-
-def _powers() -> alt.Axis:
-    return alt.Axis(format="~s", tickCount=5)

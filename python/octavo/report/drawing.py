@@ -1,10 +1,9 @@
-"""Shared parts of the report's charts: rows, sizes and colours."""
+"""Shared parts of the report's charts, as Vega-Lite writes them: channels, marks, sizes and colours."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
-
-import altair as alt
 
 from octavo.report.phases import ORDER
 from octavo.runs import colours
@@ -12,25 +11,45 @@ from octavo.runs import colours
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-ROWS = alt.NamedData("rows")
-"""The page puts them in."""
+Part = dict[str, Any]
+"""A part of a specification in Vega-Lite."""
+
 TIME = "time in ms"
 PLAIN = ",.3~r"
 """Numbers of axes: three digits, and no letters for powers."""
 PHASES = dict(zip(ORDER, colours.PHASES.values(), strict=True))
 """Phases as totals have them."""
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_TYPES = {"Q": "quantitative", "N": "nominal"}
 
 
-def scale_of(shades: Mapping[str, str]) -> alt.Scale:
+def channel(of: str, **about: object) -> Part:
+    """What a channel shows: a field and its type, such as `time_ms:Q` or `sum(pages):Q`; of a second end, the field."""
+    found = re.fullmatch(r"(?:(\w+)\()?(\w+)\)?(?::([QN]))?", of)
+    if found is None:
+        raise ValueError(of)
+    aggregate, field, kind = found.groups()
+    given = {"aggregate": aggregate, "field": field, "type": _TYPES.get(kind)}
+    return {name: value for name, value in given.items() if value is not None} | about
+
+
+def marks(kind: str, encoding: Part, *, only: str | None = None, **looks: object) -> Part:
+    """One layer: marks of a kind for all rows, or for those of which the expression `only` is true."""
+    kept = {} if only is None else {"transform": [{"filter": only}]}
+    return {"mark": {"type": kind, **looks}, "encoding": encoding, **kept}
+
+
+def scale_of(shades: Mapping[str, str]) -> Part:
     """Colours by name."""
-    return alt.Scale(domain=list(shades), range=list(shades.values()))
+    return {"domain": list(shades), "range": list(shades.values())}
 
 
-def causes_scale(causes: Sequence[str]) -> alt.Scale:
+def causes_scale(causes: Sequence[str]) -> Part:
     """Colours of causes, by the names that pages show."""
-    return alt.Scale(domain=list(causes), range=[colours.CAUSES[cause.replace(" ", "_")] for cause in causes])
+    return {"domain": list(causes), "range": [colours.CAUSES[cause.replace(" ", "_")] for cause in causes]}
 
 
-def sized(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int | dict[str, int]) -> dict[str, Any]:
-    """The specification of a chart that is as wide as its place."""
-    return chart.properties(width="container", height=height).to_dict(validate=True)
+def chart(*layers: Part, height: int | Part, **about: object) -> Part:
+    """The specification of a chart that is as wide as its place; the page puts the rows in."""
+    drawn = layers[0] if len(layers) == 1 else {"layer": list(layers)}
+    return {"$schema": _SCHEMA, "data": {"name": "rows"}, "width": "container", "height": height, **drawn, **about}

@@ -1,4 +1,4 @@
-// Charts: a specification that Altair wrote, the rows it shows, and the table behind it.
+// Charts: a specification, the rows it shows, and the table behind it.
 
 const specifications = JSON.parse(document.getElementById("specifications").textContent);
 
