@@ -197,7 +197,7 @@ def test_every_shipped_input_resolves():
 
 
 def test_faults_cost_more_one_at_a_time_and_less_on_a_wider_bus(small):
-    found = paging.faults(replace(small, applications=("blk",)))
+    found = paging.faults(replace(small, applications=("streamcluster",)))
     speed = {row["setting"]: row for row in found.means.to_dicts()}
     assert list(speed) == [name for name, *_ in paging.FAULTS]
     base = {name: row["4 KiB pages"] for name, row in speed.items()}

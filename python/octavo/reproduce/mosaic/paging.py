@@ -29,7 +29,7 @@ FAULTS: tuple[tuple[str, under.Overrides, under.Overrides], ...] = (
     ("no time but the bus's", (f"{SERVICE}.service=0ns",), ()),
     ("16 faults at a time", (f"{SERVICE}.servers=16",), ()),
     ("one fault at a time", (f"{SERVICE}.servers=1",), ()),
-    ("a quarter of the wavefronts", ("node.compute.wavefronts_per_simd=3",), ()),
+    ("half of the wavefronts", ("node.compute.wavefronts_per_simd=6",), ()),
     ("faults share no bus", UNSHARED, (f"{SERVICE}.service=318us",)),
 )
 """What each setting changes, and what further with 2 MiB pages."""
