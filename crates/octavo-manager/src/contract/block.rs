@@ -108,6 +108,15 @@ mod tests {
     }
 
     #[test]
+    fn each_page_is_in_the_set_or_not() {
+        let mut map = BlockMap::EMPTY;
+        [0, 63, 64, 200, 511].into_iter().for_each(|index| map.insert(index));
+        map.remove(200);
+        let members = (0..512).filter(|&index| map.contains(index));
+        assert_eq!(members.collect::<Vec<_>>(), [0, 63, 64, 511]);
+    }
+
+    #[test]
     fn the_first_missing_page_is_found_across_words() {
         let mut map = BlockMap::EMPTY;
         map.insert_range(0, 100);

@@ -83,3 +83,30 @@ impl PageView {
         self.resident.len() > 1
     }
 }
+
+#[cfg(test)]
+impl PageView {
+    /// A managed page whose only copy is on the host, and which no plan holds.
+    pub(crate) fn on_the_host_alone() -> Self {
+        Self {
+            page: PageId(5),
+            allocated: true,
+            kind: Kind::Managed,
+            space: SpaceId(0),
+            owner: MemoryId::host(0),
+            resident: MemoryMask::only(MemoryId::host(0)),
+            mapped: ProcessorMask::EMPTY,
+            writable: ProcessorMask::EMPTY,
+            mode: Mode::Plain,
+            attributes: 0,
+            busy: false,
+            touched: false,
+        }
+    }
+
+    /// The same, with its only copy in the memory of a GPU.
+    pub(crate) fn on_a_gpu_alone(gpu: usize) -> Self {
+        let memory = MemoryId::gpu(gpu);
+        Self { owner: memory, resident: MemoryMask::only(memory), ..Self::on_the_host_alone() }
+    }
+}

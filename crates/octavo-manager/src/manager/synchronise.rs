@@ -39,3 +39,28 @@ impl Manager {
         sole && !page.busy && page.space == space && !self.memory.keeps(page.page)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::HOST_MEMORY;
+    use crate::contract::topology::Topology;
+    use crate::strategies::config::MemoryConfig;
+
+    #[test]
+    fn what_one_gpu_alone_has_goes_home() {
+        let manager = Manager::new(&MemoryConfig::default(), &Topology::unlimited(2)).unwrap();
+        let page = PageView::on_a_gpu_alone(1);
+        assert!(manager.goes_home(SpaceId(0), &page));
+        assert!(!manager.goes_home(SpaceId(1), &page), "it belongs to another application");
+        for stays in [
+            PageView { busy: true, ..page },
+            PageView { resident: page.resident.with(HOST_MEMORY), ..page },
+            PageView { mode: Mode::Spare, ..page },
+            PageView { mode: Mode::Broadcast, ..page },
+            PageView::on_the_host_alone(),
+        ] {
+            assert!(!manager.goes_home(SpaceId(0), &stays), "{stays:?}");
+        }
+    }
+}

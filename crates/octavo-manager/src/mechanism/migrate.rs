@@ -91,3 +91,35 @@ pub(crate) fn move_all(tx: &mut Transaction<'_>, pages: &[PageId], to: MemoryId,
     });
     moved
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::HOST_MEMORY;
+    use crate::contract::kind::Kind;
+    use crate::contract::masks::MemoryMask;
+
+    #[test]
+    fn a_page_may_come_if_nothing_holds_it_and_it_has_one_copy_elsewhere() {
+        let here = MemoryId::gpu(0);
+        let (host, other) = (PageView::on_the_host_alone(), PageView::on_a_gpu_alone(1));
+        let both = other.resident.with(HOST_MEMORY);
+        let untouched = PageView { resident: MemoryMask::EMPTY, ..host };
+        let kept = PageView { mode: Mode::Spare, ..other };
+        for comes in [host, other, untouched, kept, PageView { resident: both, ..kept }] {
+            assert!(may_come(&comes, here), "{comes:?}");
+            assert_eq!(movable(&comes, here), comes != untouched, "{comes:?}");
+        }
+        for stays in [
+            PageView { allocated: false, ..host },
+            PageView { kind: Kind::Device, ..host },
+            PageView { busy: true, ..host },
+            PageView { resident: both, ..other },
+            PageView { mode: Mode::Broadcast, ..other },
+            PageView { mode: Mode::Everywhere, ..other },
+            PageView::on_a_gpu_alone(0),
+        ] {
+            assert!(!may_come(&stays, here), "{stays:?}");
+        }
+    }
+}

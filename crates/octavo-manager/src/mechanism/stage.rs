@@ -73,3 +73,27 @@ fn copy(tx: &mut Transaction<'_>, run: PageRun, lender: MemoryId) {
     tx.invalidate(page.mapped, run);
     tx.stage(run, page.owner, lender);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::kind::Kind;
+    use crate::contract::masks::MemoryMask;
+
+    #[test]
+    fn what_the_host_alone_has_and_no_plan_holds_can_be_staged() {
+        let page = PageView::on_the_host_alone();
+        assert!(stageable(&page));
+        for stays in [
+            PageView { allocated: false, ..page },
+            PageView { resident: MemoryMask::EMPTY, ..page },
+            PageView { kind: Kind::Pinned, ..page },
+            PageView { busy: true, ..page },
+            PageView { resident: page.resident.with(MemoryId::gpu(1)), ..page },
+            PageView { mode: Mode::Everywhere, ..page },
+            PageView::on_a_gpu_alone(1),
+        ] {
+            assert!(!stageable(&stays), "{stays:?}");
+        }
+    }
+}

@@ -170,3 +170,25 @@ impl FrameStore {
         &mut self.bases[index]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_comes_back_takes_over_a_home_without_pages_in_their_places() {
+        let mut memory = FrameStore::new(4, 12);
+        memory.grow(16);
+        while memory.add_large_frame() {}
+        let space = SpaceId(0);
+        memory.put(PageId(1), space, 1, true);
+        memory.put(PageId(6), space, 2, true);
+        assert_eq!((memory.home(0), memory.home(1)), (Some(0), None));
+        memory.replace(1, Content::Free);
+        memory.replace(3, Content::Page(PageId(7)));
+        assert_eq!((memory.home(0), memory.home(1)), (None, Some(0)));
+        assert_eq!(memory.frames[0].matching, 2, "pages 6 and 7");
+        memory.replace(8, Content::Page(PageId(0)));
+        assert_eq!(memory.home(0), None, "a large frame that is no home does not become one");
+    }
+}

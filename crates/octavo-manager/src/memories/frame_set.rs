@@ -59,5 +59,7 @@ mod tests {
         set.set(1000, false);
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 64, 130]);
         assert_eq!((set.first(), set.contains(64), set.contains(63), set.contains(999)), (Some(0), true, false, false));
+        [0, 64].into_iter().for_each(|frame| set.set(frame, false));
+        assert_eq!(set.first(), Some(130));
     }
 }

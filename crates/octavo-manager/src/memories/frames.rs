@@ -242,3 +242,21 @@ impl Frames {
         self.limit[index] = self.limit[index].min(self.held[index]).max(self.capacity[index]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_leaves_the_reserve_less_until_it_is_freed() {
+        let mut frames = Frames::new(&Topology::of(vec![100]));
+        let gpu = MemoryId::gpu(0);
+        frames.hold(gpu, 100);
+        frames.stay(gpu, 45);
+        (0..20).for_each(|_| frames.stays_no_more(gpu));
+        assert_eq!(frames.staying(gpu), 25);
+        assert_eq!(frames.excess(gpu, 10, 25), 10);
+        assert_eq!(frames.excess(gpu, 30, 25), 25, "half of the memory, less what stays");
+        assert_eq!(frames.excess(gpu, 30, 60), 0, "more than half stays");
+    }
+}

@@ -172,3 +172,40 @@ impl FrameStore {
         hole.map(|offset| large * self.span + offset)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each base frame of the last large frame holds.
+    fn last(memory: &FrameStore) -> Vec<Content> {
+        let end = memory.contents.len() as u32;
+        (end - memory.span..end).map(|frame| memory.content(frame)).collect()
+    }
+
+    #[test]
+    fn a_memory_that_grows_fills_its_last_large_frame_first() {
+        let mut memory = FrameStore::new(4, 6);
+        while memory.add_large_frame() {}
+        assert_eq!(last(&memory), [Content::Free, Content::Free, Content::Absent, Content::Absent]);
+        assert_eq!((memory.hole(1), memory.frames[1].used), (Some(4), 2));
+        memory.enlarge(5);
+        assert_eq!(memory.total, 6, "frames are never taken away");
+        memory.enlarge(7);
+        assert_eq!(last(&memory), [Content::Free, Content::Free, Content::Free, Content::Absent]);
+        memory.enlarge(13);
+        assert_eq!(last(&memory), [Content::Free; 4]);
+        assert_eq!(memory.frames[1].used, 0);
+        while memory.add_large_frame() {}
+        assert_eq!((memory.frames.len(), memory.frames[3].used), (4, 3));
+    }
+
+    #[test]
+    fn large_frames_that_are_not_made_yet_are_whole_when_they_are() {
+        let mut memory = FrameStore::new(4, 6);
+        assert!(memory.add_large_frame());
+        memory.enlarge(8);
+        assert!(memory.add_large_frame() && !memory.add_large_frame());
+        assert_eq!(last(&memory), [Content::Free; 4]);
+    }
+}

@@ -2,6 +2,8 @@
 
 use octavo_units::Bytes;
 
+use crate::pages::residency::Residency;
+
 use super::*;
 
 fn pages(page_size: u64) -> Pages {
@@ -45,6 +47,114 @@ fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
     let map = pages.resident_in_block(HOST_MEMORY, PageId(40));
     assert_eq!(map.iter().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
     assert_eq!(pages.block(PageId(40)), PageRun { first: PageId(32), count: 32 });
+}
+
+#[test]
+fn what_left_is_counted_by_runs_of_neighbours_in_each_block() {
+    let mut pages = pages(4096);
+    allocate_on_host(&mut pages, PageRun { first: PageId(0), count: 2048 });
+    let counts = |pages: &Pages| [0, 600, 1100, 1600].map(|page| pages.departures(PageId(page)));
+    pages.note_left(&[509, 510, 511, 512].map(PageId));
+    assert_eq!(counts(&pages), [1, 1, 0, 0]);
+    pages.note_left(&[1030, 1031, 1033].map(PageId));
+    assert_eq!(counts(&pages), [1, 1, 2, 0]);
+}
+
+#[test]
+fn managed_memory_is_told_from_all_other() {
+    let mut pages = pages(4096);
+    let (managed, system) = (PageRun { first: PageId(4), count: 2 }, PageRun { first: PageId(8), count: 2 });
+    pages.allocate(&managed.into());
+    assert!(pages.is_managed(PageId(4)) && pages.all_managed());
+    assert!(!pages.is_managed(PageId(6)), "nobody's");
+    pages.allocate(&Allocation { kind: Kind::System, ..system.into() });
+    assert!(!pages.is_managed(PageId(8)) && !pages.all_managed());
+}
+
+#[test]
+fn pages_of_the_operating_system_on_gpus_are_counted() {
+    let mut pages = pages(4096);
+    let (run, gpu) = (PageRun { first: PageId(8), count: 2 }, MemoryId::gpu(1));
+    pages.allocate(&Allocation { kind: Kind::System, ..run.into() });
+    pages.put(run, HOST_MEMORY);
+    for page in run.iter() {
+        let before = pages.state(page);
+        pages.change_state(page, &before, &PageState { owner: gpu, resident: MemoryMask::only(gpu), ..before });
+    }
+    assert_eq!(pages.system_held(gpu), 2);
+    let before = pages.state(run.first);
+    let home = PageState { owner: HOST_MEMORY, resident: MemoryMask::only(HOST_MEMORY), ..before };
+    pages.change_state(run.first, &before, &home);
+    assert_eq!(pages.system_held(gpu), 1);
+}
+
+#[test]
+fn large_pages_are_mapped_alike_in_all_their_words() {
+    let mut pages = pages(4096);
+    let run = PageRun { first: PageId(512), count: 512 };
+    allocate_on_host(&mut pages, run);
+    let (gpu, own) = (ProcessorId::gpu(1), ProcessorMask::only(ProcessorId::gpu(1)));
+    let memory = gpu.memory();
+    let at = |writable| PageState {
+        owner: memory,
+        mode: Mode::Plain,
+        resident: MemoryMask::only(memory),
+        mapped: own,
+        writable,
+    };
+    let set = |pages: &mut Pages, page: PageId, state: &PageState| {
+        let before = pages.state(page);
+        pages.change_state(page, &before, state);
+    };
+    run.iter().for_each(|page| set(&mut pages, page, &at(ProcessorMask::EMPTY)));
+    assert!(pages.mapped_alike(gpu, run) && !pages.mapped_alike(ProcessorId::gpu(0), run));
+    set(&mut pages, PageId(800), &at(own));
+    assert!(!pages.mapped_alike(gpu, run), "one page can be written");
+    run.iter().for_each(|page| set(&mut pages, page, &at(own)));
+    assert!(pages.mapped_alike(gpu, run));
+    set(&mut pages, PageId(1023), &PageState { mapped: ProcessorMask::EMPTY, ..at(ProcessorMask::EMPTY) });
+    assert!(!pages.mapped_alike(gpu, run), "the last page is not mapped");
+    assert!(pages.mapped_alike(gpu, PageRun { first: PageId(960), count: 16 }));
+}
+
+#[test]
+fn evictors_see_neither_what_is_kept_for_others_nor_what_is_the_operating_systems() {
+    let mut pages = pages(4096);
+    let gpu = MemoryId::gpu(1);
+    let (managed, device) = (PageRun { first: PageId(512), count: 8 }, PageRun { first: PageId(520), count: 4 });
+    allocate_on_host(&mut pages, managed);
+    let there = PageState {
+        owner: gpu,
+        mode: Mode::Plain,
+        resident: MemoryMask::only(gpu),
+        mapped: ProcessorMask::EMPTY,
+        writable: ProcessorMask::EMPTY,
+    };
+    for page in managed.iter() {
+        let before = pages.state(page);
+        let mode = if page.0 < 514 { Mode::Spare } else { Mode::Plain };
+        pages.change_state(page, &before, &PageState { mode, ..there });
+    }
+    let seen = |pages: &Pages| -> Vec<u32> {
+        Residency { pages, space: None }.resident_in_block(gpu, PageId(600)).iter().collect()
+    };
+    assert_eq!(seen(&pages), [2, 3, 4, 5, 6, 7]);
+    pages.allocate(&Allocation { kind: Kind::Device, ..device.into() });
+    pages.put(device, gpu);
+    assert_eq!(seen(&pages), [2, 3, 4, 5, 6, 7], "device memory stays");
+    let other = Residency { pages: &pages, space: Some(SpaceId(1)) };
+    assert!(other.resident_in_block(gpu, PageId(600)).is_empty());
+}
+
+#[test]
+fn allocations_are_in_order_whatever_the_order_they_came_in() {
+    let mut pages = pages(4096);
+    for first in [300, 100, 500, 200] {
+        pages.allocate(&PageRun { first: PageId(first), count: 50 }.into());
+    }
+    let firsts: Vec<u32> = pages.managed().iter().map(|run| run.first.0).collect();
+    assert_eq!(firsts, [100, 200, 300, 500]);
+    assert_eq!(pages.extent(PageId(510)), PageRun { first: PageId(500), count: 12 });
 }
 
 #[test]

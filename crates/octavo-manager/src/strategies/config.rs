@@ -246,6 +246,8 @@ pub(crate) fn built<P>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strategies::numa::{NumaConfig, NumaPolicy};
+    use crate::strategies::system::Huge;
 
     #[test]
     fn unknown_names_and_sizes_are_refused_with_their_key() {
@@ -255,6 +257,53 @@ mod tests {
         assert!(error.message.contains("did you mean `on-touch`?"), "{error}");
         let size = MemoryConfig { page_size: Bytes(8 << 10), ..Default::default() };
         assert_eq!(size.resolve().unwrap_err().key, "page_size");
+    }
+
+    #[test]
+    fn what_was_added_later_is_written_if_and_only_if_it_is_no_default() {
+        let written = |config: &MemoryConfig| serde_json::to_value(config).unwrap();
+        let default = written(&MemoryConfig::default());
+        let numa = NumaConfig { policy: NumaPolicy::Bind, nodes: vec!["host".to_owned()] };
+        let system = SystemConfig { huge_pages: Huge::Always, numa, ..SystemConfig::default() };
+        let others = MemoryConfig {
+            prefetch_plan: PrefetchPlan::Own,
+            system,
+            demotion: Choice::named("spare-memory"),
+            host_frames: HostFrames::Large,
+            padding: Padding::Trees,
+            synchronisation: Synchronisation::DirtyHome,
+            sharing: Choice::named("quota"),
+            guard: Choice::named("stock-driver"),
+            ..MemoryConfig::default()
+        };
+        let changed = written(&others);
+        for key in
+            ["prefetch_plan", "system", "demotion", "host_frames", "padding", "synchronisation", "sharing", "guard"]
+        {
+            assert!(default.get(key).is_none(), "{key} is a default");
+            assert!(changed.get(key).is_some(), "{key} is not");
+        }
+        let plain = SystemConfig { placement: Choice::named("gps"), ..SystemConfig::default() };
+        let plain = written(&MemoryConfig { system: plain, ..MemoryConfig::default() });
+        for key in ["huge_pages", "numa"] {
+            assert!(plain["system"].get(key).is_none(), "{key} is a default");
+            assert!(changed["system"].get(key).is_some(), "{key} is not");
+        }
+        assert_eq!(serde_json::from_value::<MemoryConfig>(changed).unwrap(), others);
+    }
+
+    #[test]
+    fn frames_have_numbers_for_an_allocator_or_large_pages_or_foreign_data() {
+        let plain = MemoryConfig::default();
+        let fragmentation = Fragmentation { index: 10, occupancy: 50, seed: 0 };
+        for (config, numbered) in [
+            (plain.clone(), false),
+            (MemoryConfig { allocator: Choice::named("cocoa"), ..plain.clone() }, true),
+            (MemoryConfig { sizing: Choice::named("mosaic"), ..plain.clone() }, true),
+            (MemoryConfig { fragmentation, ..plain }, true),
+        ] {
+            assert_eq!(config.numbers_frames().unwrap(), numbered, "{config:?}");
+        }
     }
 
     #[test]

@@ -69,5 +69,8 @@ mod tests {
         assert_eq!(homes(&mut dealer, &[1, 2], 3), [2, 1, 2], "the last of its own first");
         assert_eq!(homes(&mut dealer, &[1, 2], 2), [1, 2], "on from where it ended");
         assert_eq!(homes(&mut dealer, &[0, 1, 2, 3], 2), [0, 1], "not disturbed by the other");
+        assert_eq!(homes(&mut dealer, &[1, 2], 5), [1, 2, 1, 2, 1]);
+        assert_eq!(homes(&mut dealer, &[1, 2], 2), [2, 1], "five pages are two turns and one more");
+        assert_eq!(homes(&mut Dealer::new(4), &[0, 1, 2], 3), [2, 0, 1]);
     }
 }

@@ -123,3 +123,59 @@ impl KeptPage {
         now.mode = if as_before || on_host { Mode::Plain } else { Mode::Everywhere };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::HOST_MEMORY;
+    use crate::contract::masks::ProcessorMask;
+    use crate::contract::plan::Permission;
+
+    fn at(owner: MemoryId, mode: Mode) -> PageState {
+        let (mapped, writable) = (ProcessorMask::EMPTY, ProcessorMask::EMPTY);
+        PageState { owner, mode, resident: MemoryMask::only(owner), mapped, writable }
+    }
+
+    #[test]
+    fn a_mapping_ends_broadcasting_and_leaves_every_other_mode() {
+        let gpu = MemoryId::gpu(0);
+        let pages = PageRun::one(PageId(3));
+        let map = Step::Map {
+            processors: ProcessorMask::only(ProcessorId::gpu(1)),
+            pages,
+            target: Some(gpu),
+            permission: Permission::ReadWrite,
+            mode: MappingMode::Direct,
+        };
+        for (before, after) in
+            [(Mode::Broadcast, Mode::Plain), (Mode::Plain, Mode::Plain), (Mode::Everywhere, Mode::Everywhere)]
+        {
+            let state = at(gpu, before);
+            let mut kept = KeptPage { before: state, now: state, owed: None };
+            kept.redo(&map);
+            assert_eq!(kept.now.mode, after);
+            assert!(kept.now.writable.contains(ProcessorId::gpu(1)));
+        }
+    }
+
+    #[test]
+    fn a_page_of_the_ideal_bound_is_in_it_where_it_has_changed_hands() {
+        let (gpu, other) = (MemoryId::gpu(0), MemoryId::gpu(1));
+        let (plain, ideal) = (|memory| at(memory, Mode::Plain), |memory| at(memory, Mode::Everywhere));
+        for (before, planned, now, mode) in [
+            (plain(HOST_MEMORY), Mode::Everywhere, plain(HOST_MEMORY), Mode::Plain),
+            (plain(HOST_MEMORY), Mode::Everywhere, plain(gpu), Mode::Everywhere),
+            (plain(gpu), Mode::Everywhere, plain(gpu), Mode::Plain),
+            (plain(gpu), Mode::Everywhere, plain(other), Mode::Everywhere),
+            (ideal(gpu), Mode::Plain, ideal(gpu), Mode::Everywhere),
+            (ideal(gpu), Mode::Plain, plain(HOST_MEMORY), Mode::Plain),
+            (ideal(gpu), Mode::Plain, plain(other), Mode::Everywhere),
+            (plain(gpu), Mode::Plain, at(other, Mode::Spare), Mode::Spare),
+            (plain(gpu), Mode::Plain, plain(other), Mode::Plain),
+        ] {
+            let mut kept = KeptPage { before, now, owed: None };
+            kept.decree(planned);
+            assert_eq!(kept.now.mode, mode, "{before:?} to {planned:?}, now {now:?}");
+        }
+    }
+}

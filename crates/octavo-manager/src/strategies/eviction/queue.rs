@@ -159,6 +159,43 @@ mod tests {
         assert_eq!([queue.pop(), queue.pop(), queue.pop()], [Some(0), Some(1), None]);
     }
 
+    #[test]
+    fn thousands_of_keys_leave_in_the_order_of_their_use() {
+        let mut queue = UseQueue::default();
+        queue.grow(5000);
+        let mut list: VecDeque<u32> = VecDeque::new();
+        // Keys far apart in time, close together, and all at once.
+        let uses = (0..5000).chain((0..3000).map(|use_| use_ * 7919 % 5000)).chain(1000..1100);
+        for key in uses {
+            queue.push(key, |_| true);
+        }
+        let again: Vec<u32> = (0..3000).map(|use_| use_ * 7919 % 5000).chain(1000..1100).collect();
+        let last = |key: u32| again.iter().rposition(|&used| used == key).map_or(0, |at| at + 1);
+        let mut order: Vec<u32> = (0..5000).collect();
+        order.sort_by_key(|&key| last(key));
+        list.extend(order);
+        for _ in 0..2500 {
+            assert_eq!(queue.pop(), list.pop_front());
+        }
+        for key in [4, 9, 2] {
+            queue.push(key, |_| true);
+            list.retain(|&other| other != key);
+            list.push_back(key);
+        }
+        assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<VecDeque<_>>(), list);
+    }
+
+    #[test]
+    fn what_is_put_back_keeps_its_order_when_keys_are_numbered_anew() {
+        let mut queue = UseQueue::default();
+        queue.grow(4);
+        [3, 2, 1, 0].into_iter().for_each(|key| queue.push(key, |_| true));
+        let out: Vec<u32> = (0..3).filter_map(|_| queue.pop()).collect();
+        out.iter().rev().for_each(|&key| queue.put_back(key));
+        queue.grow(1 << 16);
+        assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [3, 2, 1, 0]);
+    }
+
     proptest! {
         /// Against a list, oldest first, with few keys and with so many that stamps have three bytes.
         #[test]
