@@ -25,6 +25,7 @@ pub use contract::counts::{NamedCounts, Statistics};
 pub use contract::error::ConfigError;
 pub use contract::event::{
     AccessCount, Accessed, Allocation, CounterNotification, CounterSpec, Event, Fault, KernelEnd, Needs, ReportSpec,
+    UnderWay,
 };
 pub use contract::failure::{Failure, occasion};
 pub use contract::geometry::Geometry;
@@ -55,6 +56,7 @@ pub use strategies::eviction::{EVICTIONS, Eviction};
 pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::host_frames::HostFrames;
 pub use strategies::numa::{Numa, NumaConfig, NumaPolicy};
+pub use strategies::outstanding::OutstandingAccesses;
 pub use strategies::padding::Padding;
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};

@@ -1,5 +1,6 @@
 //! `[executor]`: who carries plans out, and with which rules where there is no time.
 
+use octavo_manager::OutstandingAccesses;
 use octavo_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,7 @@ impl ExecutorChoice {
 /// Refuses what has no meaning without time, or without TLBs.
 pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
     check_walks(scenario)?;
+    check_outstanding(scenario)?;
     if matches!(scenario.executor, ExecutorChoice::Simulated(_)) {
         return Ok(());
     }
@@ -94,6 +96,15 @@ pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
     }
     let message = format!("executor.kind `instant` has no time: expected 0ns, found {}", scenario.record.interval);
     Err(Problem::new("record.interval", message))
+}
+
+/// At fidelity `page` accesses are settled many at a time, and none has a time at which it comes back.
+fn check_outstanding(scenario: &Scenario) -> Result<(), Problem> {
+    if scenario.memory.outstanding == OutstandingAccesses::Leave || scenario.node.fidelity.is_line() {
+        return Ok(());
+    }
+    let message = "node.fidelity `page` knows no outstanding accesses: expected leave, found stay";
+    Err(Problem::new("memory.outstanding", message.to_owned()))
 }
 
 /// No page tables are walked without time, nor at fidelity `page`.

@@ -336,6 +336,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
             numa: memory.system.numa,
         },
         eviction: set(memory.eviction),
+        outstanding: memory.outstanding,
         demotion: set(memory.demotion),
         host_frames: memory.host_frames,
         padding: memory.padding,

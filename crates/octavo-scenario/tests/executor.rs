@@ -42,6 +42,8 @@ fn what_has_no_meaning_is_refused() {
         let walks = refused(&[where_none, "record.walks=true"]);
         assert!(walks.contains("record.walks") && walks.contains("expected false, found true"), "{walks}");
     }
+    let outstanding = refused(&["node.fidelity=page", "memory.outstanding=stay"]);
+    assert!(outstanding.contains("memory.outstanding") && outstanding.contains("expected leave"), "{outstanding}");
     let unknown = refused(&["executor.kind=instnat"]);
     assert!(unknown.contains("did you mean `instant`?"), "{unknown}");
     let turn = refused(&["executor.kind=simulated", "executor.turn=2"]);

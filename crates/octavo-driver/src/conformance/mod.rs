@@ -23,7 +23,7 @@ mod watched;
 
 use std::ops::Range;
 
-use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology, Why};
+use octavo_manager::{EVICTIONS, MemoryConfig, OutstandingAccesses, PLACEMENTS, PREFETCHERS, Topology, Why};
 
 use octavo_units::Bytes;
 
@@ -34,13 +34,17 @@ pub use watched::{Subject, Watched};
 
 use crate::instant::Instant;
 
-/// Every registered placement with every prefetcher and every eviction strategy.
+/// Every registered placement with every prefetcher and every eviction strategy; in half of them, pages that accesses are
+/// under way to stay.
 #[must_use]
 pub fn compositions() -> Vec<MemoryConfig> {
     let mut all = Vec::new();
     for placement in PLACEMENTS.names() {
         for prefetch in PREFETCHERS.names() {
-            all.extend(EVICTIONS.names().map(|eviction| composition(placement, prefetch, eviction)));
+            all.extend(EVICTIONS.names().enumerate().map(|(number, eviction)| MemoryConfig {
+                outstanding: [OutstandingAccesses::Leave, OutstandingAccesses::Stay][(number + prefetch.len()) % 2],
+                ..composition(placement, prefetch, eviction)
+            }));
         }
     }
     all

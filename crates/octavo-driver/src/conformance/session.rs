@@ -2,7 +2,7 @@
 
 use octavo_manager::{
     Access, Allocation, CounterNotification, Fault, KernelEnd, Kind, Manager, MemoryConfig, MemoryId, PageId, PageRun,
-    ProcessorId, ProcessorMask, Random, SpaceId, Topology,
+    ProcessorId, ProcessorMask, Random, SpaceId, Topology, UnderWay,
 };
 use octavo_units::Time;
 
@@ -168,7 +168,13 @@ impl<S: Subject> Session<S> {
         if !there || stays && !machine.allows(touch) {
             return None;
         }
-        machine.touch(touch).unwrap()
+        let fault = machine.touch(touch).unwrap();
+        if fault.is_none() && self.driver.manager().wants_outstanding() {
+            let until = self.now + Time(self.random.below(8).into());
+            let under_way = UnderWay { processor: touch.processor, page: touch.page, until };
+            self.driver.manager_mut().note_outstanding(&[under_way]);
+        }
+        fault
     }
 
     /// Wakes arrive, perhaps all: waiting accesses try again.

@@ -1,5 +1,7 @@
 //! Events for a memory manager.
 
+use octavo_units::Time;
+
 use crate::contract::ids::{Access, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::{Advice, Kind, Spread};
 use crate::contract::masks::ProcessorMask;
@@ -52,6 +54,18 @@ pub struct Accessed {
     pub times: u32,
     /// Whether it was written.
     pub stores: bool,
+}
+
+/// Accesses of one GPU to one page that it maps are under way, for nodes whose
+/// [outstanding accesses](crate::OutstandingAccesses) keep pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnderWay {
+    /// The accessing processor.
+    pub processor: ProcessorId,
+    /// What.
+    pub page: PageId,
+    /// When the last of them will have come back.
+    pub until: Time,
 }
 
 /// A kernel ended.

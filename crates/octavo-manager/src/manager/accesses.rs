@@ -1,7 +1,10 @@
-//! Accesses to pages that are mapped, for evictors that ask to be told.
+//! Accesses to pages that are mapped, for evictors that ask to be told, and those under way, which may keep pages.
 
-use crate::contract::event::Accessed;
+use octavo_units::Time;
+
+use crate::contract::event::{Accessed, UnderWay};
 use crate::contract::ids::{MemoryId, PageId, ProcessorId};
+use crate::contract::masks::MemoryMask;
 use crate::manager::Manager;
 
 impl Manager {
@@ -26,6 +29,36 @@ impl Manager {
                 }
             }
         }
+    }
+
+    /// Whether accesses that are under way are to be [told](Manager::note_outstanding).
+    #[must_use]
+    pub fn wants_outstanding(&self) -> bool {
+        self.memory.pages.held().is_some()
+    }
+
+    /// Accesses of GPUs to pages that they map are under way; told before any call that can make room. Their pages stay
+    /// until they have come back. No plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are
+    /// passed over.
+    pub fn note_outstanding(&mut self, accesses: &[UnderWay]) {
+        for &UnderWay { processor, page, until } in accesses {
+            if let Some(holder) = self.holder_for(processor, page)
+                && let Some(held) = self.memory.pages.held_mut()
+            {
+                held.note(holder, page, until);
+            }
+        }
+    }
+
+    /// When accesses will have come back next that may keep pages which someone waits to see leave.
+    pub(super) fn room_deadline(&self) -> Option<Time> {
+        let held = self.memory.pages.held()?;
+        let mut gpus = MemoryMask::all_gpus(self.geometry().gpus).iter();
+        let waits = !self.frameless.is_empty()
+            || self.starved.iter().any(|faults| !faults.is_empty())
+            || gpus.any(|memory| self.surplus(memory).frames > 0);
+        let all = MemoryMask::all_gpus(self.geometry().gpus).iter();
+        if waits { all.filter_map(|memory| held.next(memory)).min() } else { None }
     }
 
     fn tell_placement(&mut self, accessed: &Accessed) {

@@ -83,7 +83,7 @@ impl Manager {
 
     /// What a GPU holds beyond its capacity, or in the frames that should be free. Those kept for others give way only
     /// where the capacity demands it.
-    fn surplus(&self, memory: MemoryId) -> Wanted {
+    pub(super) fn surplus(&self, memory: MemoryId) -> Wanted {
         let frames = &self.memory.frames;
         let yields = frames.excess(memory, 0, 0);
         let ahead = frames.excess(memory, self.memory.demotion.reserve(), self.memory.staying(memory));

@@ -65,6 +65,9 @@ impl Manager {
     /// Begins every call from outside.
     pub(super) fn begin(&mut self, now: Time) {
         self.memory.now = self.memory.now.max(now);
+        if let Some(held) = self.memory.pages.held_mut() {
+            held.now = self.memory.now;
+        }
     }
 
     /// Ends every call from outside.

@@ -51,6 +51,7 @@ use crate::strategies::eviction::Eviction;
 use crate::strategies::evictors::Evictors;
 use crate::strategies::host_frames::HostFrames;
 use crate::strategies::numa::Numa;
+use crate::strategies::outstanding::OutstandingAccesses;
 use crate::strategies::placement::{PLACEMENTS, Placement};
 use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
@@ -133,6 +134,9 @@ impl Manager {
         manager.prefetch_plan = config.prefetch_plan;
         manager.host_frames = config.host_frames;
         manager.synchronisation = config.synchronisation;
+        if config.outstanding == OutstandingAccesses::Stay {
+            manager.memory.pages.keep_outstanding();
+        }
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
         manager.memory.huge = config.system.huge_pages;

@@ -15,17 +15,18 @@ impl Manager {
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         let placement = self.policies.deadline();
-        if self.memory.guard.is_none() {
+        if self.memory.guard.is_none() && !self.wants_outstanding() {
             return placement;
         }
-        [placement, self.guard_deadline(), self.delayed.deadline()].into_iter().flatten().min()
+        let all = [placement, self.guard_deadline(), self.delayed.deadline(), self.room_deadline()];
+        all.into_iter().flatten().min()
     }
 
     fn guard_deadline(&self) -> Option<Time> {
         self.memory.guard.as_ref().and_then(|guard| guard.deadline())
     }
 
-    /// Asks strategies whose deadline has come, and serves faults that waited until now.
+    /// Asks strategies whose deadline has come, and serves faults that waited until now, or for accesses under way.
     pub(super) fn tick(&mut self, plans: &mut Vec<Plan>) {
         let now = self.memory.now;
         let due = |deadline: Option<Time>| deadline.is_some_and(|at| at <= now);
@@ -43,6 +44,9 @@ impl Manager {
         }
         if due(self.delayed.deadline()) {
             self.serve_delayed(plans);
+        }
+        if self.wants_outstanding() {
+            self.retry_starved(plans);
         }
         assert!(
             self.deadline().is_none_or(|at| at > now),

@@ -5,6 +5,7 @@ mod allocations;
 pub(crate) mod attributes;
 pub(crate) mod census;
 pub(crate) mod deciders;
+pub(crate) mod held;
 mod huge;
 mod planes;
 pub(crate) mod residency;
@@ -28,6 +29,7 @@ use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::deciders::{Decider, Deciders};
+use crate::pages::held::Held;
 use crate::pages::huge::HugePages;
 use crate::pages::planes::{Plane, Planes};
 use crate::pages::spare::Spare;
@@ -86,6 +88,8 @@ pub(crate) struct Pages {
     departures: BTreeMap<u32, u32>,
     /// How much each address space has where, if anyone tells them apart.
     tenants: Option<Box<Tenants>>,
+    /// Pages that accesses are under way to, if these stay.
+    held: Option<Box<Held>>,
 }
 
 impl Pages {
@@ -105,6 +109,7 @@ impl Pages {
             system_stays: false,
             departures: BTreeMap::new(),
             tenants: None,
+            held: None,
         }
     }
 
@@ -127,7 +132,10 @@ impl Pages {
 
     /// Bytes taken up by the arrays.
     pub fn bytes(&self) -> usize {
-        self.planes.bytes() + self.records.capacity() * size_of::<Record>() + self.spare.bytes()
+        self.planes.bytes()
+            + self.records.capacity() * size_of::<Record>()
+            + self.spare.bytes()
+            + self.held.as_ref().map_or(0, |held| held.bytes())
     }
 
     /// Copies of pages that `memory` holds, replicas included.
@@ -358,6 +366,21 @@ impl Pages {
     /// The operating system's pages are never made to leave.
     pub fn keep_system(&mut self) {
         self.system_stays = true;
+    }
+
+    /// Pages that accesses are under way to stay from now on.
+    pub fn keep_outstanding(&mut self) {
+        self.held = Some(Box::default());
+    }
+
+    /// Pages that accesses are under way to, if these stay.
+    pub fn held(&self) -> Option<&Held> {
+        self.held.as_deref()
+    }
+
+    /// The same, to change.
+    pub fn held_mut(&mut self) -> Option<&mut Held> {
+        self.held.as_deref_mut()
     }
 
     fn count(&mut self, page: PageId, before: &PageState, after: &PageState) {

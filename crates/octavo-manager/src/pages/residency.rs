@@ -32,10 +32,12 @@ impl Residency<'_> {
         !self.pages.kind(page).stays() && self.space.is_none_or(|space| self.pages.space(page) == space)
     }
 
-    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan.
+    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan; where accesses under way keep pages, no
+    /// such access either.
     #[must_use]
     pub fn evictable(&self, memory: MemoryId, page: PageId) -> bool {
-        self.pages.slot(page).is_none() && self.resident(memory, page)
+        let held = || self.pages.held().is_some_and(|held| held.holds(memory, page));
+        self.pages.slot(page).is_none() && self.resident(memory, page) && !held()
     }
 
     /// Whether `page` takes up a frame of `memory`, or could again because a plan that holds it may fail.

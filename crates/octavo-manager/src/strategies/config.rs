@@ -14,6 +14,7 @@ use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
 use crate::strategies::host_frames::HostFrames;
 use crate::strategies::needs;
+use crate::strategies::outstanding::OutstandingAccesses;
 use crate::strategies::padding::Padding;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
@@ -64,6 +65,9 @@ pub struct MemoryConfig {
     pub system: SystemConfig,
     /// Which pages leave a full memory; default `lru-page`.
     pub eviction: Choice,
+    /// Whether pages that accesses are under way to can leave; default `leave`, which is not written out.
+    #[serde(skip_serializing_if = "OutstandingAccesses::is_default")]
+    pub outstanding: OutstandingAccesses,
     /// Where evicted pages go, and which leave ahead of need; default `host`.
     #[serde(skip_serializing_if = "goes_to_host")]
     pub demotion: Choice,
@@ -100,6 +104,7 @@ impl Default for MemoryConfig {
             prefetch_plan: PrefetchPlan::default(),
             system: SystemConfig::default(),
             eviction: Choice::named("lru-page"),
+            outstanding: OutstandingAccesses::default(),
             demotion: Choice::named("host"),
             host_frames: HostFrames::default(),
             padding: Padding::default(),
@@ -128,6 +133,7 @@ impl MemoryConfig {
             prefetch_plan: self.prefetch_plan,
             system: self.system.resolve(&geometry)?,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
+            outstanding: self.outstanding,
             demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
             host_frames: self.host_frames,
             padding: self.padding,
@@ -170,13 +176,13 @@ impl MemoryConfig {
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
     }
 
-    /// Whether GPUs note accesses: for a synchronisation, or for a placement or an evictor that wants them or may want
-    /// them, of all pages or of one address space.
+    /// Whether GPUs note accesses: for a synchronisation, because those under way keep pages, or for a placement or an
+    /// evictor that wants them or may want them, of all pages or of one address space.
     ///
     /// # Errors
     /// As [`MemoryConfig::resolve`], for the keys that this depends on.
     pub fn may_see_accesses<'a>(&self, spaces: impl IntoIterator<Item = &'a SpaceConfig>) -> Result<bool, ConfigError> {
-        if self.synchronisation == Synchronisation::DirtyHome {
+        if self.synchronisation == Synchronisation::DirtyHome || self.outstanding == OutstandingAccesses::Stay {
             return Ok(true);
         }
         let geometry = self.geometry(1)?;

@@ -14,6 +14,7 @@ pub(crate) mod guard;
 pub(crate) mod host_frames;
 mod needs;
 pub(crate) mod numa;
+pub(crate) mod outstanding;
 pub(crate) mod padding;
 pub(crate) mod placement;
 pub(crate) mod policies;

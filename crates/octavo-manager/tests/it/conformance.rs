@@ -4,20 +4,22 @@
 //!
 //! After each event: the manager's own invariants hold, its plans can be carried out by a
 //! [machine](crate::executor::Machine) that refuses nonsense, and both agree about every page. At the end every fault
-//! was woken. The first script of each composition, played twice, gives twice the same plans.
+//! was woken. Where pages in use stay, none leaves by
+//! eviction while an access to it is under way. The first script of each composition, played twice, gives twice the same plans.
 
 use crate::common::choice;
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, AccessCount, Accessed, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager,
-    MemoryConfig, PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SpaceConfig,
-    Synchronisation, SystemConfig, Topology, Why,
+    Access, AccessCount, Accessed, Allocation, Cause, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind,
+    Manager, MemoryConfig, OutstandingAccesses, PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan,
+    ProcessorId, Refusal, SpaceConfig, Step, Synchronisation, SystemConfig, Topology, UnderWay, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 /// The address space of a script; the second allocation, untouched so far, comes and goes.
 const PAGES: usize = 1100;
@@ -96,6 +98,8 @@ struct Pair {
     judged: bool,
     /// Every plan so far, for comparison with a second run.
     made: Vec<Plan>,
+    /// Until when accesses are under way, by the GPU whose memory has the page.
+    under_way: BTreeMap<(ProcessorId, PageId), Time>,
 }
 
 impl Pair {
@@ -122,6 +126,7 @@ impl Pair {
             now: Time::ZERO,
             judged,
             made: Vec::new(),
+            under_way: BTreeMap::new(),
         };
         pair.manager.handle(Time::ZERO, Event::Allocate(first), &mut Vec::new());
         pair.machine.allocate(FIRST, first.populated);
@@ -192,6 +197,31 @@ impl Pair {
             let accesses: Vec<Accessed> = faults.iter().map(named).collect();
             self.manager.note_accesses(&accesses);
         }
+        if self.manager.wants_outstanding() {
+            faults.iter().for_each(|&(gpu, page, _)| self.goes_under_way(self.gpu(gpu), self.page(page), page));
+        }
+    }
+
+    /// An access of a GPU to a page that it holds takes up to 300 us.
+    fn goes_under_way(&mut self, processor: ProcessorId, page: PageId, number: u32) {
+        let view = self.manager.page(page);
+        if view.allocated && !view.busy && view.resident.contains(processor.memory()) {
+            let until = self.now + Time(u64::from(number) % 300_000_000);
+            self.manager.note_outstanding(&[UnderWay { processor, page, until }]);
+            let last = self.under_way.entry((processor, page)).or_default();
+            *last = until.max(*last);
+        }
+    }
+
+    /// Of what leaves a GPU to make room, no access is under way.
+    fn judge_evictions(&self, plan: &Plan) {
+        for step in &plan.steps {
+            let Step::Copy { pages, from, cause: Cause::Eviction, .. } = *step else { continue };
+            for page in pages.iter() {
+                let until = self.under_way.get(&(from.processor(), page));
+                assert!(until.is_none_or(|&until| until <= self.now), "page {} leaves {from} in use", page.0);
+            }
+        }
     }
 
     fn report(&mut self, counts: &[(u8, u32, u32)]) {
@@ -244,6 +274,7 @@ impl Pair {
     fn carry_out(&mut self, plans: Vec<Plan>, after_failure: bool) {
         for (index, plan) in plans.into_iter().enumerate() {
             assert!(self.made.last().is_none_or(|last| last.id < plan.id), "numbers ascend");
+            self.judge_evictions(&plan);
             self.made.push(plan.clone());
             self.machine.begin(plan, !(after_failure && index == 0), self.exempt);
         }
@@ -333,6 +364,7 @@ fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
         // Each with one of them.
         prefetch_plan: [PrefetchPlan::Shared, PrefetchPlan::Own, PrefetchPlan::AtOnce][number % 3],
         synchronisation: if number % 2 == 0 { Synchronisation::DirtyHome } else { Synchronisation::Stay },
+        outstanding: if number / 2 % 2 == 0 { OutstandingAccesses::Stay } else { OutstandingAccesses::Leave },
         placement: placement.clone(),
         prefetch: Choice::named(prefetch),
         eviction: Choice::named(eviction),

@@ -28,6 +28,7 @@ mod lru_rules;
 mod mosaic;
 mod numa;
 mod options;
+mod outstanding;
 mod populate;
 mod prefetch;
 mod reach;

@@ -70,7 +70,7 @@ impl<L: Listen> Machine<L> {
     /// Passes an event to the driver, and the notes of placements about it to the listeners.
     pub fn drive(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Tables<L>)) {
         if let Some(touched) = self.tables.listeners.touched() {
-            self.driver.manager_mut().note_accesses(touched.take());
+            touched.tell(self.driver.manager_mut());
         }
         tell(&mut self.driver, self.pace.now(self.tables.lines), &mut self.tables);
         self.pace.note_deadline(self.driver.deadline());

@@ -119,10 +119,10 @@ pub fn run_jobs_at_once(
         let recorder = Recorder::new(workload, page_bytes, 0, options.record_events);
         let options = InstantOptions { progress, ..options };
         let begun = Begun::new(node, memory, (jobs, workload, programs), capacity)?;
-        if !begun.manager.wants_accesses() {
+        let pages = workload.address_end().div_ceil(page_bytes) as usize;
+        let Some(touched) = Touched::wanted(&begun.manager, node.gpus as usize, pages) else {
             return Ok(InstantResult::of(begun.run(options, recorder)?, is_whole, capacity_bytes));
-        }
-        let touched = Touched::new(node.gpus as usize, workload.address_end().div_ceil(page_bytes) as usize);
+        };
         Ok(InstantResult::of(begun.run(options, (recorder, touched))?, is_whole, capacity_bytes))
     })
 }

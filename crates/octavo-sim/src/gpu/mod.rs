@@ -11,4 +11,5 @@ pub(crate) mod settling;
 pub(crate) mod state;
 pub(crate) mod touched;
 pub(crate) mod translate;
+pub(crate) mod under_way;
 pub(crate) mod units;

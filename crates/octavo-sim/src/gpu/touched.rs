@@ -1,6 +1,8 @@
 //! Which mapped pages were accessed since the driver was last told, for evictors that order pages by accesses.
 
-use octavo_manager::{Accessed, PageId, ProcessorId};
+use octavo_manager::{Accessed, Manager, PageId, ProcessorId};
+
+use crate::gpu::under_way::Outstanding;
 
 /// Accesses that the driver has not been told of yet.
 pub(crate) struct Touched {
@@ -12,6 +14,8 @@ pub(crate) struct Touched {
     now: u32,
     /// What it is told, in the order of last accesses; kept for its capacity.
     told: Vec<Accessed>,
+    /// Accesses under way, if they keep pages.
+    outstanding: Option<Outstanding>,
 }
 
 /// Accesses of one GPU to one page since the driver was last told.
@@ -26,7 +30,31 @@ struct Touch {
 impl Touched {
     /// For this many GPUs and pages.
     pub fn new(gpus: usize, pages: usize) -> Self {
-        Self { touches: vec![vec![Touch::default(); pages]; gpus], pages: Vec::new(), now: 0, told: Vec::new() }
+        let touches = vec![vec![Touch::default(); pages]; gpus];
+        Self { touches, pages: Vec::new(), now: 0, told: Vec::new(), outstanding: None }
+    }
+
+    /// For this many GPUs and pages, if a manager wants to be told of accesses, or of those under way.
+    pub fn wanted(manager: &Manager, gpus: usize, pages: usize) -> Option<Self> {
+        let outstanding = manager.wants_outstanding().then(|| Outstanding::new(gpus, pages));
+        let wanted = manager.wants_accesses() || outstanding.is_some();
+        wanted.then(|| Self { outstanding, ..Self::new(gpus, pages) })
+    }
+
+    /// An access to a page will have come back then.
+    #[inline]
+    pub fn note_under_way(&mut self, gpu: usize, page: u32, until: u64) {
+        if let Some(outstanding) = &mut self.outstanding {
+            outstanding.note(gpu, page, until);
+        }
+    }
+
+    /// Tells a manager what it was not told of yet.
+    pub fn tell(&mut self, manager: &mut Manager) {
+        manager.note_accesses(self.take());
+        if let Some(outstanding) = &mut self.outstanding {
+            manager.note_outstanding(outstanding.take());
+        }
     }
 
     /// Lines of a page were served, wherever it is.
@@ -41,8 +69,8 @@ impl Touched {
     }
 
     /// What happened since this was last called.
-    pub fn take(&mut self) -> &[Accessed] {
-        let Self { touches, pages, now, told } = self;
+    fn take(&mut self) -> &[Accessed] {
+        let Self { touches, pages, now, told, outstanding: _ } = self;
         *now = 0;
         told.clear();
         pages.sort_unstable_by_key(|&(gpu, page)| (touches[gpu][page as usize].last, page, gpu));

@@ -69,6 +69,7 @@ impl<L: Listen> Node<'_, L> {
         }
         self.hardware.say(Happening::Spent(Spent::Walk, (ready - time) * u64::from(run.count())));
         if ready > self.hardware.clock.now() + RESERVED_AHEAD {
+            self.hardware.say(Happening::UnderWay { gpu, page, until: ready });
             return self.hardware.defer_until(slot, run, ready);
         }
         self.hardware.serve_translated(gpu, unit, slot, entry, run, ready);
@@ -96,6 +97,7 @@ impl<L: Listen> Node<'_, L> {
         }
         self.hardware.say(Happening::Spent(Spent::Walk, ready - time));
         if ready > self.hardware.clock.now() + RESERVED_AHEAD {
+            self.hardware.say(Happening::UnderWay { gpu, page, until: ready });
             return self.hardware.defer_until(slot, run, ready);
         }
         self.hardware.serve_scalar(gpu, cache, slot, entry, run, ready);
@@ -135,6 +137,8 @@ impl<L: Listen> Node<'_, L> {
         let remote = entry.allows(lines.run.is_write()) && entry.target() != MemoryId::gpu(gpu);
         if remote && !(lines.run.is_write() && entry.is_broadcast()) {
             let done = self.hardware.remote_lines(gpu, unit, entry, lines, time);
+            let page = self.hardware.page_of(lines.run.line());
+            self.hardware.say(Happening::UnderWay { gpu, page, until: done });
             return self.hardware.note_done(gpu, unit, slot, done);
         }
         for line in lines.iter() {

@@ -33,6 +33,8 @@ pub(crate) enum Happening<'a> {
     Spent(Spent, u64),
     /// Lines of a page that a GPU maps are served, wherever it lies.
     Accessed { gpu: usize, page: u32, write: bool },
+    /// An access of a GPU to a page that it maps will have come back then.
+    UnderWay { gpu: usize, page: u32, until: u64 },
     /// A GPU walks its page table for a page that no TLB has, or asks the host to.
     Walks { page: u32 },
     /// Lines of another processor's memory travel to or from a GPU.
@@ -113,8 +115,10 @@ pub(crate) trait Listen {
 impl Listen for Touched {
     #[inline(always)]
     fn hear(&mut self, _now: u64, what: Happening<'_>) {
-        if let Happening::Accessed { gpu, page, write } = what {
-            self.note(gpu, page, write);
+        match what {
+            Happening::Accessed { gpu, page, write } => self.note(gpu, page, write),
+            Happening::UnderWay { gpu, page, until } => self.note_under_way(gpu, page, until),
+            _ => {}
         }
     }
 

@@ -91,7 +91,7 @@ impl<'a, L: Listen> Node<'a, L> {
     #[inline(always)]
     pub(super) fn tell_accesses(&mut self) {
         if let Some(touched) = self.hardware.listeners.touched() {
-            self.driver.manager_mut().note_accesses(touched.take());
+            touched.tell(self.driver.manager_mut());
         }
     }
 }

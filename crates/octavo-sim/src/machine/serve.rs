@@ -21,6 +21,7 @@ impl<L: Listen> Hardware<'_, L> {
         } else {
             self.serve_remote(gpu, unit, slot, entry, run, time)
         };
+        self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
         self.note_done(gpu, unit, slot, done);
     }
 
@@ -136,6 +137,7 @@ impl<L: Listen> Hardware<'_, L> {
             self.gpus[gpu].enter_scalar(cache, line, version, done);
             done
         });
+        self.say(Happening::UnderWay { gpu, page: self.page_of(line), until: done });
         self.waves.note_answer(slot, done);
     }
 

@@ -154,7 +154,7 @@ fn listen<K: Listen>(
     let interval = if interval.0 > 0 { interval } else { TIMELINE_INTERVAL };
     let spans = timeline.map(|out| Box::new(Spans::new(out, gpus, page_bytes, interval.0)));
     let pages = begun.workload.address_end().div_ceil(page_bytes) as usize;
-    match (begun.manager.wants_accesses().then(|| Touched::new(gpus, pages)), spans) {
+    match (Touched::wanted(&begun.manager, gpus, pages), spans) {
         (None, None) => begun.run(EVENTS_BETWEEN_REPORTS, kept),
         (None, Some(spans)) => {
             let (done, (kept, spans)) = begun.run(EVENTS_BETWEEN_SAMPLES, (kept, spans))?;

@@ -28,6 +28,7 @@ mod large_pages;
 mod latency;
 mod line_sizes;
 mod metadata;
+mod outstanding;
 mod padding;
 mod placed;
 mod refused;

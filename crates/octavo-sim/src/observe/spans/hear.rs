@@ -15,6 +15,7 @@ impl Listen for Spans<'_> {
             what,
             Happening::Spent(..)
                 | Happening::Accessed { .. }
+                | Happening::UnderWay { .. }
                 | Happening::Walks { .. }
                 | Happening::RemoteLines { .. }
                 | Happening::Waited { .. }

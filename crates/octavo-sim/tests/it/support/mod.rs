@@ -5,7 +5,7 @@ mod outside;
 pub use outside::outside;
 
 use octavo_driver::config::{PoolConfig, ServiceModel};
-use octavo_manager::{EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS, PrefetchPlan};
+use octavo_manager::{EVICTIONS, GUARDS, MemoryConfig, OutstandingAccesses, PLACEMENTS, PREFETCHERS, PrefetchPlan};
 use octavo_node::*;
 use octavo_program::{
     AddressSpace, Buffer, Cursor, Dispatch, HostSide, Launch, Op, OpKind, OpSink, Resources, Workload,
@@ -261,13 +261,15 @@ pub fn memory(placement: &str) -> MemoryConfig {
 }
 
 /// Every combination of placement, prefetcher and evictor, with default options, except for eviction `none`, under
-/// which full memories end a run. Every third also under each guard, with prefetched pages in plans of their own.
+/// which full memories end a run. Every third also under each guard, with prefetched pages in plans of their own and pages
+/// that stay while accesses to them are under way.
 pub fn combinations() -> impl Iterator<Item = MemoryConfig> {
     let guards = GUARDS.names().filter(|name| *name != "none");
     let guarded = guards.flat_map(|guard| {
         let third = unguarded().step_by(3);
         let prefetch_plan = PrefetchPlan::Own;
-        third.map(move |memory| MemoryConfig { guard: Choice::named(guard), prefetch_plan, ..memory })
+        let outstanding = OutstandingAccesses::Stay;
+        third.map(move |memory| MemoryConfig { guard: Choice::named(guard), prefetch_plan, outstanding, ..memory })
     });
     unguarded().chain(guarded)
 }
