@@ -1,6 +1,6 @@
 //! How much memory a run takes, before anything of it is built: from the sizes of its tables alone.
 
-use octavo_manager::{ATTRIBUTES, MemoryConfig};
+use octavo_manager::{ATTRIBUTES, MemoryConfig, OutstandingAccesses};
 use octavo_node::{CacheConfig, NodeConfig, TlbConfig};
 use octavo_program::LINE_BYTES;
 
@@ -17,6 +17,8 @@ const PAGE_ON_GPU: u64 = 4;
 /// The same, where evictors are told of accesses, or one written in Python may be: how often it was accessed, and when
 /// last.
 const TOUCHES: u64 = 8;
+/// The same, where accesses under way keep pages: until when, not yet told and told, the latter in a vector that doubles.
+const UNDER_WAY: u64 = 24;
 /// The same, where frames have numbers: which page a frame holds, and where the page is.
 const NUMBERED_PAGE_ON_GPU: u64 = 8;
 /// A line of 64 bytes of a second-level cache: a sixteenth of a group and of its times of arrival.
@@ -89,7 +91,8 @@ pub fn estimate_memory(
     let (pages, gpus) = (address_end.div_ceil(page_bytes), u64::from(node.gpus));
     let numbers = if memory.numbers_frames()? { NUMBERED_PAGE_ON_GPU } else { 0 };
     let told = memory.may_see_accesses(jobs.iter().map(|job| &job.memory))?;
-    let on_gpu = PAGE_ON_GPU + numbers + if told { TOUCHES } else { 0 };
+    let under_way = if memory.outstanding == OutstandingAccesses::Stay { UNDER_WAY } else { 0 };
+    let on_gpu = PAGE_ON_GPU + numbers + under_way + if told { TOUCHES } else { 0 };
     let noted = if kept.walks { ATTRIBUTES.len() as u64 } else { 0 };
     let events = if kept.events { bytes.div_ceil(page_bytes) * EVENTS_OF_PAGE * EVENT } else { 0 };
     // Two intervals become one whenever there are the most: a run has half of these, or up to all.

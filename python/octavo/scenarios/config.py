@@ -1374,6 +1374,9 @@ class Memory(TypedDict, total=False):
     )
     """Which pages leave a full memory; default `lru-page`."""
 
+    outstanding: Literal["leave", "stay"]
+    """Whether pages that accesses are under way to can leave; default `leave`, which is not written out."""
+
     demotion: Literal["host", "reserve", "spare-memory"] | str | MemoryDemotion | Strategy
     """Where evicted pages go, and which leave ahead of need; default `host`."""
 

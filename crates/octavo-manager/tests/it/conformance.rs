@@ -202,11 +202,11 @@ impl Pair {
         }
     }
 
-    /// An access of a GPU to a page that it holds takes up to 300 us.
+    /// An access of a GPU to a page that it holds takes up to 225 us, in steps: time passes in few of them.
     fn goes_under_way(&mut self, processor: ProcessorId, page: PageId, number: u32) {
         let view = self.manager.page(page);
         if view.allocated && !view.busy && view.resident.contains(processor.memory()) {
-            let until = self.now + Time(u64::from(number) % 300_000_000);
+            let until = self.now + Time(u64::from(number % 4) * 75_000_000);
             self.manager.note_outstanding(&[UnderWay { processor, page, until }]);
             let last = self.under_way.entry((processor, page)).or_default();
             *last = until.max(*last);

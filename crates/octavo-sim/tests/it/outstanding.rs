@@ -9,7 +9,7 @@ use octavo_sim::{Job, run_at_once};
 use octavo_units::Bytes;
 
 use crate::functional::options;
-use crate::support::{Script, line, load, memory, node, run_with};
+use crate::support::{Script, compute, line, load, memory, node, run_with};
 
 fn keeping(outstanding: OutstandingAccesses, eviction: &str) -> MemoryConfig {
     MemoryConfig { outstanding, eviction: Choice::named(eviction), ..memory("on-touch") }
@@ -21,26 +21,31 @@ fn pages(count: u64) -> NodeConfig {
     node
 }
 
-/// Fifteen wavefronts load page 0 again and again, and one loads pages 1 and 2: there is room for two pages.
-fn hammer() -> Script {
-    let again = |number: u64| (0..400).flat_map(|turn| load(0, (number * 4 + turn) % 64)).collect::<Vec<Op>>();
-    let others = [load(1, 0), load(2, 0)].concat();
-    Script::new(3, vec![vec![(0..15).map(again).chain([others]).collect()]])
+/// Wavefronts that load these pages again and again, and one that loads others meanwhile.
+fn hammer(pages: &[u64], others: &[u64]) -> Script {
+    let again = |number: usize| -> Vec<Op> {
+        let page = pages[number % pages.len()];
+        (0..4000).flat_map(|turn| load(page, (number as u64 * 5 + turn) % 64)).collect()
+    };
+    let mut groups: Vec<Vec<Vec<Op>>> = (0..6).map(|group| vec![again(2 * group), again(2 * group + 1)]).collect();
+    let later = others.iter().flat_map(|&page| load(page, 0));
+    groups.push(vec![compute(2).into_iter().chain(later).collect(), again(0)]);
+    Script::new(8, vec![groups])
 }
 
 #[test]
 fn a_page_in_use_is_no_victim() {
-    let faults =
-        |outstanding| run_with(&pages(2), &keeping(outstanding, "lru-page"), &hammer()).summary.manager.far_faults;
-    assert_eq!(faults(OutstandingAccesses::Stay), 3, "page 1 leaves");
-    assert!(faults(OutstandingAccesses::Leave) > 3, "page 0 was serviced longest ago, leaves, and comes again");
+    let faults = |outstanding| {
+        let script = hammer(&[0], &[1, 2, 3, 4]);
+        run_with(&pages(4), &keeping(outstanding, "lru-page"), &script).summary.manager.far_faults
+    };
+    assert_eq!(faults(OutstandingAccesses::Stay), 5, "page 1 leaves");
+    assert!(faults(OutstandingAccesses::Leave) > 5, "page 0 was serviced longest ago, leaves, and comes again");
 }
 
-/// Every page is in use nearly all the time.
 #[test]
-fn faults_that_find_only_pages_in_use_wait_and_are_served() {
-    let wavefront = |number: u64| (0..60).flat_map(|turn| load((number + turn / 4) % 6, turn)).collect::<Vec<Op>>();
-    let script = Script::new(6, vec![vec![(0..12).map(wavefront).collect()]]);
+fn a_fault_that_finds_only_pages_in_use_waits_and_is_served() {
+    let script = hammer(&[0, 1, 2, 3], &[4, 5, 6]);
     for eviction in ["lru-page", "random-page", "sequential-local"] {
         let result = run_with(&pages(4), &keeping(OutstandingAccesses::Stay, eviction), &script);
         assert_eq!((result.summary.accesses.load_lines, 0), script.lines(), "{eviction}");
