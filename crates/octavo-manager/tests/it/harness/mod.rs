@@ -372,7 +372,7 @@ impl Harness {
 }
 
 fn laws(config: &MemoryConfig, topology: &Topology) -> Option<FrameLaws> {
-    let coalesces = config.sizing.name == "mosaic";
+    let coalesces = ["mosaic", "whole-blocks"].contains(&config.sizing.name.as_str());
     let separates = config.allocator.name == "cocoa";
     if !coalesces && !separates && config.fragmentation.index * config.fragmentation.occupancy == 0 {
         return None;
