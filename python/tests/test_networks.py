@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import missing
 
 import octavo
 from octavo import api, trace
@@ -45,7 +46,7 @@ def with_torch() -> str | None:
 def recorded(tmp_path):
     """Records a script with some arguments."""
     if with_torch() is None:
-        pytest.skip("no Python here has PyTorch")
+        missing("a Python with PyTorch")
 
     def record(text, *arguments, batch=None):
         script = tmp_path / "script.py"
