@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import polars as pl
 import pytest
 from conftest import SMALL, contents
@@ -206,11 +205,11 @@ def test_a_budget_below_every_buffer_is_one_without_device_memory():
 def test_groups_of_faults_by_hand():
     system = systems.from_node("cuda-sm90").system
     group, fault = system.fault_group, system.fault
-    times = np.array([0.0, 1e-6, 2e-6, 3e-6, 1.0])
+    times = [0.0, 1e-6, 2e-6, 3e-6, 1.0]
     # The first is served alone; the next three have come when it is done; the last comes a second later.
-    assert activity._groups(times, system).tolist() == [0, 1, 1, 1, 2]
-    late = np.array([0.0, group + fault + 1e-9, group + fault + 2e-9])
-    assert activity._groups(late, system).tolist() == [0, 1, 2]
+    assert activity._groups(times, system) == [0, 1, 1, 1, 2]
+    late = [0.0, group + fault + 1e-9, group + fault + 2e-9]
+    assert activity._groups(late, system) == [0, 1, 2]
 
 
 def test_a_profile_is_advised_on(tmp_path, cli):
