@@ -212,6 +212,13 @@ def test_groups_of_faults_by_hand():
     assert activity._groups(late, system) == [0, 1, 2]
 
 
+def test_pages_of_runs_that_overlap_are_counted_each_time_and_once():
+    # 0-3, 2-5 and again 2, each of which pages of the buffer (1 to 4) count; what lies beside it does not.
+    rows = pl.DataFrame({"address": [2 * 4096, 0, 2 * 4096, 9 * 4096], "pages": [4, 4, 1, 2]})
+    assert activity._pages(rows, activity.Place(4096, 4 * 4096), 4096) == (7, 4)
+    assert activity._pages(rows.clear(), activity.Place(4096, 4 * 4096), 4096) == (0, 0)
+
+
 def test_a_profile_is_advised_on(tmp_path, cli):
     import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
     done = cli("advise", "saxpy", "--node", "cuda-sm80", "--json", "-o", "advice")

@@ -96,8 +96,12 @@ def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
     count = (place.address + place.bytes - 1) // page - base + 1
     begin = pl.col("address").cast(pl.Int64) // page - base
     first, last = begin.clip(0, count), (begin + pl.col("pages").cast(pl.Int64)).clip(0, count)
-    touched = rows.select(pl.int_ranges(first, last).alias("page")).explode("page").drop_nulls()
-    return touched.height, touched.n_unique()
+    runs = rows.select(first=first, last=last).sort("first")
+    # Of each run, the part behind all runs before it: runs can be long, so their pages are not listed.
+    before = pl.col("last").cum_max().shift(1, fill_value=0)
+    fresh = (pl.col("last") - pl.max_horizontal("first", before)).clip(0)
+    times, once = runs.select((pl.col("last") - pl.col("first")).sum(), once=fresh.sum()).row(0)
+    return times, once
 
 
 def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
