@@ -87,8 +87,8 @@ pub enum GpuError {
         /// What it did.
         found: String,
     },
-    /// Managed memory would take more than half of what is free: a real GPU is never oversubscribed.
-    #[error("{asked} bytes of managed memory are more than half of the {free} bytes free on the GPU")]
+    /// Managed memory would take more than a quarter of what is free: a real GPU is never oversubscribed.
+    #[error("{asked} bytes of managed memory are more than a quarter of the {free} bytes free on the GPU")]
     TooMuchManaged {
         /// The request, and the bytes already allocated.
         asked: u64,

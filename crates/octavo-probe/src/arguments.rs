@@ -58,6 +58,10 @@ pub struct Run {
     /// Longest time for one probe, such as 60s or 5m; a probe that takes longer is ended, and counts as failed.
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
     pub limit: Duration,
+    /// How long each point is repeated, such as 100ms: 3 times at least, 21 (with --quick 5) at most. 500ms if left
+    /// out, 50ms with --quick.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub point_time: Option<Duration>,
     /// Measure finished probes anew.
     #[arg(long)]
     pub force: bool,
@@ -78,6 +82,8 @@ pub struct Measure {
     pub quick: bool,
     #[arg(long)]
     pub cupti: bool,
+    #[arg(long, value_parser = humantime::parse_duration)]
+    pub point_time: Option<Duration>,
     #[arg(long)]
     pub output: PathBuf,
 }

@@ -30,7 +30,7 @@ fn measured(wanted: &Measure) -> Result<usize, Failure> {
     let effort = if wanted.quick { Effort::Quick } else { Effort::Full };
     // As it was before the probe took any.
     let free = gpu.free_memory()?;
-    let request = Request { effort, recording: wanted.cupti };
+    let request = Request { effort, recording: wanted.cupti, point_time: wanted.point_time };
     let mut tell = |done: usize, of: usize, what: &str| Told::Step { done, of, what: what.to_owned() }.tell().is_ok();
     let found = measure(probe, &gpu, request, &mut tell)?;
     let rows = found.samples.len();

@@ -84,6 +84,9 @@ fn command(program: &Path, wanted: &Run, probe: &dyn Probe) -> Command {
     let mut command = Command::new(program);
     command.arg("measure").arg(probe.name()).args(["--gpu", &wanted.gpu.to_string()]);
     command.arg("--output").arg(&wanted.output);
+    if let Some(time) = wanted.point_time {
+        command.arg("--point-time").arg(humantime::format_duration(time).to_string());
+    }
     command.args(wanted.quick.then_some("--quick")).args(wanted.cupti.then_some("--cupti"));
     command
 }

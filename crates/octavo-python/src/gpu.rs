@@ -64,7 +64,7 @@ pub fn gpu_probe<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let probe = octavo_gpu::find(name).map_err(|error| UnknownGpuProbe::new_err(error.to_string()))?;
     let effort = if quick { Effort::Quick } else { Effort::Full };
-    let request = Request { effort, recording: true };
+    let request = Request { effort, recording: true, point_time: None };
     let measured = py.detach(|| measure(probe, gpu, request, &progress))?;
     let columns = PyDict::new(py);
     for (name, column) in measured.samples.columns() {

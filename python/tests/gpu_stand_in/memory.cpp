@@ -136,8 +136,8 @@ Result cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned)
 {
     CALL(cuMemAllocManaged);
     // The promise that no probe oversubscribes a GPU.
-    if (current >= 0 && used(current, MANAGED) + bytes > memory() / 2)
-        return refuse("cuMemAllocManaged", "more than half of the GPU's memory", OUT_OF_MEMORY);
+    if (current >= 0 && used(current, MANAGED) + bytes > memory() / 4)
+        return refuse("cuMemAllocManaged", "more than a quarter of the GPU's memory", OUT_OF_MEMORY);
     if (current >= 0 && used(current, DEVICE) + used(current, MANAGED) + bytes > memory())
         return refuse("cuMemAllocManaged", "more than the GPU's memory, with what is allocated there", OUT_OF_MEMORY);
     return allocate("cuMemAllocManaged", address, bytes, MANAGED);

@@ -51,7 +51,7 @@ impl Gpu {
             context,
         };
         gpu.make_current()?;
-        gpu.managed_limit = gpu.free_memory()? / 2;
+        gpu.managed_limit = gpu.free_memory()? / 4;
         Ok(gpu)
     }
 
@@ -80,7 +80,7 @@ impl Gpu {
         Ok(result::mem_get_info().called("cuMemGetInfo")?.0 as u64)
     }
 
-    /// Bytes that managed allocations may take in all: half of what was free to begin with.
+    /// Bytes that managed allocations may take in all: a quarter of what was free to begin with.
     #[must_use]
     pub fn managed_limit(&self) -> u64 {
         self.managed_limit
@@ -109,7 +109,7 @@ impl Gpu {
     pub fn managed_memory(&self, bytes: u64) -> Result<ManagedMemory, GpuError> {
         let asked = self.managed.get() + bytes;
         if asked > self.managed_limit {
-            return Err(GpuError::TooMuchManaged { asked, free: 2 * self.managed_limit });
+            return Err(GpuError::TooMuchManaged { asked, free: 4 * self.managed_limit });
         }
         ManagedMemory::new(bytes, Rc::clone(&self.managed))
     }
@@ -121,7 +121,7 @@ impl Gpu {
     pub fn system_memory(&self, bytes: u64) -> Result<HostMemory, GpuError> {
         let asked = self.managed.get() + bytes;
         if asked > self.managed_limit {
-            return Err(GpuError::TooMuchManaged { asked, free: 2 * self.managed_limit });
+            return Err(GpuError::TooMuchManaged { asked, free: 4 * self.managed_limit });
         }
         HostMemory::new(bytes, Some(Rc::clone(&self.managed)))
     }

@@ -30,6 +30,10 @@ const SPARSE: u64 = 4096;
 const SMALLEST: u64 = 4 << 10;
 const LARGEST: u64 = 8 << 30;
 
+/// Strides from here on have few places, and go through most of the memory that is free: a TLB may reach further than
+/// [`LARGEST`], as an H200's does.
+const FAR: u64 = 2 << 20;
+
 /// One stride with its footprints, in bytes.
 pub(crate) struct Curve {
     stride: u64,
@@ -38,18 +42,26 @@ pub(crate) struct Curve {
 
 /// Curves to be measured on this GPU.
 pub(crate) fn plan(session: &Session<'_>) -> Result<Vec<Curve>, GpuError> {
-    let largest = (session.gpu.free_memory()? / 4).min(LARGEST);
-    Ok(curves(session.request.effort, session.gpu.l2(), largest))
+    let free = session.gpu.free_memory()?;
+    let most = Most { near: (free / 4).min(LARGEST), far: free / 8 * 7 };
+    Ok(curves(session.request.effort, session.gpu.l2(), most))
 }
 
-/// Full takes about 90 s: half a second (the patience of repetitions) for each of the 32 footprints at stride 128 that
+/// The largest footprints, in bytes: of strides below [`FAR`], and of the others.
+#[derive(Clone, Copy)]
+struct Most {
+    near: u64,
+    far: u64,
+}
+
+/// Full takes about 90 s: half a second (the time of a point) for each of the 32 footprints at stride 128 that
 /// are beyond an L2 cache of 50 MB, and of the 15 at the other short strides; a tenth for each of 280 others. Quick
 /// takes about 10 s: fewer footprints, three to five repetitions of at most 30 ms.
-fn curves(effort: Effort, l2: u64, largest: u64) -> Vec<Curve> {
-    let beyond = (16 * l2).min(largest);
+fn curves(effort: Effort, l2: u64, most: Most) -> Vec<Curve> {
+    let beyond = (16 * l2).min(most.near);
     let (points, sparse, dense): (u64, &[u64], u64) = match effort {
         Effort::Quick => (2, &[64 << 10, 512 << 10, 2 << 20, 8 << 20], beyond),
-        Effort::Full => (4, &[64 << 10, 512 << 10, 2 << 20, 4 << 20, 8 << 20], largest),
+        Effort::Full => (4, &[64 << 10, 512 << 10, 2 << 20, 4 << 20, 8 << 20], most.near),
     };
     // What the size of a line is read from: the same few footprints for all short strides.
     let few = match effort {
@@ -58,7 +70,8 @@ fn curves(effort: Effort, l2: u64, largest: u64) -> Vec<Curve> {
     };
     let short = [16, 32, 64, 256, 512].map(|stride| (stride, few.clone()));
     let levels = (LINE, with(per_octave(SMALLEST, dense, points), &few));
-    let pages = sparse.iter().map(|&stride| (stride, per_octave(2 * stride, largest, points)));
+    let largest = |stride| if stride < FAR { most.near } else { most.far };
+    let pages = sparse.iter().map(|&stride| (stride, per_octave(2 * stride, largest(stride), points)));
     let all = short.into_iter().chain([levels]).chain(pages);
     all.map(|(stride, footprints)| curve(stride, footprints)).filter(|curve| !curve.footprints.is_empty()).collect()
 }
@@ -171,7 +184,7 @@ fn begins(start: u64, steps: u32, count: u32) -> [u64; WALKERS as usize] {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Chain, LARGEST, LINE, WALKERS, begins, curves, seconds, warming};
+    use super::{Chain, LARGEST, LINE, Most, WALKERS, begins, curves, seconds, warming};
     use crate::session::effort::Effort;
 
     const L2: u64 = 64 << 20;
@@ -202,7 +215,7 @@ mod tests {
     #[test]
     fn short_strides_share_a_footprint_beyond_the_cache() {
         for effort in [Effort::Quick, Effort::Full] {
-            let plan = curves(effort, L2, LARGEST);
+            let plan = curves(effort, L2, Most { near: LARGEST, far: LARGEST });
             let of = |stride| plan.iter().find(|curve| curve.stride == stride).unwrap().footprints.clone();
             let shared =
                 of(16).into_iter().filter(|size| [32, 64, 128, 256, 512].iter().all(|&s| of(s).contains(size)));
@@ -213,7 +226,7 @@ mod tests {
     #[test]
     fn every_footprint_holds_whole_groups_and_fits() {
         for (effort, largest) in [(Effort::Quick, 64 << 20), (Effort::Full, LARGEST), (Effort::Full, 10 << 20)] {
-            for curve in curves(effort, 1 << 20, largest) {
+            for curve in curves(effort, 1 << 20, Most { near: largest, far: largest }) {
                 for footprint in curve.footprints {
                     assert!(footprint <= largest && footprint >= 2 * curve.stride);
                     let group = u32::try_from((LINE / curve.stride).max(1)).unwrap();
@@ -221,6 +234,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn long_strides_go_further_than_short_ones() {
+        let most = Most { near: 8 << 30, far: 120 << 30 };
+        let largest = |stride| {
+            let plan = curves(Effort::Full, L2, most);
+            plan.iter().find(|curve| curve.stride == stride).unwrap().footprints.last().copied().unwrap()
+        };
+        assert_eq!([64 << 10, 512 << 10].map(largest), [8 << 30, 8 << 30]);
+        assert_eq!([2 << 20, 8 << 20].map(largest), [112 << 30, 112 << 30]);
     }
 
     #[test]

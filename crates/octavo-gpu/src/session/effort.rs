@@ -1,5 +1,7 @@
 //! The effort of a probe: sizes and repetitions.
 
+use std::time::Duration;
+
 /// What is asked of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -7,6 +9,8 @@ pub struct Request {
     pub effort: Effort,
     /// Whether CUPTI is opened, where it is, to record what the driver does.
     pub recording: bool,
+    /// How long a point is repeated; the effort's own time if left out.
+    pub point_time: Option<Duration>,
 }
 
 /// How much is measured; never how.
@@ -16,6 +20,13 @@ pub enum Effort {
     Quick,
     /// All sizes and repetitions: less than ten minutes.
     Full,
+}
+
+impl Request {
+    /// How long a point is repeated, unless it has been repeated often enough before.
+    pub(crate) fn point_time(self) -> Duration {
+        self.point_time.unwrap_or(self.effort.choose(Duration::from_millis(50), Duration::from_millis(500)))
+    }
 }
 
 impl Effort {

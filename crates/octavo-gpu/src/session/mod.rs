@@ -4,7 +4,7 @@ pub(crate) mod effort;
 pub(crate) mod probe;
 pub(crate) mod samples;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::cupti::activity::Activity;
 use crate::driver::event::Stopwatch;
@@ -155,10 +155,10 @@ impl<'a> Session<'a> {
         mut once: impl FnMut(&Self) -> Result<Vec<(Row, f64)>, GpuError>,
     ) -> Result<(), GpuError> {
         let most = self.choose(5, 21);
-        let patience = self.choose(Duration::from_millis(50), Duration::from_millis(500));
+        let point_time = self.request.point_time();
         let began = Instant::now();
         for repetition in 0..most {
-            if repetition >= FEWEST && began.elapsed() > patience {
+            if repetition >= FEWEST && began.elapsed() > point_time {
                 break;
             }
             for (row, seconds) in once(self)? {

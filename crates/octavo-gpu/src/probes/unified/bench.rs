@@ -256,7 +256,7 @@ pub(super) fn expect_sum(kernel: &'static str, expected: u64, found: u64) -> Res
     if found == expected { Ok(()) } else { Err(GpuError::wrong_result(kernel, expected, found)) }
 }
 
-/// The probes touch less than half of the free memory; a quarter of that is enough for each of them.
+/// The probes touch less than a quarter of the free memory; a quarter of that is enough for each of them.
 fn fitting(sizes: &[u64], limit: u64) -> Vec<u64> {
     let most = (limit / 4).max(BLOCK);
     let mut kept: Vec<u64> = sizes.iter().copied().filter(|&size| size <= most).collect();
