@@ -10,6 +10,7 @@ use crate::transaction::coalesce::coalesce_touched;
 use crate::transaction::draft::{Draft, splinters};
 use crate::transaction::flight::{Flight, Flights};
 use crate::transaction::kept::Kept;
+use crate::transaction::neighbours::join_neighbours;
 use crate::transaction::state::Memory;
 use crate::transaction::watch::watch;
 
@@ -68,6 +69,7 @@ impl Unfinished {
             physical.begin(slot, &flight.journal);
         }
         let room_steps = if makes_room { all.len() as u32 } else { 0 };
+        join_neighbours(&mut steps);
         wake(&flight.faults, &mut steps);
         all.append(&mut steps);
         self.recycle(steps);

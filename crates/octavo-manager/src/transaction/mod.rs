@@ -6,6 +6,7 @@ pub(crate) mod draft;
 pub(crate) mod flight;
 pub(crate) mod journal;
 pub(crate) mod kept;
+mod neighbours;
 pub(crate) mod physical;
 mod place;
 mod primitives;
