@@ -156,6 +156,24 @@ pub struct CacheConfig {
     pub miss_registers: u32,
 }
 
+/// How a cache chooses the set of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetIndex {
+    /// By the low bits of its number: lines at a large power of two from one another share a set.
+    #[default]
+    LowBits,
+    /// By a hash of all bits of its number, as NVIDIA's GPUs do.
+    Hashed,
+}
+
+impl SetIndex {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The second-level cache of a GPU: physically the memory-side cache of its own DRAM, write-back, write-allocate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -167,6 +185,9 @@ pub struct L2Config {
     pub line: LineSize,
     /// Associativity, a power of two.
     pub ways: u32,
+    /// Which lines share a set; default `low-bits`.
+    #[serde(default, skip_serializing_if = "SetIndex::is_default")]
+    pub index: SetIndex,
     /// Banks; lines interleave over them by `dram.interleave`.
     pub banks: u32,
     /// Cycles from a bank's input to data on a hit.

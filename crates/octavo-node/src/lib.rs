@@ -26,7 +26,7 @@ pub use fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, Pa
 pub use fidelity::{Fidelity, SettledConfig};
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
-    MissPolicy, ScalarConfig, TlbConfig, WalkerConfig, WalkerScope,
+    MissPolicy, ScalarConfig, SetIndex, TlbConfig, WalkerConfig, WalkerScope,
 };
 pub use host::{
     CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind, HostConfig, HostCosts,

@@ -44,7 +44,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         let sets = config.size.0 / (SECTORS * SECTOR_BYTES) as u64 / u64::from(config.ways);
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers, order) };
         Self {
-            lines: LineSets::new(sets as usize, ways),
+            lines: LineSets::new(sets as usize, ways, config.index),
             written: Written::default(),
             banks: (0..config.banks).map(bank).collect(),
             interleave: Interleave::new(interleave.0, config.banks),
@@ -238,7 +238,7 @@ mod tests {
 
     use super::LineAccess::{Load, PartialStore, Store};
     use super::*;
-    use octavo_node::{DramConfig, LineSize};
+    use octavo_node::{DramConfig, LineSize, SetIndex};
 
     /// What one access found.
     struct Answer {
@@ -272,6 +272,7 @@ mod tests {
             size: Bytes(2048),
             line: if SECTORS == 1 { LineSize::Bytes64 } else { LineSize::Bytes128 },
             ways: 2,
+            index: SetIndex::LowBits,
             banks: 2,
             latency: Cycles(10),
             lock: Cycles(lock),

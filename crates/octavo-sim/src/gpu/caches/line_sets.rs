@@ -8,6 +8,7 @@
 //! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and
 //! arrive one by one. Lines are numbered as accesses name them, by 64 bytes.
 
+use octavo_node::SetIndex;
 use prefetch_index::prefetch_index;
 use wide::{u8x16, u16x8};
 
@@ -111,15 +112,18 @@ pub(crate) struct LineSets<const SECTORS: usize> {
     width: usize,
     /// log2 of the number of sets: the low bits of a line's own number choose the set.
     index_bits: u32,
+    /// Bits of the set that the other bits of the number change: all or none.
+    hashed: u32,
 }
 
 impl<const SECTORS: usize> LineSets<SECTORS> {
     /// `sets` sets, a power of two, of up to 32 empty ways.
-    pub fn new(sets: usize, ways: usize) -> Self {
+    pub fn new(sets: usize, ways: usize, index: SetIndex) -> Self {
         let groups = empty_set(ways).repeat(sets);
         let arrivals = Arrivals::new(groups.len() * GROUP * SECTORS);
         let (width, index_bits) = (ways.div_ceil(GROUP), sets.trailing_zeros());
-        Self { groups, arrivals, high_tags: Vec::new(), width, index_bits }
+        let hashed = if index == SetIndex::Hashed { (1 << index_bits) - 1 } else { 0 };
+        Self { groups, arrivals, high_tags: Vec::new(), width, index_bits, hashed }
     }
 
     /// Where a line is, if it is here.
@@ -237,7 +241,8 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
     pub fn line(&self, at: Place) -> u32 {
         let low = u32::from(self.groups[at.group].tags[at.way]);
         let high = self.high_tags.get(at.group).map_or(0, |tags| u32::from(tags[at.way]));
-        let whole = (high << u16::BITS | low) << self.index_bits | (at.group / self.width) as u32;
+        let tag = high << u16::BITS | low;
+        let whole = tag << self.index_bits | (at.group / self.width) as u32 ^ self.mixed(tag);
         whole << shift::<SECTORS>() | at.part as u32
     }
 
@@ -304,7 +309,16 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
     /// The first group of a line's set.
     #[inline(always)]
     fn first_group(&self, line: u32) -> usize {
-        ((line >> shift::<SECTORS>()) as usize & ((1 << self.index_bits) - 1)) * self.width
+        let whole = line >> shift::<SECTORS>();
+        let tag = (u64::from(whole) >> self.index_bits) as u32;
+        ((whole & ((1 << self.index_bits) - 1)) ^ self.mixed(tag)) as usize * self.width
+    }
+
+    /// What the bits of a line's number that are no low bits change of its set.
+    #[inline(always)]
+    fn mixed(&self, tag: u32) -> u32 {
+        // Fibonacci hashing; so few bits of the product are left out that 2^17 sets differ.
+        tag.wrapping_mul(0x9E37_79B1) >> 15 & self.hashed
     }
 
     /// What tells the lines of a set apart, in two halves.
@@ -369,7 +383,7 @@ mod tests {
 
     #[test]
     fn the_order_of_use_outlives_the_clock() {
-        let mut sets = LineSets::<1>::new(1, 20);
+        let mut sets = LineSets::<1>::new(1, 20, SetIndex::LowBits);
         for line in 0..20 {
             let oldest = sets.oldest(line);
             sets.enter(0, line * 7 % 20, oldest, clean(0));
@@ -381,8 +395,24 @@ mod tests {
     }
 
     #[test]
+    fn lines_at_a_power_of_two_from_one_another_share_a_set_unless_it_is_hashed() {
+        let stay = |index| {
+            let mut sets = LineSets::<2>::new(64, 2, index);
+            let lines = (0..48).map(|step| step << 15);
+            for line in lines.clone() {
+                let oldest = sets.oldest(line);
+                sets.enter(0, line, oldest, clean(0));
+                assert_eq!(sets.line(sets.find(line).unwrap()), line);
+            }
+            lines.filter(|&line| sets.find(line).is_some()).count()
+        };
+        assert_eq!(stay(SetIndex::LowBits), 2);
+        assert!(stay(SetIndex::Hashed) > 40, "{}", stay(SetIndex::Hashed));
+    }
+
+    #[test]
     fn a_group_is_settled_when_its_last_data_has_come() {
-        let mut sets = LineSets::<1>::new(1, 2);
+        let mut sets = LineSets::<1>::new(1, 2, SetIndex::LowBits);
         for (line, ready) in [(1, 50), (2, 30)] {
             sets.enter(0, line, sets.oldest(line), clean(ready));
         }
@@ -422,7 +452,7 @@ mod tests {
         /// Against a list in order of use. The other set sees none of it.
         #[test]
         fn replace_the_least_recently_used(steps in prop::collection::vec(step(), 1..600), ways in 1usize..=32) {
-            let mut sets = LineSets::<1>::new(2, ways);
+            let mut sets = LineSets::<1>::new(2, ways, SetIndex::LowBits);
             let mut reference: Vec<(u32, LineState)> = Vec::new();
             for step in steps {
                 match step {
@@ -474,7 +504,7 @@ mod tests {
         /// Lines of two parts, against a list in order of use: parts are there one by one and leave together.
         #[test]
         fn parts_share_a_place(steps in prop::collection::vec((0u32..4, 0u32..16, any::<bool>()), 1..400), ways in 1usize..=20) {
-            let mut sets = LineSets::<2>::new(1, ways);
+            let mut sets = LineSets::<2>::new(1, ways, SetIndex::LowBits);
             let mut reference: Vec<(u32, [Option<LineState>; 2])> = Vec::new();
             for (now, (step, line, dirty)) in steps.into_iter().enumerate() {
                 let (whole, part) = (line / 2, line as usize % 2);

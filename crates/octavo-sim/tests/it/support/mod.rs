@@ -203,6 +203,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             size: Bytes(256 << 10),
             line: LineSize::Bytes64,
             ways: 16,
+            index: SetIndex::LowBits,
             banks: 8,
             latency: Cycles(10),
             lock: Cycles(0),
