@@ -38,8 +38,10 @@ MANAGED: Mapping[str, object] = {"memory.preset": "stock-driver", "memory.guard"
 """Memory that moves on demand, as the production driver moves it."""
 _ALONE: Mapping[str, object] = {"wavefronts": 1, "lanes": 1, "in_flight": 1}
 """One thread of each work-group, with one access in flight."""
+_LOADS = 4
+"""Loads at random places that a thread of the probe of pinned memory has in flight."""
 _IN_FLIGHT_BYTES = 64
-"""Bytes of loads that a thread of the probe of pinned memory has in flight."""
+"""Bytes of other loads that it has in flight."""
 _STORES = 32
 """Stores that it has in flight: more than matter."""
 _WALKED_WHOLE = 1 << 20
@@ -160,15 +162,16 @@ def line_access(
 ) -> Pattern:
     """Useful bytes a second of accesses to pinned host memory.
 
-    A thread of the probe has 64 bytes of loads in flight: four of 16 bytes, and as many more of fewer bytes as the
-    driver's compiler puts side by side (a lone warp reads as fast with 4 bytes a thread as with 16). It waits for no
-    store. `stride` is the distance between accesses: `width` if 0.
+    A thread of the probe has four loads in flight at random places. In order, the driver's compiler puts more side by
+    side: 64 bytes, so that a lone warp reads as fast with 4 bytes a thread as with 16. No thread waits for a store.
+    `stride` is the distance between accesses: `width` if 0.
     """
     places = 1 << max(touches - 1, 1).bit_length()
     memory = {"bytes": places * (stride or width), "stride": stride or width, "width": width, "order": order}
     # Two warps are one wavefront of 64; a lone warp is half of one.
     shape = {"groups": math.ceil(warps / 2), "wavefronts": 1, "lanes": 64 if warps > 1 else 32}
-    flight = {"operation": "write", "in_flight": _STORES} if write else {"in_flight": _IN_FLIGHT_BYTES // width}
+    loads = _LOADS if order == "random" else _IN_FLIGHT_BYTES // width
+    flight = {"operation": "write", "in_flight": _STORES} if write else {"in_flight": loads}
     options = {**memory, **shape, **flight, "touches": touches, "launches": 2}
     return Pattern.of(node, options, PINNED, lambda seconds: width * touches / (seconds[1] - node.launch))
 

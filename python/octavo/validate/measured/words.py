@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from octavo.validate.measured.study import MachineValidation
 
+FURTHEST = 20
+"""Points beyond 20 % that a document lists."""
 MARKS = ("<!-- begin: octavo validate machine --markdown -->", "<!-- end: octavo validate machine --markdown -->")
 
 
@@ -39,11 +41,6 @@ def far(found: MachineValidation, most: int | None = None) -> Table:
     return _points(f"Points beyond {WITHIN:.0%}", rows.to_dicts())
 
 
-def points(found: MachineValidation) -> Table:
-    """Every point."""
-    return _points("All points", found.rows.to_dicts())
-
-
 def left_out(found: MachineValidation) -> Table:
     """What was measured and is not compared."""
     rows = [[series, str(count), reason] for (series, reason), count in found.left_out.items()]
@@ -65,12 +62,15 @@ def _points(title: str, rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def write_markdown(path: Path, found: MachineValidation) -> None:
-    """Put the comparison between the marks of a document; errors as `between_marks`."""
+    """Put the comparison, with the points that are furthest off, between the marks of a document.
+
+    The tables in the folder have all points. Errors as `between_marks`.
+    """
     about = found.machine.about
     device = (
         f"{about['gpu']}, driver {about.get('driver', 'unknown')}, measured on {about.get('date', 'an unknown day')}"
     )
     head = f"{device}: {found.near:.0%} of {found.rows.height} points are within {WITHIN:.0%}.\n"
-    tables = [shares(found), far(found), left_out(found), points(found)]
+    tables = [shares(found), far(found, FURTHEST), left_out(found)]
     text = "\n".join([head, *(table.markdown() for table in tables if table.rows)])
     between_marks(path, MARKS, text)
