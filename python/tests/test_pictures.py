@@ -132,7 +132,7 @@ def texts(figure):
             hidden |= {text for tick in outside for text in (tick.label1, tick.label2)}
     found = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text() and text not in hidden]
     shown = [text for text in found if text.axes is None or text.axes.get_visible()]
-    return [(text.get_text(), text.get_window_extent()) for text in shown]
+    return [(text.get_text(), Text.get_window_extent(text)) for text in shown]  # Without the lines of annotations.
 
 
 def check_texts(figure):
@@ -305,6 +305,23 @@ def test_shares_stand_in_their_bars(drawn):
 def test_heat_maps_of_long_names_and_large_values(drawn):
     values = [[1.25, 106_287.0], [0.001, float("nan")]]
     check_texts(drawn("heat_map", values, ["on-touch", "access-counter"], ["a-long-name", "b"], ("p", "q"), "Time"))
+
+
+@pytest.mark.parametrize("slowest", [3e9, 3e12])
+def test_names_of_close_outliers_do_not_overlap(drawn, slowest):
+    reference = [1e7, 0.5 * slowest, 0.999 * slowest, slowest]
+    rows = pl.DataFrame(
+        {
+            "benchmark": ["aes", "atax", "bicg", "bicg"],
+            "parameters": ["-length 64", "-x 256 -y 256", "-x 256 -y 256", "-x 512 -y 512"],
+            "gpus": [1, 4, 4, 4],
+            "reliable": True,
+            "kernel_time_reference_ps": reference,
+            "kernel_time_ps": [time * ratio for time, ratio in zip(reference, (1, 0.8, 0.8, 0.8), strict=True)],
+            "kernel_time_error": [0.0, -0.2, -0.2, -0.2],
+        }
+    )
+    check_texts(drawn("agreement", rows, title="Kernel time"))
 
 
 def test_labels_that_have_no_room_are_left_out_but_the_outer_two():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+
+_LINE, _AXES = 0.13, 5.0
+"""Inches from one line of small text to the next, and of each side of the axes at least."""
 
 
 def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Picture:
@@ -45,7 +49,7 @@ def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Pic
     axes.set_xlim(ends[0], ends[1])
     axes.set_ylim(ends[0], ends[1])
     axes.set_aspect("equal")
-    _name_outliers(axes, points)
+    _name_outliers(axes, points, math.log10(ends[1] / ends[0]))
     axes.set_xlabel("reference: kernel time in µs")
     axes.set_ylabel("found: kernel time in µs")
     sheet.tidy(axes, title)
@@ -53,19 +57,20 @@ def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Pic
     return sheet.write(figure, path)
 
 
-def _name_outliers(axes: Axes, points: pl.DataFrame) -> None:
-    """Benchmark, sizes and error beside each point that is far off.
+def _name_outliers(axes: Axes, points: pl.DataFrame, decades: float) -> None:
+    """Benchmark, sizes and error beside each point that is far off, on axes that span so many decades.
 
     Names below the diagonal stand to the right, above it to the left; close ones are spread.
     """
+    apart = 10 ** (_LINE * decades / _AXES)
     outliers = points.filter(pl.col("kernel_time_error").abs() > 0.15).sort("kernel_time_ps")
     for side in (-1, 1):
         last = 0.0
         for row in outliers.filter(pl.col("kernel_time_error").sign() == side).to_dicts():
-            height = max(row["kernel_time_ps"], last * 1.09)
+            height = max(row["kernel_time_ps"], last * apart)
             last = height
             sizes = "·".join(re.findall(r"(?<= )[\d.]+", row["parameters"]))
-            text = f"{row['benchmark']} {sizes} {row['kernel_time_error']:+.0%}"
+            text = f"{row['benchmark']} {sizes} {row['kernel_time_error']:+.0%}".replace("-", "−")
             axes.annotate(
                 text,
                 (row["kernel_time_reference_ps"], row["kernel_time_ps"]),
