@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -166,14 +167,25 @@ class Commands(TyperGroup):
 
 @contextmanager
 def _short_errors() -> Iterator[None]:
-    """Errors of usage quote what was typed, however long that is."""
+    """Errors of usage quote what was typed, however long that is, and name the choice that was likely meant."""
     try:
         yield
     except Exception as raised:
         error: Any = raised
         if hasattr(error, "format_message") and isinstance(getattr(error, "message", None), str):
-            error.message = shortened(error.message)
+            error.message = shortened(_with_nearest(error.message))
         raise
+
+
+def _with_nearest(message: str) -> str:
+    """A message about a value that is none of the choices, with the nearest of these."""
+    import difflib  # noqa: PLC0415 - only when something is wrong
+
+    message = message.replace("Value error, ", "")
+    typed, found, choices = message.partition(" is not one of ")
+    value = typed.rpartition("'")[0].rpartition("'")[2]
+    near = difflib.get_close_matches(value, re.findall("'(.+?)'", choices), 1) if found else []
+    return f"{message} Did you mean '{near[0]}'?" if near else message
 
 
 def load(name: str, command: Command) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
 from octavo.runs import replicates
-from octavo.runs.held import SUMMARY_FILE, holds_result, is_imported
+from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result, is_imported
 from octavo.runs.replicates import Interval, interval
 from octavo.runs.result import RunResult, vouched
 
@@ -131,8 +131,7 @@ def differences(scenarios: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _results(path: Path) -> Iterator[RunResult]:
-    if not path.is_dir():
-        raise OutputError(f"{path}: expected the folder of a result, found {'a file' if path.exists() else 'nothing'}")
+    check_is_folder(path)
     if holds_result(path):
         yield _with_time(path)
         return

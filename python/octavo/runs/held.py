@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import DamagedError
+from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, ours
 
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
 
 _NAMED = 3
 """Results that an error names, at most."""
+
+
+def check_is_folder(path: Path) -> None:
+    """Raises OutputError if nothing, or a file, is where the folder of a result is expected."""
+    if not path.is_dir():
+        raise OutputError(f"{path}: expected the folder of a result, found {'a file' if path.exists() else 'nothing'}")
 
 
 def instead(folder: Path) -> str:

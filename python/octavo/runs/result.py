@@ -12,7 +12,15 @@ from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
 from octavo.files.notes import note
 from octavo.runs import html
-from octavo.runs.held import RESULT_FORMAT, SCENARIO_FILE, SUMMARY_FILE, holds_result, instead, is_imported
+from octavo.runs.held import (
+    RESULT_FORMAT,
+    SCENARIO_FILE,
+    SUMMARY_FILE,
+    check_is_folder,
+    holds_result,
+    instead,
+    is_imported,
+)
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -48,6 +56,7 @@ class RunResult:
 
         """
         folder = Path(folder)
+        check_is_folder(folder)
         if not holds_result(folder):
             raise OutputError(f"{folder} holds no finished result", instead(folder))
         result = cls(folder)
