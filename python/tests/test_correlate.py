@@ -8,7 +8,7 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo.errors import ValidationError
+from octavo.errors import OutputError, ValidationError
 from octavo.validate import correlate
 from octavo.validate.correlate import Correlation, Pair, spearman
 
@@ -42,6 +42,12 @@ def test_figures_stand_beside_what_runs_have(runs, cli):
     assert "rank correlation" in cli("validate", "correlate", str(path)).stdout
 
 
+def test_measures_that_end_in_their_unit_need_no_other(runs):
+    time = octavo.RunResult.load(runs / "grit").summary["time_ps"]
+    (pair,) = correlate(written(runs, f"grit,time_ps,{time},")).pairs
+    assert (pair.unit, pair.error) == ("ps", 0.0)
+
+
 def test_the_summary_is_that_of_the_figures():
     pairs = [Pair("a", "time", "ms", value, found) for value, found in ((10, 10.5), (20, 19), (30, 60), (40, 80))]
     (row,) = Correlation(pairs).summary()
@@ -65,7 +71,9 @@ def test_ranks_are_spearmans():
     ("row", "said"),
     [
         ("grit,tim,1,", "unknown measure `tim`"),
-        ("grit,time,1,h", "expected a unit of"),
+        ("grit,time,1,h", "expected a unit of .* found `h`"),
+        ("grit,time,1,", "expected a unit of .* found none"),
+        ("gritt,time,1,ms", "gritt: expected the folder of a result, found nothing"),
         ("grit,faults,1,ms", "is a count"),
         ("grit,time,much,ms", "expected a number"),
         ("grit,time,-1,ms", "expected a number"),
@@ -74,7 +82,7 @@ def test_ranks_are_spearmans():
     ],
 )
 def test_what_cannot_be_compared_is_named_with_its_line(runs, row, said):
-    with pytest.raises(ValidationError, match=said) as caught:
+    with pytest.raises((ValidationError, OutputError), match=said) as caught:
         correlate(written(runs, row))
     assert "mine.csv:2" in str(caught.value)
 

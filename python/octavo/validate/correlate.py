@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import ValidationError
+from octavo.errors import OutputError, ValidationError
 from octavo.files.text import read_text
 from octavo.runs import measures
 from octavo.runs.result import RunResult, vouched
@@ -93,7 +93,7 @@ def correlate(table: str | Path) -> Correlation:
     """Put the figures of a CSV file beside runs.
 
     Its columns are `run` (a folder of results, from the file's own folder on), `measure` (`time`, or any other of
-    `octavo.runs.measures.NAMES`), `value`, and, if it wants, `unit` (of times; `ps` if left out).
+    `octavo.runs.measures.NAMES`), `value`, and for times a `unit` (measures that end in `_ps` have `ps` without one).
 
     Raises:
         ValidationError: the table cannot be used; the message names file and line.
@@ -135,13 +135,15 @@ def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:
         hint = f"did you mean `{near[0]}`?" if near else f"there are time, {', '.join(measures.NAMES)}"
         raise ValidationError(f"{where}: unknown measure `{asked}`", hint)
     value = _number(where, row["value"])
-    found = _measured(path.parent / row["run"].strip(), name)
+    found = _measured(where, path.parent / row["run"].strip(), name)
     if found is None:
         raise ValidationError(f"{where}: the run has no `{asked}`")
     if name.endswith("_ps"):
-        if (unit or "ps") not in _TIMES:
-            raise ValidationError(f"{where}: expected a unit of {', '.join(_TIMES)}, found `{unit}`")
-        return Pair(row["run"].strip(), asked, unit or "ps", value, found / _TIMES[unit or "ps"])
+        unit = unit or ("ps" if asked == name else "")
+        if unit not in _TIMES:
+            told = f"`{unit}`" if unit else "none"
+            raise ValidationError(f"{where}: `{asked}`: expected a unit of {', '.join(_TIMES)}, found {told}")
+        return Pair(row["run"].strip(), asked, unit, value, found / _TIMES[unit])
     if unit:
         raise ValidationError(f"{where}: `{asked}` is a count: expected no unit, found `{unit}`")
     return Pair(row["run"].strip(), asked, "", value, float(found))
@@ -157,8 +159,11 @@ def _number(where: str, text: str) -> float:
     return value
 
 
-def _measured(folder: Path, name: str) -> float | None:
-    result = RunResult.load(folder)
+def _measured(where: str, folder: Path, name: str) -> float | None:
+    try:
+        result = RunResult.load(folder)
+    except OutputError as error:
+        raise OutputError(f"{where}: {error.message}", error.hint) from None
     with vouched([result]):
         found: float | None = measures.row("", "", result)[name]
     return found
