@@ -80,6 +80,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "means": speed.means(speedups),
         "published": speed.beside_published(runs, speedups),
         "causes": speed.causes(runs),
+        "spent": {cause.replace("_", " "): text for cause, text in words.SPENT.items()},
         "phases": phases.totals(runs),
         "spans": phases.spans(runs),
         "translation": translation(runs),

@@ -55,8 +55,10 @@ function finding(group) {
   const tied = level.length ? `, level with ${level.join(", ")} (intervals overlap)` : "";
   const faster = best === base ? `is the fastest${tied}` : `is the fastest, ${digits.format(best.speedup)} times as fast as ${data.baseline}${tied}`;
   const limit = bound && !rows.includes(bound) ? ` (the ideal bound: ${digits.format(bound.speedup)})` : "";
-  const text = ` ${best.variant} ${faster}${limit}; most of its accesses' time is ${most.cause} (${percent.format(most.share)})`;
-  return element("span", {}, element("strong", {}, `${group}:`), best === base ? `${text}.` : `${text}, under ${data.baseline} it is ${before.cause} (${percent.format(before.share)}).`);
+  const goes = (spent) => `${data.spent[spent.cause]} (${percent.format(spent.share)})`;
+  const text = ` ${best.variant} ${faster}${limit}. Most of its accesses' time goes ${goes(most)}`;
+  const under = most.cause === before.cause ? `, as it does under ${data.baseline} (${percent.format(before.share)})` : `; under ${data.baseline} most goes ${goes(before)}`;
+  return element("span", {}, element("strong", {}, `${group}:`), best === base ? `${text}.` : `${text}${under}.`);
 }
 
 // Runs that stand side by side as columns, at most.
