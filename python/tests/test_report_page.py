@@ -163,6 +163,18 @@ def test_a_narrow_screen_scrolls_tables_and_nothing_else(browser, path):
     assert lost == []
 
 
+@pytest.mark.parametrize("width", [420, 1200])
+def test_long_names_of_runs_do_not_widen_the_page(browser, path, width):
+    page = Watched(browser, path).page
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_selector("html[data-charts=drawn]")
+    page.evaluate("""() => {
+        document.querySelectorAll("option").forEach((one) => { one.text = "a long name ".repeat(30); });
+        document.querySelectorAll("details.choice").forEach((one) => { one.open = true; });
+    }""")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_a_narrow_screen_cuts_no_text_of_a_chart(browser, of_two_workloads):
     page = Watched(browser, of_two_workloads).page
     page.set_viewport_size({"width": 420, "height": 800})
