@@ -96,7 +96,7 @@ def test_files_that_are_no_scenarios_are_refused(content, expected, cli, tmp_pat
         (["workload", "inspect", "fri"], "unknown workload"),
         (["workload", "program", "fri"], "unknown workload"),
         (["workload", "program", "fir", "--kind", "remote"], "'remote' is not one of"),
-        (["list", "placment"], "Invalid value for 'kind': 'placment' is not one of"),
+        (["list", "placment"], "Invalid value for 'KIND': 'placment' is not one of"),
         (["list", "placment"], "Did you mean 'placements'?"),
         (["explain", "nosuch"], "nosuch: expected the folder of a result, found nothing"),
         (["workload", "program", "fir", "--threads", "0"], "--threads"),

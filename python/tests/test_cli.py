@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from typer.testing import CliRunner
+
+from octavo.cli.app import app
+from octavo.cli.commands import COMMANDS, load
 
 
 @pytest.mark.parametrize(
@@ -42,6 +47,27 @@ def test_every_help_shows_examples(command, cli):
     assert done.returncode == 0
     assert "Examples" in done.stdout
     assert "octavo " in done.stdout.split("Examples")[1]
+
+
+def every_command():
+    """The words of every command, and the command."""
+    for name, where in COMMANDS.items():
+        command = load(name, where)
+        yield (name,), command
+        for word, below in getattr(command, "commands", {}).items():
+            yield (name, word), below
+
+
+def test_help_of_80_columns_breaks_no_word():
+    for path, command in every_command():
+        told = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "80"}).output
+        assert "Usage" in told, path
+        assert all(len(line) <= 80 for line in told.splitlines()), path
+        assert not re.search(r"\w…", told), f"{path}: a word is cut"
+        types = re.sub("[<>]=", "", told.partition("Examples")[0]).splitlines()
+        assert all(line.count("<") == line.count(">") for line in types), f"{path}: choices are broken"
+        paragraphs = command.help.split("\n\n")
+        assert not any("\n" in paragraph for paragraph in paragraphs), f"{path}: lines end where the source's do"
 
 
 def test_version(cli):

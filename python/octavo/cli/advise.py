@@ -38,6 +38,7 @@ class Reading(Enum):
 Target = Annotated[
     str,
     typer.Argument(
+        metavar="TARGET",
         help="Workload, folder of a trace, scenario file, folder of a run or of an imported profile, or a recording.",
         show_default=False,
         callback=former.read,
@@ -49,7 +50,11 @@ Budget = Annotated[
 ]
 Placements = Annotated[
     list[str] | None,
-    typer.Option("--placements", help=f"What may be advised, separated by commas: {','.join(PLACEMENTS)}."),
+    typer.Option(
+        "--placements",
+        metavar="NAMES",
+        help=f"What may be advised, separated by commas; {', '.join(PLACEMENTS)} if left out.",
+    ),
 ]
 Verify = Annotated[bool, typer.Option("--verify", help="Also simulate the present and the advised placement.")]
 Exhaustive = Annotated[bool, typer.Option("--exhaustive", help="Also simulate every placement of every buffer.")]

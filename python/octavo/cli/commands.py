@@ -198,4 +198,13 @@ def load(name: str, command: Command) -> Any:
     else:
         settings, kind = getattr(where, "SETTINGS", None), getattr(where, "COMMAND", TyperCommand)
         owner.command(name, cls=kind, epilog=where.EXAMPLES, context_settings=settings)(found)
-    return typer.main.get_group(owner).commands[name]
+    return _wrapped(typer.main.get_group(owner).commands[name])
+
+
+def _wrapped(command: Any) -> Any:
+    """A command whose help is broken where the terminal ends, not where lines of the source do."""
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    for each in getattr(command, "commands", {}).values():
+        _wrapped(each)
+    return command

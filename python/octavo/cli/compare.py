@@ -37,6 +37,7 @@ Workloads = Annotated[
         "-w",
         autocompletion=complete("workloads"),
         callback=former.read,
+        metavar="NAMES",
         help="Workloads by name, repeated or separated by commas.",
     ),
 ]
@@ -46,8 +47,9 @@ Placements = Annotated[
         "--placement",
         "-p",
         autocompletion=complete("placements"),
+        metavar="NAMES",
         help="Placements by name, or Python files, repeated or separated by commas; "
-        f"{','.join(api.DEFAULT_PLACEMENTS)} if left out. "
+        f"{', '.join(api.DEFAULT_PLACEMENTS)} if left out. "
         "With --kind: for managed memory; the scenario's own if left out.",
     ),
 ]
@@ -56,6 +58,7 @@ Kinds = Annotated[
     typer.Option(
         "--kind",
         "-k",
+        metavar="NAMES",
         help="Compare whole programs by the kind of their buffers: explicit, managed, pinned, system, or recorded (of "
         "traces), repeated or separated by commas. launches runs the launches alone.",
     ),
@@ -64,6 +67,7 @@ Sharings = Annotated[
     list[str] | None,
     typer.Option(
         "--sharing",
+        metavar="NAMES",
         help="How much of another's memory a job may take, by name or Python file, repeated or separated by commas: "
         "free-for-all, quota. Combines with each of --placement and --kind; the scenario's placement if these are left "
         "out.",

@@ -24,7 +24,9 @@ app = typer.Typer(help="Import profiles of real programs into the tables of simu
 
 Process = Annotated[
     int | None,
-    typer.Option("--process", min=0, help="Process to import, if several used unified memory.", show_default=False),
+    typer.Option(
+        "--process", metavar="N", min=0, help="Process to import, if several used unified memory.", show_default=False
+    ),
 ]
 Output = Annotated[
     Path | None,

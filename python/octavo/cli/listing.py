@@ -36,7 +36,13 @@ class Kind(str, Enum):
 
 def list_(
     kind: Annotated[
-        Kind | None, typer.Argument(help="What to list; everything if left out.", show_default=False)
+        Kind | None,
+        typer.Argument(
+            metavar="KIND",
+            help=f"What to list: {options.one_of(Kind.__members__)}. Everything if left out.",
+            show_default=False,
+            show_choices=False,
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,10 @@ from octavo.cli.complete import names
 from octavo.errors import ScenarioError
 from octavo.runs import memory
 
-Source = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="Scenario file (TOML).", show_default=False)]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Source = Annotated[Path | None, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).", show_default=False)]
 Workload = Annotated[
     str | None,
     typer.Option(
@@ -24,7 +27,10 @@ Workload = Annotated[
     ),
 ]
 Named = Annotated[
-    str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False, callback=former.read)
+    str,
+    typer.Argument(
+        metavar="WORKLOAD", help="Workload by name, or folder of a trace.", show_default=False, callback=former.read
+    ),
 ]
 Node = Annotated[
     str | None,
@@ -103,9 +109,10 @@ Scale = Annotated[
         help="Footprint relative to the published one: 0.0625 or 1/16.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of everything random.")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Number of runs side by side; as many as cores if left out.")
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Number of runs side by side; as many as cores if left out."),
 ]
 
 
@@ -250,6 +257,12 @@ def listed(values: list[str] | None) -> list[str]:
     if any(not name for name in names):
         raise ScenarioError(f"an empty name in `{','.join(values or [])}`")
     return names
+
+
+def one_of(choices: Iterable[str]) -> str:
+    """The names of an option's choices, for its help: in a column of their own they would be broken to fit."""
+    *first, last = choices
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def examples(*commands: str) -> str:

@@ -21,7 +21,7 @@ EXAMPLES = options.examples(
 Runs = Annotated[
     list[Path],
     typer.Argument(
-        metavar="RUN...",
+        metavar="RUN",
         help="Folders of results, of experiments with results below them, or of advice (octavo advise -o).",
     ),
 ]

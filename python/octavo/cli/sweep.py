@@ -49,14 +49,20 @@ Best = Annotated[
 ]
 Trials = Annotated[
     int | None,
-    typer.Option("--trials", min=1, help=f"Points that a search tries; random.points or {DEFAULT_TRIALS} if left out."),
+    typer.Option(
+        "--trials",
+        metavar="N",
+        min=1,
+        help=f"Points that a search tries; random.points or {DEFAULT_TRIALS} if left out.",
+    ),
 ]
 Direction = Annotated[
     str | None,
     typer.Option("--direction", help="For a search: minimize (the default) or maximize.", show_default=False),
 ]
 RandomSeed = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of random axes and of a search; the file's if left out.")
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="Seed of random axes and of a search; the file's if left out."),
 ]
 On = Annotated[
     str,

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Folder = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace.", show_default=False)]
-Count = Annotated[int, typer.Option("--count", "-c", min=1, max=100_000, help="Rows at most.")]
-Launch = Annotated[int | None, typer.Option("--launch", min=0, help="Only rows of this launch.")]
-Group = Annotated[int | None, typer.Option("--group", min=0, help="Only rows of this work-group.")]
-Wavefront = Annotated[int | None, typer.Option("--wavefront", min=0, help="Only rows of this wavefront of a group.")]
+Count = Annotated[int, typer.Option("--count", "-c", metavar="N", min=1, max=100_000, help="Rows at most.")]
+Launch = Annotated[int | None, typer.Option("--launch", metavar="N", min=0, help="Only rows of this launch.")]
+Group = Annotated[int | None, typer.Option("--group", metavar="N", min=0, help="Only rows of this work-group.")]
+Wavefront = Annotated[
+    int | None, typer.Option("--wavefront", metavar="N", min=0, help="Only rows of this wavefront of a group.")
+]
 
 app = typer.Typer(help="Inspect, check and convert recorded traces.", no_args_is_help=True)
 
@@ -118,7 +120,7 @@ def torch_step(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ARGUMENTS]", help="Arguments of the script; {batch} stands for a batch size.", show_default=False
+            metavar="ARGUMENTS", help="Arguments of the script; {batch} stands for a batch size.", show_default=False
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("torch.step"),
@@ -126,6 +128,7 @@ def torch_step(
         int | None,
         typer.Option(
             "--batch",
+            metavar="N",
             min=1,
             help="Batch size of replays that choose none. The script is recorded with 2, 3 and 5 samples "
             "for {batch}, and sizes follow.",

@@ -29,12 +29,17 @@ EXAMPLES = options.examples(
 Gpus = Annotated[
     list[str] | None,
     typer.Option(
-        "--gpus", "-g", help="Numbers of GPUs, of 1 and 4, repeated or separated by commas; both if left out."
+        "--gpus",
+        "-g",
+        metavar="NUMBERS",
+        help="Numbers of GPUs, of 1 and 4, repeated or separated by commas; both if left out.",
     ),
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", help="Benchmarks by name, repeated or separated by commas; all if left out."),
+    typer.Option(
+        "--only", metavar="NAMES", help="Benchmarks by name, repeated or separated by commas; all if left out."
+    ),
 ]
 Points = Annotated[
     list[str] | None,
@@ -146,7 +151,7 @@ MachineFile = Annotated[
 ]
 Probes = Annotated[
     list[str] | None,
-    typer.Option("--only", help="Probes by name, repeated or separated by commas; all if left out."),
+    typer.Option("--only", metavar="NAMES", help="Probes by name, repeated or separated by commas; all if left out."),
 ]
 _SHOWN = 20
 """Points beyond the limit that are printed; the tables have them all."""
@@ -232,12 +237,15 @@ def correlate_(
 def uvmsmart_(
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help="Programs by name, repeated or separated by commas; all if left out."),
+        typer.Option(
+            "--only", metavar="NAMES", help="Programs by name, repeated or separated by commas; all if left out."
+        ),
     ] = None,
     oversubscription: Annotated[
         list[str] | None,
         typer.Option(
             "--oversubscription",
+            metavar="NUMBERS",
             help="Footprints in percent of the memory, repeated or separated by commas; 110, 125 and 150 if left out.",
         ),
     ] = None,

@@ -105,13 +105,21 @@ def program(
     kind: Annotated[
         Kind,
         typer.Option(
-            "--kind", "-k", help="Memory of the buffers; explicit copies them; recorded is what a trace holds."
+            "--kind",
+            "-k",
+            metavar="NAME",
+            help=f"Memory of the buffers: {options.one_of(Kind.__members__)} (what a trace holds).",
         ),
     ] = Kind.managed,
     spread: Annotated[
-        Spread, typer.Option("--spread", help="How explicit buffers are spread over several GPUs.")
+        Spread,
+        typer.Option(
+            "--spread",
+            metavar="NAME",
+            help=f"How explicit buffers lie on several GPUs: {options.one_of(Spread.__members__)}.",
+        ),
     ] = Spread.interleaved,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the host.")] = 1,
+    threads: Annotated[int, typer.Option("--threads", metavar="N", min=1, help="Threads of the host.")] = 1,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -133,14 +141,19 @@ def program(
 def result(
     name: Annotated[
         str,
-        typer.Argument(help="A program that computes, or one that serves.", show_default=False, callback=former.read),
+        typer.Argument(
+            metavar="WORKLOAD",
+            help="A program that computes, or one that serves.",
+            show_default=False,
+            callback=former.read,
+        ),
     ],
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print what a program computes, its largest values; as JSON all of them, and what from."""
+    """Print the largest values that a program computes. As JSON: all of them, and its inputs."""
     sink = Sink(as_json=as_json)
     options.check_once(assignments, scale=scale, seed=seed)
     found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
@@ -204,9 +217,9 @@ def _show_values(sink: Sink, title: str, of: str, values: list[float | None]) ->
 
 @app.command(epilog=CIRCUIT_EXAMPLES)
 def circuit(
-    qubits: Annotated[int, typer.Option("--qubits", "-q", min=2, max=20, help="Qubits.")] = 4,
+    qubits: Annotated[int, typer.Option("--qubits", "-q", metavar="N", min=2, max=20, help="Qubits.")] = 4,
     depth: Annotated[
-        int | None, typer.Option("--depth", min=1, max=1000, help="Layers; as many as qubits if left out.")
+        int | None, typer.Option("--depth", metavar="N", min=1, max=1000, help="Layers; as many as qubits if left out.")
     ] = None,
     seed: options.Seed = None,
     as_json: options.Json = False,

@@ -29,15 +29,24 @@ EXAMPLES = options.examples(
 def grace_hopper(
     part: Annotated[
         list[Parts] | None,
-        typer.Option("--part", help="A part of the study; all that have runs if left out."),
+        typer.Option(
+            "--part",
+            metavar="NAME",
+            help=f"A part of the study: {options.one_of(parts.PARTS)}. May be repeated; all that have runs if left "
+            "out.",
+        ),
     ] = None,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Inputs at a 256th of their size, few values of each varied parameter.")
     ] = False,
     program: Annotated[
-        list[str] | None, typer.Option("--program", help="Programs by the study's names; all six if left out.")
+        list[str] | None,
+        typer.Option("--program", metavar="NAMES", help="Programs by the study's names; all six if left out."),
     ] = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Kinds of memory; all three if left out.")] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="NAMES", help="Kinds of memory; all three if left out."),
+    ] = None,
     node: Annotated[
         str,
         typer.Option(

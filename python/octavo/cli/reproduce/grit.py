@@ -41,7 +41,14 @@ def grit(
     fit: Annotated[
         bool, typer.Option("--fit", help="Run the grid of driver service time and remote lines in flight instead.")
     ] = False,
-    sensitivity: Annotated[Sweep | None, typer.Option("--sensitivity", help="Vary one parameter instead.")] = None,
+    sensitivity: Annotated[
+        Sweep | None,
+        typer.Option(
+            "--sensitivity",
+            metavar="NAME",
+            help=f"Vary one parameter instead: {options.one_of(sweeps.SWEEPS)}.",
+        ),
+    ] = None,
     networks: Annotated[
         bool, typer.Option("--networks", help="Run VGG16 and ResNet18, split by layer over all GPUs, instead.")
     ] = False,
@@ -57,12 +64,19 @@ def grit(
     ] = False,
     collapse_scale: Annotated[
         float | None,
-        typer.Option("--collapse-scale", help="Scale of the runs of --characterise; its counts' if left out."),
+        typer.Option(
+            "--collapse-scale",
+            metavar="NUMBER",
+            help="With --characterise: scale of the runs; that of the counts if left out.",
+        ),
     ] = None,
     workload: Annotated[
         list[str] | None,
         typer.Option(
-            "--workload", "-w", help="Kernels, by name or by the publication's abbreviation; all eight if left out."
+            "--workload",
+            "-w",
+            metavar="NAMES",
+            help="Kernels, by name or by the publication's abbreviation; all eight if left out.",
         ),
     ] = None,
     node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = DEFAULT_NODE,

@@ -36,7 +36,12 @@ Case = Enum("Case", {name: name for name in CASES}, type=str)  # type: ignore[mi
 def harvest(
     case: Annotated[
         list[Case] | None,
-        typer.Option("--case", help="A case; the four published ones with several jobs if left out."),
+        typer.Option(
+            "--case",
+            metavar="NAME",
+            help=f"A case: {options.one_of(CASES)}. May be repeated; the four published ones with several jobs if left "
+            "out.",
+        ),
     ] = None,
     node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = studies.NODE,
     reduced: Annotated[
@@ -44,10 +49,20 @@ def harvest(
     ] = False,
     sensitivity: Annotated[
         Sweep | None,
-        typer.Option("--sensitivity", help="Vary one parameter instead, on the harvester of case 1."),
+        typer.Option(
+            "--sensitivity",
+            metavar="NAME",
+            help=f"Vary one parameter instead, on the harvester of case 1: {options.one_of(varied.SWEEPS)}.",
+        ),
     ] = None,
     need: Annotated[
-        float, typer.Option("--need", min=1.0, help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.")
+        float,
+        typer.Option(
+            "--need",
+            metavar="NUMBER",
+            min=1.0,
+            help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.",
+        ),
     ] = 1.5,
     fidelity: options.Fidelity = None,
     assignments: options.Set = None,

@@ -28,13 +28,19 @@ Application = Enum("Application", {name: name for name in APPLICATIONS}, type=st
 
 def memmap(
     application: Annotated[
-        list[Application] | None, typer.Option("--application", help="One program of the study; all if left out.")
+        list[Application] | None,
+        typer.Option(
+            "--application",
+            metavar="NAME",
+            help=f"A program of the study: {options.one_of(APPLICATIONS)}. May be repeated; all if left out.",
+        ),
     ] = None,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="A sixteenth of the study's sizes, and two graphs of each graph program.")
     ] = False,
     graphs: Annotated[
-        int | None, typer.Option("--graphs", min=1, help="Random graphs for each graph program; 20 if left out.")
+        int | None,
+        typer.Option("--graphs", metavar="N", min=1, help="Random graphs for each graph program; 20 if left out."),
     ] = None,
     node: Annotated[str, typer.Option("--node", help="A node preset or file; one GPU of it is used.")] = (study.NODE),
     assignments: options.Set = None,

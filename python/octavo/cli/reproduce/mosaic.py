@@ -50,7 +50,12 @@ EXAMPLES = options.examples(
 
 def mosaic(
     part: Annotated[
-        list[PartName] | None, typer.Option("--part", help="A part of the study; all of them if left out.")
+        list[PartName] | None,
+        typer.Option(
+            "--part",
+            metavar="NAME",
+            help=f"A part of the study: {options.one_of(PARTS)}. May be repeated; all of them if left out.",
+        ),
     ] = None,
     reduced: Annotated[
         bool,
@@ -59,23 +64,28 @@ def mosaic(
     workload: Annotated[
         list[str] | None,
         typer.Option(
-            "--workload", "-w", help="Applications, by name or by the publication's abbreviation, instead of all."
+            "--workload",
+            "-w",
+            metavar="NAMES",
+            help="Applications, by name or by the publication's abbreviation, instead of all.",
         ),
     ] = None,
     copies: Annotated[
-        str | None, typer.Option("--copies", help="Copies of an application together: 1,2,3,4,5 if left out.")
+        str | None,
+        typer.Option("--copies", metavar="NUMBERS", help="Copies of an application together: 1,2,3,4,5 if left out."),
     ] = None,
     mixed: Annotated[
-        str | None, typer.Option("--mixed", help="Different applications together: 2,3,4,5 if left out.")
+        str | None,
+        typer.Option("--mixed", metavar="NUMBERS", help="Different applications together: 2,3,4,5 if left out."),
     ] = None,
     draws: Annotated[
-        int | None, typer.Option("--draws", min=1, help="Random mixes of each size; 25 if left out.")
+        int | None, typer.Option("--draws", metavar="N", min=1, help="Random mixes of each size; 25 if left out.")
     ] = None,
     paging: Annotated[
         bool,
         typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them resident from the start."),
     ] = True,
-    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = NODE,
+    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.", show_default=False)] = NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -89,7 +99,8 @@ def mosaic(
 ) -> None:
     """Mosaic (MICRO 2017): page sizes, and applications that share a GPU, beside the published averages.
 
-    Parts share their runs. Finished runs are kept: the same command resumes where it was stopped.
+    Runs on mosaic-30sm-published-simulator unless --node names another node. Parts share their runs. Finished runs are
+    kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     asked = tuple(map(mixes.labelled, options.listed(workload)))
