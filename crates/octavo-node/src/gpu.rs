@@ -47,8 +47,8 @@ pub struct ComputeConfig {
     /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
     pub answers_in_order: bool,
     /// Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of time,
-    /// and what is computed between accesses is booked in buckets of time. Otherwise, the default, a wavefront issues up
-    /// to 64 ns ahead of the clock: fewer events, but others wait for what is booked although it comes later. Only
+    /// and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront issues
+    /// up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes later. Only
     /// with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub issues_in_time_order: bool,

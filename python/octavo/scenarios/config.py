@@ -1515,9 +1515,9 @@ class NodeCompute(TypedDict, total=False):
 
     issues_in_time_order: bool
     """Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
-    time, and what is computed between accesses is booked in buckets of time. Otherwise, the default, a wavefront
-    issues up to 64 ns ahead of the clock: fewer events, but others wait for what is booked although it comes later.
-    Only with fidelity `line`."""
+    time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
+    issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
+    later. Only with fidelity `line`."""
 
     vector_decoder: int
     """Places of the decoder of vector instructions that all SIMDs of a unit share: a wavefront holds one until its
