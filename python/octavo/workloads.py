@@ -58,13 +58,14 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
 def workload_result(source: Scenario) -> dict[str, Any]:
     """What a scenario's workload computes.
 
-    Programs on graphs find ranks, levels, distances, components, communities or the lightest forest; `kmeans`,
-    `background`, `alignment`, `bst` and `evolution` what their names say.
+    Programs on graphs find ranks, levels, distances, components, communities or the lightest forest. `kmeans`,
+    `background`, `alignment`, `bst` and `evolution` compute what their names say.
 
     Returns:
-        `result`, the name of a list of numbers (none where there is none, as for vertices that no path leads to), that
-        list, and what it was computed from, under the names of the program's buffers. Of graphs that is one number
-        for each vertex and the graph as rows: `offsets`, `neighbours`, and `weights` where there are some. Rows hold
+        `result`, the name of a list of numbers; that list, with `None` where there is no number, as for vertices that
+        no path leads to; and what it was computed from, under the names of the program's buffers. Programs on graphs
+        have one number for each vertex. Their graph is there as rows: `offsets`, `neighbours`, and `weights` where
+        there are some. Rows hold
         where edges lead for `bfs-balanced`, where they come from for `pagerank` and `sssp`, and both for the others.
 
     Raises:

@@ -61,8 +61,8 @@ def observed(
 def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, float]:
     """Of a buffer's events, copies of the prefetcher, faults that moved nothing, and what came back to the host.
 
-    A page that the device was the first to touch is placed; those placed beside it count as its faults, too, so that
-    stale ones are at least as many as this says.
+    A page that the device touches first is placed. Pages placed beside it count as its faults, too, so the number of
+    stale faults is a lower bound.
     """
     there = rows.filter(pl.col("to") > 0)
     moved = there.filter(pl.col("kind").is_in(["migration", "placed"]))["pages"].sum()

@@ -33,10 +33,12 @@ class Exhausted:
     """Every placement that fits the budget, the fastest first."""
 
     points: pl.DataFrame
-    """`placements` (a letter a buffer: d, m, p), `seconds`, `regret` (over the fastest: 0.1 is a tenth slower),
-    `device_bytes`, `is_advice`, `is_present`, and a column for each buffer; with symmetry also `run`, the placement
-    that was run for it; with bounds also `at_least`, seconds that it takes at the least. Placements whose run was given
-    up have no `seconds` and no `regret`, and come last."""
+    """One row for each placement.
+
+    Its columns are `placements` (one letter for each buffer: d, m or p), `seconds`, `regret` (over the fastest: 0.1 is
+    a tenth slower), `device_bytes`, `is_advice`, `is_present`, and one for each buffer. With symmetry there is also
+    `run`, the placement that was run for it. With bounds there is also `at_least`, a lower bound in seconds. Placements
+    whose run was given up have no `seconds` and no `regret`, and come last."""
 
     @property
     def best(self) -> dict[str, Any]:

@@ -66,9 +66,9 @@ class Buffer:
     facts: Mapping[str, Fact]
     """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`, `prefetches`,
     `stale_faults`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
-    `return_prefetches`, `thrashing`. Besides, `concurrency` of its faults, `faults`: pages that fault, `used`: the
-    share of its bytes that is touched, `kernels`: seconds that they take, and `migrations`: pages that came to the
-    device, each time, where they were counted."""
+    `return_prefetches`, `thrashing`. Also `concurrency` (of its faults), `faults` (pages that fault), `used` (the share
+    of its bytes that is touched) and `kernels` (seconds that they take). Where they were counted, `migrations` are
+    pages that came to the device, once for each time."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""

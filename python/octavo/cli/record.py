@@ -42,9 +42,10 @@ def record(
 ) -> None:
     """Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.
 
-    The program is not changed. The exit status is the program's; 2 if recording or library cannot be used, or if the
-    program ended well and nothing was recorded, and 126 or 127 if it cannot be started. A summary is printed on
-    standard error. With --json, the program's own output goes there, and only the document to standard output.
+    The program is not changed. The exit status is the program's. It is 2 if the recording or the library cannot be
+    used, or if the program ended well and nothing was recorded. It is 126 or 127 if the program cannot be started. A
+    summary is printed on standard error. With --json, the program's own output goes there, too, and standard output has
+    the document alone.
     """
     from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
 

@@ -172,8 +172,8 @@ def machine(
 ) -> None:
     """Compare what was measured on a real GPU with the same access patterns on its simulated node.
 
-    Simulates the patterns of the probes' samples (streams, chases, line accesses to the host, faults, the roofline's
-    grid) on the node that `octavo calibrate` derived from the measured values; nothing is fitted to a pattern.
+    The patterns are those of the probes' samples: streams, chases, line accesses to the host, faults, the roofline's
+    grid. The node is the one that `octavo calibrate` derived from the measured values. Nothing is fitted to a pattern.
 
     Finished runs are kept: the same command resumes where it was stopped.
     """

@@ -1,7 +1,7 @@
 """The manifest of a folder: what Octavo wrote there, with sizes and hashes; written last.
 
-`octavo-manifest.json` has `format` (1), `kind` (what the folder is), `key` (which one, for experiments), `files` (size
-and BLAKE2b of each, or null for one that is being written) and `check`, a hash of all that.
+`octavo-manifest.json` has `format` (1), `kind` (what the folder is) and `key` (which one, for experiments). `files` has
+the size and the BLAKE2b hash of each file, or null for one that is being written. `check` is a hash of all that.
 """
 
 from __future__ import annotations

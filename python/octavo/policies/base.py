@@ -117,8 +117,8 @@ class PrefetchPolicy(Policy):
     def pages(self, service: Service) -> Iterable[int]:
         """Numbers of the pages of `service.block` to bring.
 
-        A wish: pages that are there already, busy, replicated, or that the placement wants to stay where they are, are
-        passed over; those for which no room can be made stay where they are.
+        This is a wish. Pages are passed over if they are there already, busy or replicated, or if the placement wants
+        them to stay. Pages for which no room can be made stay where they are.
         """
 
     def on_free(self, pages: range) -> None:

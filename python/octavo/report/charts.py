@@ -1,7 +1,7 @@
 """The charts, as Vega-Lite specifications; the page puts rows and widths in.
 
-Lines and texts have names of the style sheet (`var(--…)`), so that light, dark and print need no second drawing; what
-stands for something has its colour of `octavo.runs.colours` in all of them.
+Lines and texts have names of the style sheet (`var(--…)`), so light, dark and print need no second drawing. What stands
+for something has its colour of `octavo.runs.colours` in all of them.
 """
 
 from __future__ import annotations

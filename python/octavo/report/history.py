@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 REPLICATED = 32
 """Holder of a page that several processors hold; others are processors, 0 is the host."""
 PLANES = ("holder", "sharing", "access", "scheme")
-"""A page's state: its holder, how many GPUs have asked for it so far, 1 if they only read it or 2 if one wrote it, and
-the scheme (from 1 as in `SCHEMES`; 0 for none)."""
+"""A page's state: its holder, and how many GPUs have asked for it so far. `access` is 1 if they only read it, 2 if one
+wrote it. `scheme` counts from 1 as in `SCHEMES`; 0 is none."""
 
 _NANOSECOND = 1000
 _LARGEST_PAGE = 1 << 30

@@ -22,8 +22,8 @@ _FIRST_ROWS = 256
 _LEVELS = 3
 """Each level has four times the rows and twice the columns of the one before."""
 LAYERS = (*PLANES, "requests", "copies")
-"""Content of a tile, one byte a cell: the state of most pages of the row when the column ends, and the number of
-requests and copies, as `activity` writes it."""
+"""Content of a tile, one byte a cell: the state of most pages of the row when the column ends. Numbers of requests and
+copies are as `activity` writes them."""
 
 
 def levels(pages: int) -> list[dict[str, int]]:

@@ -52,8 +52,8 @@ class Interval:
 def interval(values: Iterable[float]) -> Interval:
     """The median and its interval from the order of the values alone, for any distribution.
 
-    With six values or more the interval holds the median with 95 % probability or more; with fewer it is from the least
-    to the greatest, which hold it with 1 - 2^(1-n): 50 % for two, 94 % for five.
+    With six values or more, the interval holds the median with a probability of at least 95 %. With fewer, it goes from
+    the least to the greatest, which hold it with a probability of 1 - 2^(1-n): 50 % for two, 94 % for five.
     """
     ordered = sorted(values)
     left_out = outside(len(ordered))

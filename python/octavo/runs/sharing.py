@@ -60,8 +60,8 @@ def _time(result: RunResult, name: str) -> int:
 def sharing(jobs: pl.DataFrame) -> pl.DataFrame:
     """One row for each workload and variant: how evenly its jobs suffer, and what gets done.
 
-    `fairness` is the smallest slow-down over the largest, `jain` Jain's index of the jobs' speeds relative to alone,
-    and `weighted_speedup` their sum: with n jobs, n if no job loses anything.
+    `fairness` is the smallest slow-down over the largest. The other two are of the jobs' speeds relative to alone:
+    `jain` is Jain's index, and `weighted_speedup` their sum, which is n for n jobs that lose nothing.
     """
     rows = [
         {

@@ -1,5 +1,5 @@
 """Sweeps: one scenario under many values of some of its keys, or a search for the best of them.
 
-`spec` reads the request, `axes` and `quantity` define axes, `plan` makes the points, `crew` and its
-neighbours run them, `store` keeps them in a folder, `search` chooses them one generation after another.
+`spec` reads the request, `axes` and `quantity` define axes, and `plan` makes the points. `crew` and its neighbours run
+them, and `store` keeps them in a folder. `search` chooses them one generation after another.
 """

@@ -6,8 +6,8 @@
   with a hash.
 - `points.parquet`: all points in one table, one row group a point, collected when the sweep ends or is stopped.
 
-A Parquet file cannot be extended without rewriting its end, so that a kill at the wrong moment would cost the whole of
-it: therefore the files of single points, each of which appears by renaming.
+A Parquet file cannot be extended without rewriting its end, so a kill at the wrong moment would cost the whole file.
+Therefore each point has a file of its own, which appears by renaming.
 """
 
 from __future__ import annotations

@@ -37,15 +37,15 @@ def write(  # noqa: PLR0913 - one for each part of a trace
 
     Args:
         path: the folder.
-        instructions: columns as in `docs/trace-format.md`, as a frame or NumPy arrays by name, sorted for you; or an
-            iterator of such pieces, or of single rows as dictionaries, in the order of the trace: memory then depends
-            on the largest piece. Columns left out are 0, `sequence` counts rows of each wavefront.
+        instructions: columns as in `docs/trace-format.md`, as a frame or as NumPy arrays by name; they are sorted for
+            you. Or an iterator of such pieces, or of single rows as dictionaries, in the order of the trace: only the
+            largest piece has to fit into memory. Columns left out are 0; `sequence` counts rows of each wavefront.
         allocations: `name`, `base`, `bytes`, and `gpu` if the program requested memory of one.
         launches: `kernel`, `grid` and `group` (three numbers each, or `grid_x`, ...), and what else is known.
         actions: the whole program around the launches, columns as in `docs/trace-format.md`; allocations then say what
-            they are (`kind`, `spread`). Where an address is expected, the name of an allocation may stand, and `bytes`
-            left out are all of it; an action waits for the one before unless it has `after`; a launch is the next one
-            and may touch all allocations unless it has `launch` and `allocations`. Without: the launches alone.
+            they are (`kind`, `spread`). The name of an allocation may stand for its address, and without `bytes` all of
+            it is meant. An action waits for the one before unless it has `after`. A launch is the next one and may
+            touch all allocations, unless it has `launch` and `allocations`. Without actions: the launches alone.
         lanes: lanes of a wavefront, 64 or 32.
         source: what recorded it.
         command: the command that recorded it.

@@ -92,8 +92,8 @@ class Correlation:
 def correlate(table: str | Path) -> Correlation:
     """Put the figures of a CSV file beside runs.
 
-    Its columns are `run` (a folder of results, from the file's own folder on), `measure` (`time`, or any other of
-    `octavo.runs.measures.NAMES`), `value`, and for times a `unit` (measures that end in `_ps` have `ps` without one).
+    Its columns are `run` (a folder of results, relative to the file's own folder), `measure` (`time`, or any other of
+    `octavo.runs.measures.NAMES`), `value`, and for times `unit`. Measures that end in `_ps` need no unit.
 
     Raises:
         ValidationError: the table cannot be used; the message names file and line.

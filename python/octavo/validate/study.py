@@ -44,10 +44,10 @@ class Validation:
     """Folder of the tables, the picture and every single run."""
     rows: pl.DataFrame
     """One row for each run: `kernel_time_ps`, `kernel_time_reference_ps`, `kernel_time_error`, and for each count of
-    `octavo.validate.COUNTS` the same, and whether instruction fetches explain the difference. Also `launches`,
-    `kernel_time_net_error` (without the constant of each launch), `launch_error` (differences of launches, summed
-    without their signs, over the reference's time) and `launch_worst`; both are null where the reference's launches
-    are not known."""
+    `octavo.validate.COUNTS` the same, and whether instruction fetches explain the difference. Also `launches` and
+    `kernel_time_net_error` (without the constant of each launch). `launch_error` is the sum of all launches' absolute
+    differences over the reference's time, and `launch_worst` the largest error of a launch. Both are null where the
+    reference's launches are not known."""
     launches: pl.DataFrame
     """One row for each launch that the reference has: `time_ps`, `time_reference_ps`, `error`, `net_error`."""
     without_trace: list[str] = field(default_factory=list)

@@ -74,8 +74,9 @@ class Summary:
     by_launch: ByLaunch | None
     """The same runs launch by launch; none if the reference has none of them."""
     counts: dict[str, dict[str, float]]
-    """By count: share of the runs `within` 5 %, the same if the reference's instruction fetches may explain the
-    difference (`within_but_code`), and `total`: error of the sums over all runs (absent if the reference has none)."""
+    """By count: `within` is the share of runs within 5 %, and `within_but_code` the same if the reference's instruction
+    fetches may explain the difference. `total` is the error of the sums over all runs, absent if the reference has
+    none."""
 
     @property
     def goals(self) -> Goals:

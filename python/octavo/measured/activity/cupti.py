@@ -70,8 +70,8 @@ def decode(records: bytes, layout: str | None = None, *, dropped: int = 0) -> Ac
         layout: version of the structure, as in `LAYOUTS`; told from the records if left out.
         dropped: records that CUPTI itself could not keep.
 
-    Returns: rows in the order of the records; records that make no sense are left out and counted, as are a last
-        record that was cut off and what CUPTI dropped.
+    Returns: rows in the order of the records. Left out and counted are records that make no sense, a last record that
+        was cut off, and what CUPTI dropped.
 
     Raises:
         ProfileError: the records are of another layout, or of other activities.

@@ -65,9 +65,9 @@ def events(rows: Rows, origin: int) -> pl.DataFrame:
         rows: activity, as `in_order` leaves it.
         origin: the nanosecond that is time 0; no row starts before it.
 
-    Returns: the columns of simulated runs, and those that only profiles have: `duration_ps` (how long it took),
-        `faults` (merged into one row), `bytes` (that moved or were mapped), `cause` and `processors` (a bit for each
-        GPU that fights for thrashing memory); null where they mean nothing.
+    Returns: the columns of simulated runs, and those that only profiles have. These are `duration_ps` (how long it
+        took), `faults` (merged into one row), `bytes` (that moved or were mapped), `cause` and `processors` (a bit for
+        each GPU that competes for thrashing memory). They are null where they mean nothing.
 
     """
     sized = np.isin(rows["what"], (*COPIES, What.THRASHING, What.REMOTE_MAP))

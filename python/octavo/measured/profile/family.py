@@ -1,7 +1,7 @@
 """Which processes belong to a program: it, its descendants, and those that left their parent behind.
 
-The watcher becomes the reaper of orphans (`PR_SET_CHILD_SUBREAPER`): a process that daemonises, by a session of
-its own or by losing its parent, becomes a child of the watcher and stays in sight.
+The watcher becomes the reaper of orphans (`PR_SET_CHILD_SUBREAPER`). A process that daemonises, by a session of its own
+or by losing its parent, becomes a child of the watcher and stays in sight.
 """
 
 from __future__ import annotations

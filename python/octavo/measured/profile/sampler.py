@@ -1,7 +1,7 @@
 """One sample after another, until a program and everything that it left behind have ended.
 
-Totals of processes cost microseconds. Mappings and NUMA nodes make the kernel look at every page, milliseconds for each
-GiB of small ones: they are read as seldom as keeps that below a share of the time.
+Totals of processes cost microseconds. For mappings and NUMA nodes the kernel looks at every page, which takes
+milliseconds for each GiB of small pages. So they are read only as often as a given share of the time allows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the publication recommends where the GPU touches system memory first, and how much each remedy helps here.
 
-Pages that the host touched before, by a loop of the CPU or by `cudaHostRegister`, need no entry of the kernel at the
-GPU's first touch; they lie on the host. With access counters, a lower threshold brings them sooner.
+If the host touched pages before, by a loop of the CPU or by `cudaHostRegister`, the GPU's first touch need not enter
+the kernel; the pages lie on the host. With access counters, a lower threshold brings them sooner.
 """
 
 from __future__ import annotations

@@ -127,9 +127,9 @@ class Found:
     """One row for each case, system and job: `case`, `system`, `job`, `role`, `time_ps`, `speedup` over the stock
     driver, `faults`."""
     pages: pl.DataFrame
-    """One row for each case and system: pages that left for the host and for neighbours, that neighbours gave up for
-    their own and gave back, that `multi-path` brought as `local-path` does, and where those came from that came to
-    GPUs."""
+    """One row for each case and system: pages that left for the host and for neighbours, and pages that neighbours gave
+    up for their own or gave back. Also pages that `multi-path` brought as `local-path` does, and the sources of all
+    that came to GPUs."""
     lenders: pl.DataFrame
     """Who lends to whom with all techniques: `case` and what `octavo.runs.lending.totals` has."""
     sources: pl.DataFrame

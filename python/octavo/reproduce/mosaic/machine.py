@@ -36,8 +36,8 @@ SHIPPED_VALUES = (
     "node.l1_tlb.entries=64",
     "node.l1_tlb.ways=64",
 )
-"""Its configuration where the publication has other values: 700 MHz, memory of 924 MHz x 4 x 4 B x 6 = 88.7 GB/s (48
-banks of 64 bytes in 24 cycles are 89.6 GB/s), 64 entries of the first-level TLB."""
+"""Its configuration where the publication has other values: 700 MHz, memory of 924 MHz x 4 x 4 B x 6 = 88.7 GB/s, and
+64 entries of the first-level TLB. Here, 48 banks of 64 bytes in 24 cycles are 89.6 GB/s."""
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,8 @@ def bars(
     """A panel for each row, named by the first column, with a bar for each other column; one panel if there is one.
 
     Bars begin at zero. With `line_at`, values are ratios to it, and a line marks it. If they span more than a factor of
-    ten, the axis is logarithmic, and bars rise from that line or hang below it, so that twice as fast and half as fast
-    look alike. `intervals`, by row and column, are drawn across the ends of bars.
+    ten, the axis is logarithmic, and bars rise from that line or hang below it. So twice as fast and half as fast have
+    bars of the same length. `intervals`, by row and column, are drawn across the ends of bars.
     """
     first, names = table.columns[0], table.columns[1:]
     if len(names) == 1:

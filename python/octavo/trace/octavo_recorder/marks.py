@@ -1,8 +1,10 @@
 """Which part of a program is its step.
 
-The last that the program marked with `with torch.profiler.record_function("octavo-step"):`; else the last from the end
-of one `optimizer.step()` to the end of the next (the first begins with the model's first call); else the last call of a
-model.
+In this order:
+
+- the last that the program marked with `with torch.profiler.record_function("octavo-step"):`;
+- the last from the end of one `optimizer.step()` to the end of the next; the first begins with the model's first call;
+- the last call of a model.
 """
 
 from __future__ import annotations

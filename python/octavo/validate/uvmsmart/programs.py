@@ -32,9 +32,9 @@ PROGRAMS = (
 )
 """Sizes as in `benchmarks/benchmark_workingset.txt` and `benchmarks/Managed/*/run` of
 DebashisGanguly/gpgpu-sim_UVMSmart. Triad is a sum of two vectors (StreamTriad has the same three streams). The graphs
-of bfs and sssp and the random numbers of ra are of Octavo's generators. 2dconv is a convolution of 1024 x 1024 pixels
-by work-groups of 64 with its mask in memory; there they are of 32 x 8, and the mask's nine values are constants. srad
-has its six arrays in managed memory; there it is one."""
+of bfs and sssp and the random numbers of ra come from Octavo's generators. 2dconv is a convolution of 1024 x 1024
+pixels by work-groups of 64, with its mask in memory. In UVMSmart, work-groups are of 32 x 8, and the mask's nine values
+are constants. srad has its six arrays in managed memory; in UVMSmart, only one of them is."""
 
 
 @dataclass(frozen=True)
