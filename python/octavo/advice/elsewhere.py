@@ -67,7 +67,7 @@ def execute(
     if progress.failed:
         raise SimulationError(
             f"{len(progress.failed)} of {len(points)} runs failed: {progress.failed[0]}",
-            "the others are finished and kept; the same command tries these again",
+            "finished runs are kept; the same command tries the failed ones again",
         )
     left = [number for number in range(len(points)) if number not in results]
     ended = finished([points[number] for number in left], force=False)

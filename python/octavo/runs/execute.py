@@ -220,7 +220,7 @@ def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
     more = f"\n  and {len(failures) - _SHOWN} more" if len(failures) > _SHOWN else ""
     return SimulationError(
         f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}",
-        "the others are finished and kept; the same command tries these again",
+        "finished runs are kept; the same command tries the failed ones again",
     )
 
 
