@@ -46,14 +46,14 @@ pub struct ComputeConfig {
     pub kernel_overhead: Cycles,
     /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
     pub answers_in_order: bool,
-    /// Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of time,
-    /// and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront issues
-    /// up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes later. Only
-    /// with fidelity `line`.
+    /// Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
+    /// time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
+    /// issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
+    /// later. Only with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub issues_in_time_order: bool,
-    /// Places of the decoder of vector instructions that all SIMDs of a unit share: a wavefront holds one until its SIMD
-    /// takes its instruction, so that some SIMDs can keep others from getting any. 0, the default: there is no such
+    /// Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
+    /// SIMD takes its instruction, so some SIMDs can keep others from getting any. 0, the default: there is no such
     /// limit. Only where accesses are issued in order of time; each instruction is then simulated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub vector_decoder: u32,
@@ -193,8 +193,8 @@ pub struct L2Config {
     /// Cycles from a bank's input to data on a hit.
     pub latency: Cycles,
     /// Cycles for which a line is locked until the answer to a store leaves, or the line that was fetched; at most the
-    /// latency. An access that finds its line locked waits and holds up those behind it at the bank, so that stores to
-    /// one line follow one another by this much. 0: lines are not locked.
+    /// latency. An access that finds its line locked waits and holds up those behind it at the bank. So stores to one
+    /// line follow one another by this much. 0: lines are not locked.
     pub lock: Cycles,
     /// Cycles from a compute unit to a bank, and back, each.
     pub crossbar: Cycles,
@@ -247,8 +247,8 @@ pub struct TlbConfig {
     /// Lookups that begin in one cycle; 0, the default, for no limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ports: u32,
-    /// Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one. Without
-    /// them, large pages use the entries of all.
+    /// Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
+    /// Without them, large pages use the entries of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub large: Option<LargeTlbConfig>,
     /// What a miss holds up beside its own wavefront; only for `l1_tlb`, and only at fidelity `line`.
@@ -256,15 +256,16 @@ pub struct TlbConfig {
     pub on_miss: MissPolicy,
 }
 
-/// What a miss of a compute unit's TLB holds up beside its own wavefront. The memory pipeline is the unit's path for lines
-/// of all its wavefronts, which is in order.
+/// What a miss of a compute unit's TLB holds up beside its own wavefront. The memory pipeline is the unit's path for
+/// lines of all its wavefronts, which is in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissPolicy {
     /// Nothing, the default: misses overlap up to `miss_registers`, and one beyond them waits alone.
     #[default]
     NonBlocking,
-    /// The memory pipeline waits while a miss waits for a register; until then hits and misses of other wavefronts pass.
+    /// The memory pipeline waits while a miss waits for a register; until then hits and misses of other wavefronts
+    /// pass.
     HitsUnderMisses,
     /// The memory pipeline waits until the translation is there, or the fault is known: one miss at a time.
     Blocking,

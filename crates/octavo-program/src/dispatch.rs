@@ -14,8 +14,8 @@ pub enum Dispatch {
     /// Equal contiguous ranges of flattened ids: sizes differ by at most one.
     #[default]
     EvenSplit,
-    /// Contiguous ranges in multiples of the compute units: as many work-groups for each unit as if all GPUs were
-    /// filled evenly, rounded up; the last GPUs get what is left, or nothing (MGPUSim since April 2022, v4.2.0:
+    /// Contiguous ranges in multiples of the compute units. Each unit gets as many work-groups as if all GPUs were
+    /// filled evenly, rounded up. The last GPUs get what is left, or nothing (MGPUSim since April 2022, v4.2.0:
     /// `distributeWGToGPUs`).
     UnitMultiples,
     /// One queue for all GPUs: work-groups fill the units of one GPU, then the next; any GPU with room takes the next

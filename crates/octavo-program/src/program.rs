@@ -30,9 +30,12 @@ impl Program {
     /// A program over a workload of this many launches. Actions may be listed in any order.
     ///
     /// # Errors
-    /// The first contradiction: buffers that overlap or are not in address order; an action on a buffer that does not
-    /// exist, is too small, does not exist at that time or has the wrong kind; a buffer that is allocated or freed
-    /// twice; actions that wait for one that does not exist, or for each other.
+    /// The first contradiction:
+    ///
+    /// - buffers that overlap or are not in address order,
+    /// - an action on a buffer that does not exist, is too small, does not exist at that time or has the wrong kind,
+    /// - a buffer that is allocated or freed twice,
+    /// - actions that wait for one that does not exist, or for each other.
     pub fn new(buffers: Vec<ProgramBuffer>, actions: Vec<Ordered>, launches: u32) -> Result<Self, ProgramError> {
         check(&buffers, &actions, launches)?;
         Ok(Self { buffers, actions })

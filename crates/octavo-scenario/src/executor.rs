@@ -22,9 +22,9 @@ pub enum ExecutorChoice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulatedChoice {
-    /// Which of several runs of one scenario it is; default 0, the run as it is. In each other, what no scenario says
-    /// happens otherwise: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute units
-    /// gets the first work-group. Ours.
+    /// Which of several runs of one scenario it is; default 0, the run as it is. Each other one varies what no
+    /// scenario says: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute units gets
+    /// the first work-group. Ours.
     #[serde(skip_serializing_if = "is_as_it_is")]
     pub replicate: u32,
 }
@@ -42,7 +42,7 @@ pub struct InstantChoice {
     /// evenly as they can. Ours.
     #[schemars(range(min = 1))]
     pub turn: u32,
-    /// Line accesses between two periodic reports of access counts, for placements that ask for these; default: one
+    /// Line accesses between two periodic reports of access counts, for placements that ask for these. Default: one
     /// line a GPU in 16 cycles of their period, about the median of the GRIT study's kernels in simulated time. Ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

@@ -371,8 +371,8 @@ class Workload(TypedDict, total=False):
     """Whether each launch has its own memory instead of the first launch's. Default `false`."""
 
     turn: int
-    """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
-    1, each GPU touches what the GPU of the number before touched. Default 0."""
+    """Work-groups by which touches go round the grid from one launch to the next. With one group a GPU and `turn`
+    1, GPU n touches what GPU n - 1 touched before. Default 0."""
 
     vertices: int
     """Vertices, 66 to 2^27. Default at scale 1: 2^20 (UVMSmart's benchmarks)."""
@@ -770,8 +770,8 @@ class JobItemWorkload(TypedDict, total=False):
     """Whether each launch has its own memory instead of the first launch's. Default `false`."""
 
     turn: int
-    """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
-    1, each GPU touches what the GPU of the number before touched. Default 0."""
+    """Work-groups by which touches go round the grid from one launch to the next. With one group a GPU and `turn`
+    1, GPU n touches what GPU n - 1 touched before. Default 0."""
 
     vertices: int
     """Vertices, 66 to 2^27. Default at scale 1: 2^20 (UVMSmart's benchmarks)."""
@@ -965,7 +965,7 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     the most. Ours."""
 
     profile_kernels: int
-    """Kernels that make up the profiled first iteration, after which replicas without a known reader are given up;
+    """Kernels of the first iteration, which is profiled. After it, replicas without a known reader are given up;
     default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration)."""
 
     first_gpu: int
@@ -984,9 +984,9 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     what counters tell of them (`service_notifications`)."""
 
     region: str
-    """Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB, the sub-regions that the
-    driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and what other placements count, beside
-    which it can decide."""
+    """Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB. These are the sub-
+    regions that the driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and other placements
+    count the same, so both can decide side by side."""
 
     when: Literal["always", "full", "adaptive", "irregular"]
     """When pages are read from the host first: `always` (default), `full` (once memory was full), `adaptive` (by
@@ -1013,8 +1013,8 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
     threshold: int
     """`tree`: A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100;
     default 51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole
-    block. `local-path`, `multi-path`: In blocks with faults, a subtree comes when more than this share of its pages
-    is there or demanded, in percent, 1 to 100; default 1, the whole block (memHarvester, USENIX ATC 2022)."""
+    block. `local-path`, `multi-path`: Percent of a subtree's pages, 1 to 100: in blocks with faults, the subtree
+    comes when more than these are there or demanded; default 1, the whole block (memHarvester, USENIX ATC 2022)."""
 
     min_faults: int
     """Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
@@ -1067,8 +1067,8 @@ class JobItemMemoryEviction(TypedDict, total=False):
     default false (UVMSmart: `is_block_evictable` asks for every page of the basic block)."""
 
     reserved_percent: int
-    """Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99;
-    default 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20)."""
+    """Percent of the leaves, 0 to 99, that stay as long as others can leave, although it is their turn; default 0
+    (`-reserve_accessed_page_percent`; the publication also tries 10 and 20)."""
 
     seed: int
     """Seed of the choice, any number; default 1 (ours: UVMSmart takes the C library's default)."""
@@ -1150,16 +1150,16 @@ class Executor(TypedDict, total=False):
     kind: Literal["simulated", "instant"]
 
     replicate: int
-    """Which of several runs of one scenario it is; default 0, the run as it is. In each other, what no scenario
-    says happens otherwise: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute
-    units gets the first work-group. Ours."""
+    """Which of several runs of one scenario it is; default 0, the run as it is. Each other one varies what no
+    scenario says: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute units gets
+    the first work-group. Ours."""
 
     turn: int
     """Memory instructions that a wavefront makes before it is the next one's turn; default 1: wavefronts go on as
     evenly as they can. Ours."""
 
     report_lines: int
-    """Line accesses between two periodic reports of access counts, for placements that ask for these; default: one
+    """Line accesses between two periodic reports of access counts, for placements that ask for these. Default: one
     line a GPU in 16 cycles of their period, about the median of the GRIT study's kernels in simulated time.
     Ours."""
 
@@ -1209,13 +1209,13 @@ class MemoryDemotion(TypedDict, total=False):
     a work queue), which is on Grace Hopper."""
 
     free: str
-    """Bytes of each GPU's memory that are kept free, rounded up to pages; with what nothing evicts, at most half of
-    the memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
+    """Bytes of each GPU's memory that are kept free, rounded up to pages. Together with what nothing evicts, they
+    are at most half of the memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
 
     reserve: str
     """Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another
-    GPU, rounded up to pages, at most half of the memory (with `pre_eviction`, less what nothing evicts there is
-    kept free); default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
+    GPU. Rounded up to pages, and at most half of the memory. With `pre_eviction`, less what nothing evicts there;
+    default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
 
     neighbour: Literal["round-robin", "fewest-pending"]
     """Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022)
@@ -1241,8 +1241,8 @@ class MemorySharing(TypedDict, total=False):
     """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     shares: Mapping[str, float]
-    """Share of the memory of each of its GPUs that a job is guaranteed, by the name of the job, above 0 and at most
-    1; an equal part of what the others leave for jobs that are not named (ours)."""
+    """By the name of a job: the share that it is guaranteed of the memory of each of its GPUs, above 0 and at most
+    1. Jobs that are not named have equal parts of what the others leave (ours)."""
 
     digest: str
     """Digest of its source, so that results of another class are not reused. Default: computed."""
@@ -1269,8 +1269,8 @@ class MemoryGuard(TypedDict, total=False):
     adaptive_lapse: bool
     """Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
     500ms; default true, as release 595 does (460 does not). As compiled there, an eight-bit vote is compared as an
-    unsigned number, so that it grows at once and shrinks only from 500ms, after 32 more moves that were further
-    apart than closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
+    unsigned number. So the lapse grows at once. It shrinks only from 500ms, when 32 more moves were further apart
+    than were closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
     epoch stay."""
 
     nap: str
@@ -1289,7 +1289,7 @@ class MemoryGuard(TypedDict, total=False):
     """How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`)."""
 
     fast_links: Literal["node", "none", "gpus", "all"]
-    """Which memories processors map by a fast link with atomics: a thrashing page is pinned there at once, without
+    """Which memories processors map by a fast link with atomics. A thrashing page is pinned there at once, without
     throttling; default `node`: as the node's links are; the driver reads this from the hardware. The other values
     ignore the links: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the host's, too, as
     on a coherent node)."""
@@ -1319,8 +1319,8 @@ class MemorySizing(TypedDict, total=False):
     (Mosaic, MICRO 2017, table 1)."""
 
     threshold: int
-    """A large page of which fewer base pages than this stay allocated is splintered and emptied, 1 to 512 and at
-    most the base pages of a large page; default 256 (ours: the publication gives no number)."""
+    """Base pages, 1 to 512 and at most those of a large page. A large page with fewer allocated base pages than
+    this is splintered and emptied; default 256 (ours: the publication gives no number)."""
 
     compaction: Literal["worst-case", "bulk-copy", "ideal", "none"]
     """What it costs to move base pages so that a large frame becomes free: `worst-case` (the GPU stops), `bulk-
@@ -1520,9 +1520,9 @@ class NodeCompute(TypedDict, total=False):
     later. Only with fidelity `line`."""
 
     vector_decoder: int
-    """Places of the decoder of vector instructions that all SIMDs of a unit share: a wavefront holds one until its
-    SIMD takes its instruction, so that some SIMDs can keep others from getting any. 0, the default: there is no
-    such limit. Only where accesses are issued in order of time; each instruction is then simulated."""
+    """Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
+    SIMD takes its instruction, so some SIMDs can keep others from getting any. 0, the default: there is no such
+    limit. Only where accesses are issued in order of time; each instruction is then simulated."""
 
 
 class NodeFetch(TypedDict, total=False):
@@ -1654,8 +1654,8 @@ class NodeL2(TypedDict, total=False):
 
     lock: str
     """Cycles for which a line is locked until the answer to a store leaves, or the line that was fetched; at most
-    the latency. An access that finds its line locked waits and holds up those behind it at the bank, so that stores
-    to one line follow one another by this much. 0: lines are not locked."""
+    the latency. An access that finds its line locked waits and holds up those behind it at the bank. So stores to
+    one line follow one another by this much. 0: lines are not locked."""
 
     crossbar: str
     """Cycles from a compute unit to a bank, and back, each."""
@@ -1748,9 +1748,9 @@ class NodeSwitches(TypedDict, total=False):
     """Cycles that a path across the root takes longer than one below a switch, one way."""
 
     in_order: bool
-    """Whether what comes to a switch by one way leaves it in the order in which it came, so that a packet that
-    waits for its way out holds up those behind it, whatever theirs is. Otherwise, the default (`false`), each waits
-    for its own way out alone."""
+    """Whether what comes to a switch by one way leaves it in the order in which it came. Then a packet that waits
+    for its way out holds up those behind it, whatever theirs is. Otherwise, the default (`false`), each waits for
+    its own way out alone."""
 
 
 class NodeHostSwitches(TypedDict, total=False):

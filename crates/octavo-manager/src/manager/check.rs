@@ -18,12 +18,17 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
 }
 
 impl Manager {
-    /// Checks every invariant: each page that was touched has a copy; a page has one owner or identical read-only
-    /// replicas (or, under broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to
-    /// copies; mappings lead to memories within reach; memories hold no more than fits; no processor maps a page that
-    /// is kept for others, and a page that its keeper can remove has a copy on the host; no frame holds two pages; the
-    /// pages of a large page lie in order and are mapped alike; a page is busy exactly if one unfinished plan holds it;
-    /// the state of strategies is consistent.
+    /// Checks every invariant:
+    ///
+    /// - Each page that was touched has a copy.
+    /// - A page has one owner, or identical read-only replicas. Under broadcast stores, these may be writable. The
+    ///   `ideal` bound is exempt.
+    /// - Mappings lead to copies, in memories within reach.
+    /// - Memories hold no more than fits.
+    /// - No processor maps a page that is kept for others. A page that its keeper can remove has a copy on the host.
+    /// - No frame holds two pages. The pages of a large page lie in order and are mapped alike.
+    /// - A page is busy exactly if one unfinished plan holds it.
+    /// - The state of strategies is consistent.
     ///
     /// # Errors
     /// The first violation found.

@@ -1,10 +1,10 @@
 //! Gene alignment (Hetero-Mark `ga`): the GPU finds where a query may match, the host looks closer there.
 //!
 //! The target is searched in batches. A thread for each place of a batch compares its eleven letters with all runs of
-//! eleven of the query, and marks the place if one is the same; the compiler keeps the target's letters in registers,
+//! eleven of the query, and marks the place if one is the same. The compiler keeps the target's letters in registers,
 //! and the query's come by scalar loads. Lanes that have matched wait for the others. The host clears the marks before
-//! each batch, reads them behind it, and aligns the query with the target around each run of marked places (Smith and
-//! Waterman: 4 for the same letter, -1 for another, -2 for a gap), for which it reads the target, which it still has.
+//! each batch and reads them after it. Around each run of marked places it aligns the query with the target (Smith and
+//! Waterman: 4 for the same letter, -1 for another, -2 for a gap). For that it reads its own copy of the target.
 //! Work-groups of 64.
 //!
 //! Target and query are drawn, with a copy of the query, some of its letters changed, every so often. Hetero-Mark's

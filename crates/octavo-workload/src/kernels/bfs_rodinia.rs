@@ -1,9 +1,10 @@
 //! Breadth-first search (Rodinia `bfs`): a node for each thread, two launches for each level.
 //!
 //! The first kernel looks at a mask of the frontier, one byte a node. The lanes on the frontier clear their byte, read
-//! where their edges are and follow them one after another, each at its own pace: the edge, whether its target was
-//! visited, and if not they store the target's cost and mark it in a second mask. The second kernel makes the marked
-//! nodes the next frontier, visited, and sets a flag that asks the host for one more pair of launches. Work-groups of
+//! where their edges are and follow them one after another, each at its own pace. They load the edge and whether its
+//! target was visited. If not, they store the target's cost and mark it in a second mask. The second kernel makes the
+//! marked nodes the next frontier, visited, and sets a flag that asks the host for one more pair of launches.
+//! Work-groups of
 //! 512. `bfs-shoc` is the same search by teams of lanes (SHOC).
 //!
 //! The graph is generated and searched for real. Nodes count as visited only from the next level on, so which stores

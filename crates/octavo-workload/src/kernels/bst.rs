@@ -1,7 +1,7 @@
 //! Insertion into a binary search tree (Hetero-Mark `bst`): host and GPU insert into one tree, batch after batch.
 //!
-//! The host makes the keys of a batch, inserts three of ten itself, and launches the kernel for the others: a thread a
-//! key walks down from the root, node by node, until there is no child; then it locks that node, looks again, hangs its
+//! The host makes the keys of a batch, inserts three of ten itself, and launches the kernel for the others. A thread a
+//! key walks down from the root, node by node, until there is no child. Then it locks that node, looks again, hangs its
 //! own node there and unlocks it. The host reads behind each batch how deep its keys have come. Nodes are 48 bytes, as
 //! Hetero-Mark's; work-groups of 64.
 //!

@@ -9,9 +9,9 @@
 //! 6. `gemm_old`: weights x unrolled matrix + biases;
 //! 7. `transpose_tensor`: channel, image, y, x becomes image, channel, y, x.
 //!
-//! The phases split the same pages differently: with contiguous ranges of groups a GPU writes a band of *rows* of the
-//! unrolled matrix and of the biases, and later reads a band of its *columns*; so pages are mostly used by two GPUs,
-//! one after the other, and the index buffers of the transposes are private.
+//! The phases split the same pages differently. With contiguous ranges of groups a GPU writes a band of *rows* of the
+//! unrolled matrix and of the biases, and later reads a band of its *columns*. So pages are mostly used by two GPUs,
+//! one after the other. The index buffers of the transposes are private.
 //!
 //! Instructions and waits come from the compiled GCN3 kernels. Scalar loads of kernel arguments are left out. So are
 //! the gradients, which are allocated but not touched by a forward pass.

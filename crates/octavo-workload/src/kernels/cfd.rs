@@ -6,9 +6,9 @@
 //! variables, finds a time step for each element, and three times computes fluxes and moves on. A lane whose neighbour
 //! is a boundary reads none of its variables. Work-groups of 192 threads; the last element's place is filled up.
 //!
-//! The mesh is made, not read: a cube of small cubes, each of six tetrahedra, the bottom a wing and the other sides far
-//! away, its elements shuffled within windows as meshes of real bodies have neighbours near in number but not next to
-//! each other. Normals and flows are not computed: addresses and control flow depend on neighbours alone.
+//! The mesh is made, not read: a cube of small cubes, each of six tetrahedra. The bottom is a wing, and the other sides
+//! are far away. Elements are shuffled within windows, as meshes of real bodies have neighbours near in number but not
+//! next to each other. Normals and flows are not computed: addresses and control flow depend on neighbours alone.
 //!
 //! Rodinia's largest mesh has 232,536 elements; scale 1 is 34^3 cubes, 235,824 elements. Rodinia iterates 2000 times;
 //! here twice is the default.

@@ -1,7 +1,7 @@
 //! Separable convolution of an image with a mask of 17 elements (CUDA SDK convolutionSeparable): rows, then columns.
 //!
 //! Both kernels copy a tile and its halo to local memory and compute from there. A work-group of the first has 16 x 4
-//! threads, which is one wavefront, and takes 128 neighbouring elements of four rows, with 16 more at either side; one
+//! threads, which is one wavefront, and takes 128 neighbouring elements of four rows, with 16 more at either side. One
 //! of the second has 16 x 8 threads and takes 64 rows of 16 columns, with 8 more above and below. Halos outside the
 //! image are not read. Groups are numbered along rows. The mask is in constant memory and left out.
 //!

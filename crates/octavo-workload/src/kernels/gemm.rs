@@ -2,12 +2,12 @@
 //! kernel *without* local memory.
 //!
 //! It computes the same 32x32 tile a wavefront as [`matrixmultiplication`](crate::kernels::matrixmultiplication), 4x4
-//! elements a thread, but every thread reads both operands from global memory: for each four columns of A, four float4
-//! of A (one of each of its rows) and four float4 of B, all eight in flight before one wait. Threads side by side share
-//! a float4 of A, so a load of A touches eight lines in eight distant rows and uses a quarter of each: 10 lines for
-//! each column of A where `matrixmultiplication` has 4, and A's lines come back four times in a row. Unlike
-//! `matrixmultiplication` it reads the tile of C before it overwrites it in place, with one scaling by alpha and one
-//! multiply-add by beta for each element (BLAS sgemm, nothing transposed).
+//! elements a thread, but every thread reads both operands from global memory. For each four columns of A, these are
+//! four float4 of A (one of each of its rows) and four float4 of B, all eight in flight before one wait. Threads side
+//! by side share a float4 of A, so a load of A touches eight lines in eight distant rows and uses a quarter of each.
+//! That makes 10 lines for each column of A where `matrixmultiplication` has 4, and A's lines come back four times in a
+//! row. Unlike `matrixmultiplication` it reads the tile of C before it overwrites it in place, with one scaling by
+//! alpha and one multiply-add by beta for each element (BLAS sgemm, nothing transposed).
 //!
 //! Pages behave as in `matrixmultiplication`: with a contiguous range of groups for each GPU, A and C are private and B
 //! is read by all. No recorded counts exist for this kernel; computation is what `matrixmultiplication`'s compiled

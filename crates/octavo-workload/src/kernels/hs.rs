@@ -1,10 +1,10 @@
 //! Heat of a chip, step by step (Rodinia hotspot): blocks of 16 x 16 threads that take several steps at a time.
 //!
 //! A work-group loads 16 x 16 elements of temperature and power, those outside the grid left out, and takes `pyramid`
-//! steps in local memory; at each step one more ring at its border is out of date, so that it stores the inner
-//! 16 - 2 `pyramid` a side alone, and groups overlap by that. Temperatures swap between two arrays from launch to
-//! launch. Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges are
-//! shared.
+//! steps in local memory. At each step one more ring at its border is out of date. So it stores only the inner
+//! 16 - 2 `pyramid` elements a side, and groups overlap by the rest. Temperatures swap between two arrays from launch
+//! to launch. Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges
+//! are shared.
 //!
 //! Scale 1 is the largest input that Rodinia ships, 1024 x 1024, with its pyramid height of 2; or, as `input` says, the
 //! 16384 x 16384 of the Grace Hopper study with the two steps of Rodinia's script, which the study does not name.

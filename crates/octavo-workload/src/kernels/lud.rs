@@ -1,9 +1,10 @@
 //! Decomposition of a matrix into a lower and an upper triangle (Rodinia `lud`), in place, in blocks of 16 x 16.
 //!
-//! For each block on the diagonal there are three launches: one wavefront, of which 16 lanes are used, decomposes that
-//! block; a work-group of 32 threads for each further block finishes one block right of it (half of the threads) and
-//! one below (the other half, first); then a work-group of 16 x 16 threads for each block of the rest subtracts the
-//! product of a block below and a block right. The rest shrinks by a row and a column of blocks each time.
+//! For each block on the diagonal there are three launches. In the first, one wavefront, of which 16 lanes are used,
+//! decomposes that block. The second has a work-group of 32 threads for each further block: half of them finish a block
+//! below, first, and the other half one right of it. The third has a work-group of 16 x 16 threads for each block of
+//! the rest, which subtracts the product of a block below and a block right. The rest shrinks by a row and a column of
+//! blocks each time.
 //!
 //! A row of a block is one line of 64 bytes. No elements are computed: neither control flow nor addresses depend on
 //! them.

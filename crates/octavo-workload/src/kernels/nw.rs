@@ -3,9 +3,9 @@
 //!
 //! A work-group has one thread for each column of a square block (16, so a quarter of a wavefront is used). It copies
 //! the block's rows of the similarities to local memory, waiting for each, then the column of scores left of it (a row
-//! of the table for each thread) and the row above, fills the block in local memory, antidiagonal by antidiagonal with
-//! a barrier after each, and stores its rows. Rows are one element longer than the sequences, so nearly no row of a
-//! block begins with a line. Antidiagonals grow to the table's width (first kernel), then shrink (second kernel); a
+//! of the table for each thread) and the row above. It fills the block in local memory, antidiagonal by antidiagonal
+//! with a barrier after each, and stores its rows. Rows are one element longer than the sequences, so nearly no row of
+//! a block begins with a line. Antidiagonals grow to the table's width (first kernel), then shrink (second kernel); a
 //! block's neighbours belong to the launch before.
 //!
 //! Instructions, waits and barriers come from the compiled GCN3 kernels that MGPUSim ships. Their blocks have a side of

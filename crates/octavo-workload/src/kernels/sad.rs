@@ -2,10 +2,10 @@
 //! reference frame at 33 x 33 places around it, and the same for larger blocks.
 //!
 //! The first kernel has a work-group of 61 threads for each 4 x 4 block. A quarter of a wavefront copies the block to
-//! local memory; each thread then has 18 neighbouring places, three at a time, for each of which it reads six pixels of
-//! four rows of the reference frame (a texture: coordinates outside are moved to the edge); half a wavefront copies the
+//! local memory. Each thread then has 18 neighbouring places, three at a time. For each three it reads six pixels of
+//! four rows of the reference frame (a texture: coordinates outside are moved to the edge). Half a wavefront copies the
 //! group's sums from local memory. The other two kernels add the sums of four blocks to sums for blocks of twice and
-//! four times their size, 32 threads for each place, two places in a word; the sums of all sizes lie in one array, size
+//! four times their size, 32 threads for each place, two places in a word. The sums of all sizes lie in one array, size
 //! by size.
 //!
 //! Pixels are two bytes. None are drawn: neither control flow nor addresses depend on them. The reference frame is

@@ -29,9 +29,9 @@ const LARGEST_SIDE: u64 = 1 << 18;
 /// Padded rows begin on a line, as in the benchmark's default size (254 + 2).
 const SIDE_GRANULE: u64 = LINE_BYTES / PIXEL;
 
-/// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch): the division that finds the pixel,
-/// alone and with the set-up of threads that have one; before the first load of all, of a row and of the others; up to
-/// the mask element and to the wait; after the last row; and the conversion of the result.
+/// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch), in this order: the division that
+/// finds the pixel, alone and with the set-up of threads that have one; before the first load of all, of a row and of
+/// others; up to the mask element; up to the wait; after the last row; the conversion of the result.
 const LOCATE: Op = Op::mix(25, 4, 0, 1);
 const SET_UP: Op = Op::mix(31, 5, 0, 2);
 const BEFORE_FIRST_LOAD: Op = Op::mix(16, 2, 0, 1);

@@ -1,10 +1,11 @@
 //! Speckle-reducing anisotropic diffusion of an image (Rodinia srad, version 2): two launches an iteration.
 //!
 //! Blocks of 16 x 16 threads. The first kernel loads the rows above and below its block, the columns left and right of
-//! it (each thread, so that 16 threads side by side load one element) and the block, and writes the coefficient of
-//! diffusion and four derivatives; the second reads those, and the coefficients below and right, and updates the image.
-//! Blocks at the border first load what lies beyond it, as the program does: above and below the image that is not the
-//! program's memory, and left out; left and right it is the end of the row before or the start of the next.
+//! it, and the block. All threads load the columns, so that 16 of them side by side load one element. It writes the
+//! coefficient of diffusion and four derivatives. The second kernel reads those, and the coefficients below and right,
+//! and updates the image. Blocks at the border first load what lies beyond it, as the program does. Above and below the
+//! image that is not the program's memory, and left out. Left and right it is the end of the row before or the start of
+//! the next.
 //!
 //! Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges are shared.
 //! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations; or, with `input`, the Grace Hopper

@@ -2,8 +2,8 @@
 //!
 //! Each launch reads one buffer and writes the other; the two swap between launches and nothing is copied. A
 //! work-group is one wavefront: 64 threads side by side, 16 rows each. It loads its 18 rows of 64 elements to local
-//! memory (LDS), waiting for each; then its first and last thread load the columns left and right of it, one element
-//! at a time; then it computes from the LDS alone and stores 16 rows. The halo of the whole array is never written.
+//! memory (LDS), waiting for each. Then its first and last thread load the columns left and right of it, one element
+//! at a time. Then it computes from the LDS alone and stores 16 rows. The halo of the whole array is never written.
 //!
 //! Groups are numbered down the columns of the array (dimension 0 of the grid is rows), so a contiguous range of
 //! groups is a band of *columns*: nearly every page, about half a row long, is used by several GPUs.

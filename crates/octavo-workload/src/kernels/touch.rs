@@ -93,8 +93,8 @@ pub struct TouchOptions {
     pub launches: u32,
     /// Whether each launch has its own memory instead of the first launch's. Default `false`.
     pub fresh: bool,
-    /// Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn` 1, each
-    /// GPU touches what the GPU of the number before touched. Default 0.
+    /// Work-groups by which touches go round the grid from one launch to the next. With one group a GPU and `turn` 1,
+    /// GPU n touches what GPU n - 1 touched before. Default 0.
     #[serde(skip_serializing_if = "is_no_turn")]
     pub turn: u32,
 }

@@ -1,10 +1,14 @@
 //! The caching allocator: places for tensors in segments of GPU memory that it keeps, as `PyTorch` hands them out.
 //!
 //! Constants and rules come from `CUDACachingAllocator` (`c10/cuda`, PyTorch 1.13 to 2.x) with its default settings:
-//! sizes in steps of 512 bytes; small blocks from segments of 2 MiB, large ones from segments of 20 MiB, or of their
-//! own size in steps of 2 MiB from 10 MiB on; the smallest block that fits is taken, the lower address first, and split
-//! if enough is left; neighbours that are free become one. One stream; memory never runs out, so that nothing is given
-//! back.
+//!
+//! - Sizes are in steps of 512 bytes.
+//! - Small blocks come from segments of 2 MiB, and large ones from segments of 20 MiB. Blocks from 10 MiB on have a
+//!   segment of their own, in steps of 2 MiB.
+//! - The smallest block that fits is taken, the lower address first, and split if enough is left. Neighbours that are
+//!   free become one.
+//!
+//! There is one stream, and memory never runs out, so nothing is given back.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,7 +21,7 @@ pub static DEMOTIONS: Registry<Box<dyn Demotion>, Geometry> =
 ///
 /// A GPU's memory that gets them *keeps* them for others. No processor maps them; a processor that touches one fetches
 /// it back from there, not from the host. In the background the host gets a copy of each block, first come, first
-/// served, one block of each address space at a time; from then on its keeper can remove it without a copy, and does so
+/// served, one block of each address space at a time. From then on its keeper can remove it without a copy, and does so
 /// before any page of its own leaves. Until then it stays.
 pub trait Demotion: Send {
     /// The memory that the victims of one 2 MiB block go to, of which `pages` are sole copies: one of the host's, which

@@ -12,8 +12,8 @@ use crate::contract::geometry::Geometry;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Bytes of each GPU's memory that are kept free, rounded up to pages; with what nothing evicts, at most half of the
-    /// memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB).
+    /// Bytes of each GPU's memory that are kept free, rounded up to pages. Together with what nothing evicts, they are
+    /// at most half of the memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB).
     free: Bytes,
 }
 

@@ -15,8 +15,8 @@ use crate::contract::ids::{HOST_MEMORY, MemoryId};
 enum Neighbour {
     /// Each in turn, so that each builds up blocks that it can remove (memHarvester, USENIX ATC 2022).
     RoundRobin,
-    /// The one with the fewest blocks that await their copy on the host, the lowest numbered of several (the artefact of
-    /// the publication).
+    /// The one with the fewest blocks that await their copy on the host, the lowest numbered of several (the artefact
+    /// of the publication).
     FewestPending,
 }
 
@@ -24,8 +24,8 @@ enum Neighbour {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another GPU,
-    /// rounded up to pages, at most half of the memory (with `pre_eviction`, less what nothing evicts there is kept free);
+    /// Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another GPU.
+    /// Rounded up to pages, and at most half of the memory. With `pre_eviction`, less what nothing evicts there;
     /// default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB).
     reserve: Bytes,
     /// Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022) or
@@ -34,8 +34,9 @@ struct Options {
     /// Whether victims leave ahead of need as soon as less than the reserve is free or kept for others; default false
     /// (memHarvester, USENIX ATC 2022: pre-eviction, which it adds to hierarchical eviction).
     pre_eviction: bool,
-    /// Whether blocks of a batch of faults come over several links at once: half of those on the host by way of GPUs that
-    /// lend memory. Of use where faults are served in batches; default false (memHarvester, USENIX ATC 2022: parallel fetch).
+    /// Whether blocks of a batch of faults come over several links at once: half of those on the host by way of GPUs
+    /// that lend memory. Of use where faults are served in batches; default false (memHarvester, USENIX ATC 2022:
+    /// parallel fetch).
     parallel_fetch: bool,
 }
 
@@ -64,7 +65,8 @@ struct SpareMemory {
     reserve: u32,
     /// The GPU whose turn it is.
     next: usize,
-    /// By GPU, whether it harvests: from its first eviction until it takes a block of another (`uvm-driver.md` section 8).
+    /// By GPU, whether it harvests: from its first eviction until it takes a block of another (`uvm-driver.md` section
+    /// 8).
     harvests: Vec<bool>,
 }
 

@@ -19,7 +19,7 @@ use crate::pages::residency::Residency;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99; default
+    /// Percent of the leaves, 0 to 99, that stay as long as others can leave, although it is their turn; default
     /// 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20).
     reserved_percent: u32,
     /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,

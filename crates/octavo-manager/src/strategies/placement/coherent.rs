@@ -32,9 +32,9 @@ struct Options {
     /// Remote lines of one GPU to one region after which pages move; default 256
     /// (`uvm_perf_access_counter_threshold`).
     threshold: u32,
-    /// Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB, the sub-regions that the
-    /// driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and what other placements count, beside
-    /// which it can decide.
+    /// Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB. These are the sub-regions
+    /// that the driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and other placements count the
+    /// same, so both can decide side by side.
     region: Bytes,
     /// What moves then: the 64 KiB around the access that was counted last (`sub-region`, the default, nvidia-uvm 595)
     /// or the whole `region`.

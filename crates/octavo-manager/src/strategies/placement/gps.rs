@@ -22,7 +22,7 @@ use crate::strategies::decision::{Decision, Unsubscribe};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Kernels that make up the profiled first iteration, after which replicas without a known reader are given up;
+    /// Kernels of the first iteration, which is profiled. After it, replicas without a known reader are given up;
     /// default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration).
     profile_kernels: u32,
 }

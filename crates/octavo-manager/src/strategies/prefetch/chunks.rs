@@ -22,8 +22,8 @@ struct Options {
     blocks: u32,
     /// From one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC 2022).
     stride: u32,
-    /// In blocks with faults, a subtree comes when more than this share of its pages is there or demanded, in percent,
-    /// 1 to 100; default 1, the whole block (memHarvester, USENIX ATC 2022).
+    /// Percent of a subtree's pages, 1 to 100: in blocks with faults, the subtree comes when more than these are there
+    /// or demanded; default 1, the whole block (memHarvester, USENIX ATC 2022).
     threshold: u32,
 }
 

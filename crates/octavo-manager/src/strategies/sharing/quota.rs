@@ -17,8 +17,8 @@ use crate::contract::ids::SpaceId;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Share of the memory of each of its GPUs that a job is guaranteed, by the name of the job, above 0 and at most 1;
-    /// an equal part of what the others leave for jobs that are not named (ours).
+    /// By the name of a job: the share that it is guaranteed of the memory of each of its GPUs, above 0 and at most 1.
+    /// Jobs that are not named have equal parts of what the others leave (ours).
     shares: BTreeMap<String, f64>,
 }
 

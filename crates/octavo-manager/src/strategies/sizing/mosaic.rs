@@ -19,8 +19,8 @@ struct Options {
     /// Bytes of a large page: a power of two, 2 to 512 times `page_size` and at most 2MiB; default 2MiB (Mosaic, MICRO
     /// 2017, table 1).
     large_page: Bytes,
-    /// A large page of which fewer base pages than this stay allocated is splintered and emptied, 1 to 512 and at most
-    /// the base pages of a large page; default 256 (ours: the publication gives no number).
+    /// Base pages, 1 to 512 and at most those of a large page. A large page with fewer allocated base pages than this
+    /// is splintered and emptied; default 256 (ours: the publication gives no number).
     threshold: u32,
     /// What it costs to move base pages so that a large frame becomes free: `worst-case` (the GPU stops), `bulk-copy`
     /// (inside the memory), `ideal` (nothing), or `none`, which never moves any; default `worst-case` (Mosaic, MICRO

@@ -1,5 +1,5 @@
 //! Components by sampling (Afforest, Sutton and others, IPDPS 2018): each vertex is linked with its first two
-//! neighbours, one after the other, and trees are made flat behind each; then the vertices outside the most frequent
+//! neighbours, one after the other, and trees are made flat after each. Then the vertices outside the most frequent
 //! component are linked with the rest of theirs.
 //!
 //! Kernels: `start` writes each vertex's own number. `link` loads a vertex's row and the neighbour, the labels of both,

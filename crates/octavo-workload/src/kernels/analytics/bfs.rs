@@ -1,11 +1,11 @@
 //! Breadth-first search, level by level, edge-balanced over the frontier.
 //!
-//! `start` writes all levels. For each level, `advance` cuts the frontier's vertices and their edges into equal parts:
-//! a wavefront searches for its part in the frontier's running sum of degrees, loads the vertices and where their edges
-//! begin, and for each edge its target and that one's level; those not reached before get the next level. `filter` goes
-//! through all levels and puts the vertices of the next frontier into a queue, with the running sum. The host looks at
-//! its length behind each level. `bfs-shoc` and `bfs-rodinia` are the same search by teams of lanes and by single
-//! lanes.
+//! `start` writes all levels. For each level, `advance` cuts the frontier's vertices and their edges into equal parts.
+//! A wavefront searches for its part in the frontier's running sum of degrees, and loads the vertices and where their
+//! edges begin. For each edge it loads the target and its level. Targets not reached before get the next level.
+//! `filter` goes through all levels and puts the vertices of the next frontier into a queue, with the running sum. The
+//! host looks at its length behind each level. `bfs-shoc` and `bfs-rodinia` are the same search by teams of lanes and
+//! by single lanes.
 //!
 //! A vertex counts as reached from the next level on, so that what is stored does not depend on the order of
 //! wavefronts.

@@ -1,10 +1,10 @@
 //! Sweeps: every vertex gathers from all of its row, then becomes something, until nothing changes much. What
 //! `PageRank`, connected components and shortest paths have in common.
 //!
-//! Kernels: `start` writes each vertex's value; then, again and again, `gather` goes through all rows, edge-balanced:
-//! it searches for its part, loads ends of rows, neighbours (and weights), gathers the neighbours' values, and stores
-//! what comes of each row (a row that several wavefronts share gets it by atomics); `apply` loads that, and the
-//! vertex's own, and stores what changes. The host looks at a few numbers (`state`) behind each round and resets them.
+//! Kernels: `start` writes each vertex's value. Then, again and again, `gather` goes through all rows, edge-balanced.
+//! It searches for its part, loads ends of rows, neighbours (and weights), gathers the neighbours' values, and stores
+//! what comes of each row; a row that several wavefronts share gets it by atomics. `apply` loads that, and the vertex's
+//! own value, and stores what changes. The host looks at a few numbers (`state`) behind each round and resets them.
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink};
 

@@ -123,9 +123,10 @@ impl Im2col {
         load_lanes(out, threads.filter_map(pixel));
     }
 
-    /// Whether lanes touch lines in ascending order: neighbouring threads read the same or neighbouring lines of one
-    /// image row, image rows are so long that what the wavefront reads of two of them shares no line, and no later row
-    /// of threads begins further left than an earlier one, as with a stride it may at the left border.
+    /// Whether lanes touch lines in ascending order. They do if neighbouring threads read the same or neighbouring
+    /// lines of one image row, and image rows are so long that what the wavefront reads of two of them shares no line.
+    /// Also, no later row of threads may begin further left than an earlier one, as with a stride it may at the left
+    /// border.
     fn lines_go_up(&self, tile: &Tile, first: &Position) -> bool {
         let Layer { stride, side, kernel, padding, .. } = self.layer;
         let same_row = first.x + tile.columns <= self.layer.output_side();

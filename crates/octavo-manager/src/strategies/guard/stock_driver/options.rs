@@ -28,14 +28,15 @@ pub(super) struct Options {
     /// Number of moves of a page, each within the lapse after the one before, from which the page counts as thrashing;
     /// default 3, 1 to 7 (`uvm_perf_thrashing_threshold`).
     pub threshold: u8,
-    /// Faults on a page that are throttled before it is pinned; default 10, 1 to 255 (`uvm_perf_thrashing_pin_threshold`).
+    /// Faults on a page that are throttled before it is pinned; default 10, 1 to 255
+    /// (`uvm_perf_thrashing_pin_threshold`).
     pub pin_threshold: u8,
     /// Time within which two moves belong together; default 500us (`uvm_perf_thrashing_lapse_usec`).
     pub lapse: Time,
     /// Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
     /// 500ms; default true, as release 595 does (460 does not). As compiled there, an eight-bit vote is compared as an
-    /// unsigned number, so that it grows at once and shrinks only from 500ms, after 32 more moves that were further
-    /// apart than closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
+    /// unsigned number. So the lapse grows at once. It shrinks only from 500ms, when 32 more moves were further apart
+    /// than were closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
     /// epoch stay.
     pub adaptive_lapse: bool,
     /// Time for which the others wait when one processor gets a page; default 500us (`uvm_perf_thrashing_nap` 1, of the
@@ -48,7 +49,7 @@ pub(super) struct Options {
     pub epoch: Time,
     /// How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`).
     pub max_resets: u8,
-    /// Which memories processors map by a fast link with atomics: a thrashing page is pinned there at once, without
+    /// Which memories processors map by a fast link with atomics. A thrashing page is pinned there at once, without
     /// throttling; default `node`: as the node's links are; the driver reads this from the hardware. The other values
     /// ignore the links: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the host's, too, as
     /// on a coherent node).
