@@ -1,4 +1,7 @@
-"""CUPTI's records, written byte by byte as its header lays them out, and the rows of `events` that they become."""
+"""CUPTI's records, written byte by byte as its header lays them out, and the rows of `events` that they become.
+
+Copies name the GPU alone and have 0 where the host would stand, as records of real GPUs do (`test_real_records.py`).
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,8 @@ def table(records, layout=None):
 
 def test_every_counter_becomes_a_row():
     found = table(
-        record(HTOD, 8 * PAGE, 1000, 1500, A, CPU, 1, 2)
-        + record(DTOH, PAGE, 1100, 1200, A, 1, CPU, 4)
+        record(HTOD, 8 * PAGE, 1000, 1500, A, 0, 1, 2)
+        + record(DTOH, PAGE, 1100, 1200, A, 1, 0, 4)
         + record(CPU_FAULT, 0x401234, 1200, 7, A + 40)
         + record(GPU_FAULT, 17, 1300, 1350, A + PAGE, 0, 0, 2)
         + record(THRASHING, 2 * PAGE, 1400, 3, A, 0b101)
@@ -63,7 +66,7 @@ def test_every_counter_becomes_a_row():
 
 @pytest.mark.parametrize("layout", [None, "v2", "v3"])
 def test_both_layouts_say_the_same(layout):
-    records = [record(HTOD, PAGE, 1000 + n, 2000, A + n * PAGE, CPU, 0, n % 6) for n in range(50)]
+    records = [record(HTOD, PAGE, 1000 + n, 2000, A + n * PAGE, 0, 0, n % 6) for n in range(50)]
     both = {"v2": b"".join(records), "v3": third(*records)}
     for name, data in both.items():
         if layout in (None, name):
@@ -74,7 +77,7 @@ def test_fighters_are_bits_of_either_layout():
     assert table(record(THRASHING, PAGE, source=0b110))["processors"].to_list() == [0b110]
     fighters = (1 << 40, 0, 0, 0, 0)
     assert table(record(THRASHING, PAGE, source=3, processors=fighters))["processors"].to_list() == [1 << 40]
-    assert table(record(HTOD, PAGE, source=CPU, processors=fighters))["processors"].to_list() == [None]
+    assert table(record(HTOD, PAGE, processors=fighters))["processors"].to_list() == [None]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +101,15 @@ def test_remote_maps_have_causes():
 
 def test_what_is_not_understood_is_counted():
     found = decode(
-        record(HTOD, PAGE, source=CPU, flags=2)
+        record(HTOD, PAGE, flags=2)
         + record(99)
         + record(GPU_FAULT, 1, flags=77)
         + record(REMOTE_MAP, PAGE, flags=6)
-        + record(HTOD, PAGE, source=4000)
-        + record(HTOD, PAGE, source=CPU, address=1 << 60)
-        + record(HTOD, 1 << 50, source=CPU)
-        + record(HTOD, PAGE, source=CPU, start=1 << 63)
+        + record(HTOD, PAGE, target=4000)
+        + record(DTOH, PAGE, source=CPU)
+        + record(HTOD, PAGE, address=1 << 60)
+        + record(HTOD, 1 << 50)
+        + record(HTOD, PAGE, start=1 << 63)
         + record(DTOD, PAGE)[:40],
         dropped=3,
     )
@@ -115,7 +119,7 @@ def test_what_is_not_understood_is_counted():
         "records of unknown counter kind 99, left out": 1,
         "unknown flag 77 of gpu fault records": 1,
         "unknown flag 6 of remote map records": 1,
-        "records with impossible times, sizes or processors, left out": 4,
+        "records with impossible times, sizes or processors, left out": 5,
     }
     assert events(found.rows, 1000)["kind"].to_list() == ["migration", "unknown_fault", "remote_map"]
 
@@ -190,9 +194,9 @@ def test_a_file_of_records_is_imported(tmp_path, cli):
     now = 10**18
     records = third(
         record(GPU_FAULT, 5, now, now + 100, A, 0, 0, 2),
-        record(HTOD, 16 * PAGE, now + 200, now + 300, A, CPU, 0, 2),
+        record(HTOD, 16 * PAGE, now + 200, now + 300, A, 0, 0, 2),
         record(THRASHING, PAGE, now + 400, 0, A, 0b11),
-        record(HTOD, 16 * PAGE, 0, 0, A, CPU, 0, 2),
+        record(HTOD, 16 * PAGE, 0, 0, A, 0, 0, 2),
     )
     (tmp_path / "managed.activity.bin").write_bytes(records)
     done = cli("import", "cupti", "managed.activity.bin", "-o", "result", "--json")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import SMALL, copied_without_manifest
 from nsys_exports import saxpy
-from test_activity import CPU, GPU_FAULT, HTOD, PAGE, A, record
+from test_activity import GPU_FAULT, HTOD, PAGE, A, record
 
 import octavo
 from octavo.measured.calibrate import machine, quantities
@@ -221,7 +221,7 @@ def figures(folder: Path) -> None:
 
 
 def records(folder: Path) -> None:
-    rows = [record(HTOD, 8 * PAGE, 1000, 1500, A, CPU, 1, 2), record(GPU_FAULT, 17, 1300, 1350, A + PAGE, 0, 0, 2)]
+    rows = [record(HTOD, 8 * PAGE, 1000, 1500, A, 0, 1, 2), record(GPU_FAULT, 17, 1300, 1350, A + PAGE, 0, 0, 2)]
     (folder / "records.bin").write_bytes(b"".join(rows * 8))
 
 

@@ -35,6 +35,8 @@ Output = Annotated[
 
 _MOST_ALLOCATIONS = 30
 """Allocations in the table that people see; the Parquet table has all."""
+_STAYED = {"remote_map": "mapped", "thrashing": "fought over"}
+"""What happened to bytes of kinds that do not move them."""
 
 
 @app.callback()
@@ -150,12 +152,13 @@ def show(sink: Sink, result: RunResult) -> None:
 
 def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:
     found, where = summary["unified_memory"], summary["attribution"]
-    gpus = ", ".join(f"{one['gpu']}: {one['name'] or 'unknown'}" for one in summary["gpus"])
+    gpus = ", ".join(f"{one['gpu']}: {one['name'] or 'name not recorded'}" for one in summary["gpus"])
+    launches = f"{summary['launches']:,}" if summary["launches"] else "none recorded"
     share = where["rows_outside"] / where["rows"] if where["rows"] else 0.0
     return [
         ("GPUs", gpus or "none"),
         ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
-        ("kernel launches", f"{summary['launches']:,}"),
+        ("kernel launches", launches),
         ("GPU faults", f"{found['gpu_faults']:,} in {found['fault_groups']:,} groups"),
         ("CPU faults", f"{found['cpu_faults']:,}"),
         ("to GPUs", size(found["h2d_bytes"])),
@@ -166,7 +169,10 @@ def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _moved(found: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(f"moved: {kind.replace('_', ' ')}", size(count)) for kind, count in found["bytes_by_kind"].items()]
+    return [
+        (f"{_STAYED.get(kind, 'moved')}: {kind.replace('_', ' ')}", size(count))
+        for kind, count in found["bytes_by_kind"].items()
+    ]
 
 
 def _show_allocations(sink: Sink, allocations: Sequence[dict[str, Any]]) -> None:

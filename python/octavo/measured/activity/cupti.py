@@ -30,7 +30,7 @@ from octavo.measured.activity.rows import (
 ACTIVITY_KIND = 25
 """`CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER`."""
 CPU = 0xFFFFFFFF
-"""How records name the host where they name processors."""
+"""How records name the host that throttles, or that has memory mapped from afar."""
 
 _COUNTER2 = [
     ("kind", "<u4"),  # offset 0
@@ -56,6 +56,8 @@ _LAST_TIME = (1 << 63) - 1
 """Nanoseconds; later times are damage."""
 _NO_END = (What.CPU_FAULT, What.THRASHING, What.REMOTE_MAP)
 """Counters whose `end` is to be ignored."""
+_FROM_GPU = (What.DEVICE_TO_HOST, What.DEVICE_TO_DEVICE)
+_TO_GPU = (What.HOST_TO_DEVICE, What.DEVICE_TO_DEVICE)
 _FLAGS = {What.GPU_FAULT: Access, What.REMOTE_MAP: MapCause, **dict.fromkeys(COPIES, Cause)}
 """What `flags` means; for other counters, nothing of use."""
 
@@ -162,16 +164,20 @@ def _fighters(found: _Records, what: npt.NDArray[np.uint8]) -> npt.NDArray[np.ui
 
 
 def _ends(rows: Rows, found: _Records, what: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Fill in source and target where they mean something; which rows have possible ones."""
+    """Fill in source and target where they mean something; which rows have possible ones.
+
+    Copies between the host and a GPU name the GPU alone: real records have 0 where the host would stand, as for GPU 0.
+    """
     possible = np.ones(len(rows), np.bool_)
     named = {
-        "source": (*COPIES, What.GPU_FAULT, What.THROTTLING, What.REMOTE_MAP),
-        "target": (*COPIES, What.REMOTE_MAP),
+        "source": (*_FROM_GPU, What.GPU_FAULT, What.THROTTLING, What.REMOTE_MAP),
+        "target": (*_TO_GPU, What.REMOTE_MAP),
     }
     for name, column in (("source", "srcId"), ("target", "dstId")):
         device = found[column].astype(np.int64)
         meant = np.isin(what, named[name])
-        fits = (device == CPU) | (device < GPUS)
-        rows[name] = np.where(meant & fits & (device != CPU), device + 1, 0)
+        host = (device == CPU) & ~np.isin(what, COPIES)
+        fits = host | (device < GPUS)
+        rows[name] = np.where(meant & fits & ~host, device + 1, 0)
         possible &= fits | ~meant
     return possible
