@@ -8,11 +8,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from conftest import SMALL
@@ -268,6 +270,16 @@ def test_memories_have_the_names_of_simulated_runs(tmp_path):
         "gpu1": (10, 16 << 10),
     }
     assert [one.name for one in memories({}, tmp_path / "nothing")] == ["host"]
+
+
+def test_a_single_node_has_all_memory_of_a_machine_that_has_grown(tmp_path):
+    folder = tmp_path / "node0"
+    folder.mkdir()
+    (folder / "meminfo").write_text("Node 0 MemTotal:  64 kB\n")
+    (folder / "cpulist").write_text("0-3\n")
+    total = re.search(r"^MemTotal:\s*(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    assert total is not None
+    assert memories({}, tmp_path) == [Memory("host", 0, int(total[1]) << 10)]
 
 
 class FakeNvml:

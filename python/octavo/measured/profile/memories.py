@@ -30,6 +30,9 @@ class Memory:
 def memories(gpu_nodes: Mapping[int, int], nodes: Path = NODES) -> list[Memory]:
     """All NUMA nodes with memory: those with processors first, then by number; one of all where there are none.
 
+    A node's description keeps the size that a virtual machine began with, also when its memory has grown since. So a
+    single node has all memory there is.
+
     Args:
         gpu_nodes: of GPUs whose memory is a NUMA node, the node's number and theirs.
         nodes: where the system describes them.
@@ -37,6 +40,8 @@ def memories(gpu_nodes: Mapping[int, int], nodes: Path = NODES) -> list[Memory]:
     """
     found = [_described(path) for path in nodes.glob("node[0-9]*")] or [(0, _physical(), True)]
     filled = sorted((not cores, number, size) for number, size, cores in found if size)
+    if len(filled) == 1:
+        filled = [(False, filled[0][1], _physical())]
     host = [number for _, number, _ in filled if number not in gpu_nodes]
     return [Memory(_name(number, host, gpu_nodes), number, size) for _, number, size in filled]
 
@@ -59,4 +64,5 @@ def _described(path: Path) -> tuple[int, int, bool]:
 
 
 def _physical() -> int:
+    """All memory of this machine, as `/proc/meminfo` has it."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
