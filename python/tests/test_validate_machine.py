@@ -154,6 +154,25 @@ def test_the_command_prints_shares_and_the_points_that_are_off(cli, measured, tm
     assert (tmp_path / "out" / "machine.png").is_file()
 
 
+@pytest.mark.parametrize(
+    ("command", "mark"),
+    [("machine m.toml", words.MARKS[0]), ("mgpusim --only fir", "<!-- begin: octavo validate mgpusim --markdown -->")],
+)
+def test_a_document_is_looked_at_before_anything_runs(cli, measured, tmp_path, command, mark):
+    (tmp_path / "m.toml").write_text(measured.read_text())
+    (tmp_path / "empty.md").write_text("nothing\n")
+    for page, words_of_it in {
+        "none.md": "cannot read none.md",
+        "empty.md": "empty.md has no place for the tables",
+    }.items():
+        done = cli("validate", *command.split(), "--markdown", page, "-o", "out")
+        said = " ".join(done.stderr.split())
+        assert done.returncode == 2
+        assert words_of_it in said
+        assert f"expected a document with `{mark}`" in said
+        assert not (tmp_path / "out").exists()
+
+
 def without_node(path: Path) -> None:
     path.write_text(machine.machine_text(machine.Machine(ABOUT, {})))
 

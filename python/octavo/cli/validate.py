@@ -14,7 +14,7 @@ from octavo.errors import ValidationError
 from octavo.runs.progress import watching
 from octavo.validate import measured, reference
 from octavo.validate.measured import words
-from octavo.validate.tables import runs, summary, write_markdown
+from octavo.validate.tables import check_markdown, check_marks, runs, summary, write_markdown
 from octavo.validate.uvmsmart import words as words_of_uvmsmart
 
 EXAMPLES = options.examples(
@@ -117,6 +117,8 @@ def mgpusim(
     if point and output is None:
         raise ValidationError("points of your own need a folder of their own", "name one with -o")
     root = output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
+    for document in markdown or []:
+        check_markdown(document)
     with watching(quiet=quiet) as watch:
         found = validate.mgpusim(
             root,
@@ -180,6 +182,8 @@ def machine(
     sink = Sink(as_json=as_json, quiet=quiet)
     chosen = options.listed(only)
     root = output or Path("runs") / "-".join(["validate", path.stem, *chosen])
+    if markdown is not None:
+        check_marks(markdown, words.MARKS)
     with watching(quiet=quiet) as watch:
         found = measured.machine(path, root, only=chosen, workers=workers, force=force, watch=watch)
     if markdown is not None:

@@ -194,10 +194,20 @@ def write_markdown(path: Path, found: Validation) -> None:
 
     Errors as `between_marks`.
     """
-    if _has(path, SUMMARY) or not _has(path, RUNS):
-        between_marks(path, SUMMARY, "\n".join(table.markdown() for table in summary(found)))
-    if _has(path, RUNS):
-        between_marks(path, RUNS, "\n".join(table.markdown() for table in runs(found, full=True)))
+    for marks in _marks_of(path):
+        tables = summary(found) if marks == SUMMARY else runs(found, full=True)
+        between_marks(path, marks, "\n".join(table.markdown() for table in tables))
+
+
+def check_markdown(path: Path) -> None:
+    """Check, before anything runs, that `write_markdown` can write to a document; errors as `between_marks`."""
+    for marks in _marks_of(path):
+        check_marks(path, marks)
+
+
+def _marks_of(path: Path) -> list[tuple[str, str]]:
+    document = _read(path, SUMMARY)
+    return [marks for marks in (SUMMARY, RUNS) if marks[0] in document] or [SUMMARY]
 
 
 def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:
@@ -207,22 +217,26 @@ def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:
         OutputError: it cannot be read, or has no such marks.
 
     """
-    document = _read(path)
+    before, after = check_marks(path, marks)
+    folder.write_text(path, f"{before}\n\n{text}\n{after}")
+
+
+def check_marks(path: Path, marks: tuple[str, str]) -> tuple[str, str]:
+    """What a document has up to the first mark and from the second one on; errors as `between_marks`."""
+    document = _read(path, marks)
     begin, end = map(document.find, marks)
     if begin < 0 or end < begin:
-        raise OutputError(
-            f"{path} has no place for the tables", "put `{}` and `{}` on lines of their own".format(*marks)
-        )
-    folder.write_text(path, f"{document[: begin + len(marks[0])]}\n\n{text}\n{document[end:]}")
+        raise OutputError(f"{path} has no place for the tables", _expected(marks))
+    return document[: begin + len(marks[0])], document[end:]
 
 
-def _has(path: Path, marks: tuple[str, str]) -> bool:
-    return marks[0] in _read(path)
+def _expected(marks: tuple[str, str]) -> str:
+    return "expected a document with `{}` and `{}` on lines of their own".format(*marks)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, marks: tuple[str, str]) -> str:
     try:
         return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise OutputError(f"cannot read {path}: {reason}") from None
+        raise OutputError(f"cannot read {path}: {reason}", _expected(marks)) from None
