@@ -68,17 +68,19 @@ def prepare_convert_traces(folder: Path) -> None:
 def prepare_import(folder: Path) -> None:
     """Profiles as the page's commands expect them."""
     saxpy(folder / "saxpy.sqlite")
-    (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, source=0xFFFFFFFF, flags=2))
+    (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, flags=2))
 
 
-def prepare_derived_node(folder: Path) -> None:
-    """The examples of a checkout, where the page's commands are run."""
+def prepare_machines(folder: Path) -> None:
+    """The machines and examples of a checkout, where the page's commands are run."""
     (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "machines").symlink_to(ROOT / "machines")
 
 
 PREPARE = {
+    "docs/calibrate.md": prepare_machines,
     "docs/convert-traces.md": prepare_convert_traces,
-    "docs/derived-node.md": prepare_derived_node,
+    "docs/derived-node.md": prepare_machines,
     "docs/import.md": prepare_import,
 }
 
