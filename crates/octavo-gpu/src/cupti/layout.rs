@@ -4,7 +4,8 @@
 pub(super) const UNIFIED_MEMORY_COUNTER: u32 = 25;
 
 /// The version of the library that wrote the third version of the record first: 26, of CUDA 12.8 (cupti_version.h; the
-/// headers of 12.6 have version 24 and the second record, those of 12.8 and of 13 the third).
+/// headers of 12.6 have version 24 and the second record, those of 12.8 and of 13 the third). CUPTI of CUDA 13.0 calls
+/// itself 130001.
 const THIRD_SINCE: u32 = 26;
 
 /// A version of `CUpti_ActivityUnifiedMemoryCounter`.
@@ -65,7 +66,7 @@ mod tests {
     fn the_version_tells_the_layout_when_the_bytes_fit_it() {
         assert_eq!(Layout::of(24, &[buffer(3, 64)]), Ok(Layout::Second));
         assert_eq!(Layout::of(26, &[buffer(3, 104), buffer(1, 104)]), Ok(Layout::Third));
-        assert_eq!(Layout::of(130_500, &[]), Ok(Layout::Third));
+        assert_eq!(Layout::of(130_001, &[buffer(2, 104)]), Ok(Layout::Third));
         assert_eq!(Layout::of(20, &[]), Ok(Layout::Second));
     }
 

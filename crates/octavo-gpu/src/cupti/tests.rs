@@ -21,7 +21,7 @@ fn note(call: impl Into<String>) -> i32 {
 
 unsafe extern "C" fn version(version: *mut u32) -> i32 {
     // SAFETY: the caller gives a place to write to.
-    unsafe { *version = 28 };
+    unsafe { *version = 130_001 };
     0
 }
 
@@ -109,7 +109,7 @@ fn valid_bytes_of_all_buffers_are_kept_and_nothing_else() {
         Ok(())
     };
     let activity = recorded(&CALLS, work).unwrap().unwrap();
-    assert_eq!((activity.cupti, activity.layout, activity.dropped), (28, "v3", 7));
+    assert_eq!((activity.cupti, activity.layout, activity.dropped), (130_001, "v3", 7));
     assert_eq!(activity.records.len(), 5 * RECORD);
     assert!(activity.records.chunks(RECORD).all(|record| record[0] == 25));
     let order = ["register", "configure [1, 2, 3, 4, 5, 6, 7, 8]", "enable 25", "flush 1", "disable 25", "flush 1"];
