@@ -149,6 +149,31 @@ fn victims_go_to_a_neighbour_and_get_a_copy_on_the_host_in_the_background() {
 }
 
 #[test]
+fn a_large_page_of_mosaic_is_large_again_once_it_is_back_from_the_neighbour() {
+    let config = MemoryConfig {
+        // A large frame is free whenever a block begins to come.
+        demotion: choice("spare-memory", r#"{"reserve": "2MiB", "pre_eviction": true}"#),
+        eviction: choice("lru-block", "{}"),
+        allocator: choice("cocoa", r#"{"channels": 1}"#),
+        sizing: choice("mosaic", r#"{"large_page": "2MiB", "threshold": 1}"#),
+        page_size: Bytes(64 << 10),
+        ..MemoryConfig::default()
+    };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![64, 128])).unwrap());
+    let large = |manager: &Manager| [0, 32].map(|page| manager.coalesced(ProcessorId::gpu(0), PageId(page)));
+    (0..32).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(large(&manager), [true, false]);
+    (32..64).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(large(&manager), [false, true]);
+    assert_eq!(manager.page(PageId(0)).owner, MemoryId::gpu(1));
+    (0..32).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(large(&manager), [true, false]);
+    let counts = manager.statistics();
+    let found = [counts.evictions_to_spare, counts.fetched_from_spare, counts.splintered, counts.evictions_written];
+    assert_eq!(found, [64, 32, 2, 0]);
+}
+
+#[test]
 fn a_keeper_removes_what_has_its_copy_before_its_own_pages_leave_and_nothing_else() {
     let mut manager = lenders(0, &[2, 2]);
     by(&mut manager, 1, 20);

@@ -1,5 +1,5 @@
-//! Jobs that grow and shrink, on GPUs that keep victims for each other, at random. Beside what holds of every
-//! composition ([conformance](crate::conformance)): no fault waits for room where something can be removed, a lender
+//! Jobs that grow and shrink, on GPUs that keep victims for each other, at random, with pages of one size or with
+//! Mosaic's large pages. Beside what holds of every composition ([conformance](crate::conformance)): no fault waits for room where something can be removed, a lender
 //! has its reserve, if pages are blocks; and everyone who waits is served in the end.
 
 use crate::common::choice;
@@ -41,17 +41,29 @@ struct Technique {
     ahead: bool,
     parallel: bool,
     prefetch: &'static str,
+    /// Whether base pages become large ones, if pages are no blocks.
+    mosaic: bool,
 }
 
 fn technique() -> impl Strategy<Value = Technique> {
     let neighbour = prop::sample::select(vec!["round-robin", "fewest-pending"]);
     let prefetch = prop::sample::select(vec!["none", "local-path", "multi-path"]);
-    (neighbour, any::<bool>(), any::<bool>(), prefetch).prop_map(|(neighbour, ahead, parallel, prefetch)| Technique {
+    (neighbour, any::<[bool; 3]>(), prefetch).prop_map(|(neighbour, [ahead, parallel, mosaic], prefetch)| Technique {
         neighbour,
         ahead,
         parallel,
         prefetch,
+        mosaic,
     })
+}
+
+/// Large pages of four base pages.
+fn mosaic(config: MemoryConfig) -> MemoryConfig {
+    MemoryConfig {
+        allocator: choice("cocoa", r#"{"channels": 1}"#),
+        sizing: choice("mosaic", r#"{"large_page": "256KiB", "threshold": 2}"#),
+        ..config
+    }
 }
 
 /// Job `n` runs on GPU `n`.
@@ -70,13 +82,14 @@ struct World {
 impl World {
     fn new(page_size: u64, (gpus, capacity, reserve): (usize, u32, u32), technique: &Technique) -> Self {
         let reserved = format!("{}B", page_size * u64::from(reserve));
-        let Technique { neighbour, ahead, parallel, prefetch } = *technique;
+        let Technique { neighbour, ahead, parallel, prefetch, .. } = *technique;
         let choices = format!(r#""pre_eviction": {ahead}, "parallel_fetch": {parallel}"#);
         let options = format!(r#"{{"reserve": "{reserved}", "neighbour": "{neighbour}", {choices}}}"#);
         let (demotion, prefetch) = (choice("spare-memory", &options), Choice::named(prefetch));
         let (whole, page_size) = (page_size == 2 << 20, Bytes(page_size));
         let eviction = Choice::named("lru-block");
         let config = MemoryConfig { demotion, prefetch, page_size, eviction, ..Default::default() };
+        let config = if technique.mosaic && !whole { mosaic(config) } else { config };
         let capacity = vec![capacity; gpus];
         let manager = Manager::new(&config, &Topology::of(capacity.clone())).unwrap();
         let machine = Machine::new(gpus, &capacity, gpus * PAGES as usize);
