@@ -1,5 +1,5 @@
 //! Blocks of victims that GPUs keep for others, in the order in which they came: those that still await their copy on
-//! the host, and those that have it and can be removed.
+//! the host, those that have it and can be removed, and copies of what the host has anyway.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,8 @@ struct Block {
     space: SpaceId,
     /// Its place in the list that it is in.
     order: u64,
+    /// Whether none of its pages ever awaited a copy on the host: they were staged.
+    staged: bool,
     /// Pages without a copy on the host, and pages with one.
     pages: [u32; 2],
 }
@@ -58,8 +60,8 @@ pub(crate) struct Spare {
     blocks: BTreeMap<(MemoryId, u32), Block>,
     /// Blocks with a page that has no copy on the host, by space, first come first.
     awaiting: BTreeSet<(SpaceId, u64, MemoryId, u32)>,
-    /// The others by memory, those that were backed first come first.
-    removable: BTreeSet<(MemoryId, u64, u32)>,
+    /// The others by memory, victims before what was staged, those that were backed first come first.
+    removable: BTreeSet<(MemoryId, bool, u64, u32)>,
     lent: [Lent; MAX_MEMORIES],
     /// Plans that copy blocks to the host; the blocks can be removed when these are done.
     under_way: Vec<WriteBack>,
@@ -86,8 +88,9 @@ impl Spare {
 
     fn edit(&mut self, memory: MemoryId, block: u32, space: SpaceId, edit: impl Fn(&mut [u32; 2])) {
         let known = self.blocks.remove(&(memory, block));
-        let mut now = known.unwrap_or(Block { space, order: 0, pages: [0; 2] });
+        let mut now = known.unwrap_or(Block { space, order: 0, staged: true, pages: [0; 2] });
         edit(&mut now.pages);
+        now.staged &= !now.awaits();
         let lent = &mut self.lent[memory.index()];
         edit(&mut lent.pages);
         let list = |block: &Block| (block.pages != [0; 2]).then(|| block.awaits());
@@ -101,7 +104,7 @@ impl Spare {
             }
             match is {
                 Some(true) => _ = self.awaiting.insert((now.space, now.order, memory, block)),
-                Some(false) => _ = self.removable.insert((memory, now.order, block)),
+                Some(false) => _ = self.removable.insert((memory, now.staged, now.order, block)),
                 None => return,
             }
         }
@@ -112,7 +115,7 @@ impl Spare {
 
     fn unlist(&mut self, memory: MemoryId, block: u32, known: &Block) {
         self.awaiting.remove(&(known.space, known.order, memory, block));
-        self.removable.remove(&(memory, known.order, block));
+        self.removable.remove(&(memory, known.staged, known.order, block));
     }
 
     /// Whether any block awaits its copy on the host.
@@ -131,9 +134,10 @@ impl Spare {
         first
     }
 
-    /// Blocks in `memory` that can be removed without a copy, unless they are busy; first come first.
+    /// Blocks in `memory` that can be removed without a copy, unless they are busy: victims first come first, then what
+    /// was staged (`uvm-driver.md` section 8, pick_root_chunk_to_evict).
     pub fn removable(&self, memory: MemoryId) -> impl Iterator<Item = u32> + '_ {
-        let from = (memory, 0, 0);
+        let from = (memory, false, 0, 0);
         self.removable.range(from..).take_while(move |listed| listed.0 == memory).map(|&(.., block)| block)
     }
 
@@ -197,7 +201,7 @@ impl Spare {
         let listed = self.awaiting.len() + self.removable.len();
         let right = |(&(memory, number), block): (&(MemoryId, u32), &Block)| match block.awaits() {
             true => self.awaiting.contains(&(block.space, block.order, memory, number)),
-            false => self.removable.contains(&(memory, block.order, number)),
+            false => self.removable.contains(&(memory, block.staged, block.order, number)),
         };
         if known != found || listed != known.len() || !self.blocks.iter().all(right) {
             return Err(format!("blocks lent are {known:?} in {listed} places of lists, their pages say {found:?}"));

@@ -378,6 +378,18 @@ fn what_lies_on_the_host_comes_ahead_to_a_neighbour_and_what_lies_there_comes_on
 }
 
 #[test]
+fn a_keeper_removes_victims_that_are_backed_before_what_was_staged() {
+    let ahead = ("multi-path", r#"{"blocks": 1, "stride": 1}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[32, 64]);
+    // Block 7 is staged at GPU 1. Then block 6 leaves for it, but for a page, and gets its copy on the host: later, but it
+    // goes first.
+    assert_eq!(shown(&write(&mut manager, 6 * 32), "staging"), ["copy 224x32 host gpu1 staging"]);
+    assert_eq!(shown(&write(&mut manager, 0), "write-back"), ["copy 193x31 gpu1 host write-back"]);
+    let plans = by(&mut manager, 1, 2 * 32);
+    assert_eq!(shown(&plans[..1], "release gpu1"), ["release gpu1 193x31"]);
+}
+
+#[test]
 fn more_borrowers_than_lenders_fall_back_to_the_local_path_and_are_counted() {
     let ahead = ("multi-path", r#"{"blocks": 1, "stride": 1}"#);
     let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[64, 64, 300]);
