@@ -45,6 +45,7 @@ def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
         assert (row["to_neighbours"] > 0) == harvests, label
         assert row["from_neighbours"] <= row["to_neighbours"] + row["staged"], label
         assert (row["staged"] > 0) <= ("PLF" in label), label
+        assert (row["plans_ahead"] > 0) == label.endswith(("LPF", "MPF", "prefetched")), label
     assert pages["H+PE+LP+PLF"]["staged"] > 0
     went = [
         (row["to_neighbours"], row["from_neighbours"], row["staged"]) for label, row in pages.items() if "H+PE" in label

@@ -128,8 +128,8 @@ class Found:
     driver, `faults`."""
     pages: pl.DataFrame
     """One row for each case and system: pages that left for the host and for neighbours, and pages that neighbours gave
-    up for their own or gave back. Also pages that `multi-path` brought as `local-path` does, and the sources of all
-    that came to GPUs."""
+    up for their own or gave back. Also pages that `multi-path` brought as `local-path` does, plans that brought or
+    staged a block before anyone asked for it, and the sources of all that came to GPUs."""
     lenders: pl.DataFrame
     """Who lends to whom with all techniques: `case` and what `octavo.runs.lending.totals` has."""
     sources: pl.DataFrame
@@ -230,6 +230,7 @@ _PAGES = {
     "yielded": "yielded",
     "fetched_from_spare": "from_neighbours",
     "prefetched": "prefetched",
+    "prefetch_plans": "plans_ahead",
     "staged": "staged",
     "fell_back": "fell_back",
 }
