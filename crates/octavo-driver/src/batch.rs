@@ -56,6 +56,11 @@ impl Queues {
         self.0.len()
     }
 
+    /// Batches that all queues have begun.
+    pub fn begun(&self) -> u64 {
+        self.0.iter().map(|batches| batches.begun).sum()
+    }
+
     /// The GPU that a queue belongs to; `None` for the queue of all GPUs.
     pub fn gpu(&self, queue: usize) -> Option<usize> {
         (self.0.len() > 1).then_some(queue)
@@ -98,6 +103,8 @@ pub(crate) struct Batches {
     wakes: Vec<FaultId>,
     /// Batches since the last replay.
     batches: u32,
+    /// Batches since the beginning.
+    begun: u64,
 }
 
 impl Batches {
@@ -110,6 +117,7 @@ impl Batches {
             called: false,
             wakes: Vec::new(),
             batches: 0,
+            begun: 0,
         }
     }
 
@@ -139,6 +147,7 @@ impl Batches {
         }
         self.busy = true;
         self.batches += 1;
+        self.begun += 1;
         let size = self.queue.len().min(self.config.size as usize);
         self.serving.extend(self.queue.drain(..size));
         Some(&self.serving)

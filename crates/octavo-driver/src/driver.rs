@@ -92,6 +92,15 @@ impl Driver {
         &self.faults
     }
 
+    /// Batches that were begun; none if requests are not served in batches.
+    #[must_use]
+    pub fn batches(&self) -> u64 {
+        match &self.service.0 {
+            Model::Batch(queues) => queues.begun(),
+            Model::AtOnce | Model::Pool(_) => 0,
+        }
+    }
+
     /// Whether no plan is under way.
     #[must_use]
     pub fn is_idle(&self) -> bool {

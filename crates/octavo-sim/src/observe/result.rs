@@ -51,6 +51,8 @@ pub struct Summary {
     pub manager_state_bytes: u64,
     /// What the memory manager did.
     pub manager: Statistics,
+    /// Batches in which the driver served faults and notifications; 0 if it serves them one by one.
+    pub batches: u64,
     /// How each GPU's memory was used when it held most at the end of a program, where frames are tracked; empty
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -143,6 +145,7 @@ impl RunResult {
             simulated_events,
             manager_state_bytes: manager.state_bytes() as u64,
             manager: manager.statistics(),
+            batches: outcome.driver.batches(),
             memory_use: outcome.most_used.iter().flatten().map(|used| FrameUse::of(used, manager)).collect(),
             host_memories,
             phases: if jobs.is_empty() { recorder.phases(0) } else { None },
