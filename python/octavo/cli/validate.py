@@ -11,9 +11,11 @@ from octavo import validate
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
+from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
 from octavo.validate import measured, reference
 from octavo.validate.measured import words
+from octavo.validate.programs import words as words_of_programs
 from octavo.validate.tables import check_markdown, check_marks, runs, summary, write_markdown
 from octavo.validate.uvmsmart import words as words_of_uvmsmart
 
@@ -193,6 +195,80 @@ def machine(
         if one.rows:
             sink.table(one.title, one.columns, one.rows)
     sink.say(f"{found.near:.0%} of {found.rows.height} points are near. Tables, picture and runs: {root}")
+
+
+PROGRAMS_EXAMPLES = options.examples(
+    "octavo validate programs measured.csv --node machine.toml",
+    "octavo validate programs measured.csv --node machine.toml --only vectoradd,spmv/2 --json",
+    "octavo validate programs measured.csv --node machine.toml --set memory.page_size=2MiB -o runs/large-pages",
+)
+
+
+@app.command(epilog=PROGRAMS_EXAMPLES)
+def programs(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="CSV", help="What validation/gpu/programs.cu printed.", show_default=False),
+    ],
+    node: Annotated[
+        str,
+        typer.Option("--node", "-n", help="Machine file of the measured GPU, or a node preset.", show_default=False),
+    ],
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            "--records",
+            metavar="DIR",
+            help="CUPTI's records of single runs, PROGRAM-SCALE-KIND-1.activity.bin: compare faults, moved bytes, too.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            help="Programs as NAME, NAME/SCALE or NAME/SCALE/KIND, repeated or separated by commas; all if left out.",
+        ),
+    ] = None,
+    overrides: options.Set = None,
+    markdown: Documents = None,
+    workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
+    _jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare whole programs, measured on a real GPU by kind of memory and phase, with the same programs simulated.
+
+    Shows how far kernel times, totals and phases are apart, and whether the kinds of memory come in the same order.
+    Nothing is fitted to these programs.
+
+    Finished runs are kept: the same command resumes where it was stopped.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    chosen = options.listed(only)
+    root = output or Path("runs") / slug("-".join(["validate", path.stem, *chosen]))
+    for document in markdown or []:
+        words_of_programs.check_markdown(document, Path(node).stem)
+    with watching(quiet=quiet) as watch:
+        found = validate.programs(
+            path,
+            root,
+            node=node,
+            recordings=records,
+            only=chosen,
+            overrides=overrides or [],
+            workers=workers,
+            force=force,
+            watch=watch,
+        )
+    for document in markdown or []:
+        words_of_programs.write_markdown(document, found, Path(node).stem)
+    sink.document({"folder": str(root), **found.to_dict()})
+    for one in (*words_of_programs.runs(found), *words_of_programs.summary(found)):
+        sink.table(one.title, one.columns, one.rows)
+    sink.say(f"{words_of_programs.said(found)} Tables, picture and runs: {root}")
 
 
 @app.command(name="correlate", epilog=options.examples("octavo validate correlate mine.csv"))

@@ -10,6 +10,7 @@ from octavo.validate import uvmsmart
 from octavo.validate.correlate import Correlation, correlate
 from octavo.validate.counts import COUNTS, Count
 from octavo.validate.measured import MachineValidation, machine
+from octavo.validate.programs import ProgramsValidation, programs
 from octavo.validate.study import Validation, mgpusim
 from octavo.validate.summary import Goals, Summary
 
@@ -19,10 +20,12 @@ __all__ = [
     "Count",
     "Goals",
     "MachineValidation",
+    "ProgramsValidation",
     "Summary",
     "Validation",
     "correlate",
     "machine",
     "mgpusim",
+    "programs",
     "uvmsmart",
 ]

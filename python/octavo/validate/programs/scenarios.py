@@ -1,0 +1,53 @@
+"""Which simulated run stands for a measured program."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from octavo.scenarios.nodes import node_name
+from octavo.scenarios.scenario import Recipe
+from octavo.workloads import workload_program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from octavo.scenarios.scenario import Scenario
+    from octavo.validate.programs.times import Measured
+
+KINDS = {
+    "device": "explicit",
+    "managed": "managed",
+    "managed-prefetch": "managed",
+    "pinned": "pinned",
+    "system": "system",
+}
+"""Octavo's kinds, by those of the measured programs."""
+_DEFAULTS = ("memory.preset=stock-driver", "node.host.costs.context=0ns")
+"""Managed memory as the production driver has it; programs are timed when the context is there."""
+
+
+def scenario(one: Measured, node: str | Path, changes: Sequence[str] = ()) -> Scenario:
+    """The run of a measured program on a node.
+
+    Raises:
+        ScenarioError: a value cannot be used.
+
+    """
+    recipe = Recipe.from_names(one.program, node=node_name(node)).with_overrides([f"workload.scale={one.scale!r}"])
+    inputs = inputs_of(recipe.resolve()) if one.kind == "managed-prefetch" else []
+    prefetched = [f"program.buffers.{name}.prefetch=gpu0" for name in inputs]
+    return recipe.with_overrides([f"program.kind={KINDS[one.kind]}", *_DEFAULTS, *prefetched, *changes]).resolve()
+
+
+def inputs_of(source: Scenario) -> list[str]:
+    """Buffers that the host has written when the first launch begins: what an explicit program copies in.
+
+    Raises:
+        ScenarioError: the workload cannot be built.
+
+    """
+    actions = workload_program(source, "explicit")["actions"]
+    before = takewhile(lambda action: action["action"] != "launch", actions)
+    return [action["buffers"][1] for action in before if action["action"] == "copy"]
