@@ -1646,6 +1646,9 @@ class NodeL2(TypedDict, total=False):
     ways: int
     """Associativity, a power of two."""
 
+    index: Literal["low-bits", "hashed"]
+    """Which lines share a set; default `low-bits`."""
+
     banks: int
     """Banks; lines interleave over them by `dram.interleave`."""
 
