@@ -46,7 +46,7 @@ fn pages_of(step: &Step) -> Option<PageRun> {
 
 /// The same step on other pages.
 fn at(step: &Step, run: PageRun) -> Step {
-    let mut moved = step.clone();
+    let mut moved = *step;
     match &mut moved {
         Step::Drain { pages, .. }
         | Step::Invalidate { pages, .. }
