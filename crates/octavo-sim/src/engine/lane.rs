@@ -110,7 +110,7 @@ impl Lane {
             }
         }
         self.far_free = self.far_free.max(end << self.shift) + left;
-        self.far_free
+        self.far_free.max(time + cost)
     }
 
     /// The first bucket from `bucket` on that has budget left, or one at or beyond `end`.
