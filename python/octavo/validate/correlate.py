@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -12,9 +10,9 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError, ValidationError
-from octavo.files.text import read_text
 from octavo.runs import measures
 from octavo.runs.result import RunResult, vouched
+from octavo.validate import figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,12 +106,7 @@ def correlate(table: str | Path) -> Correlation:
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        reader = csv.DictReader(io.StringIO(read_text(path)), skipinitialspace=True)
-        names = reader.fieldnames or []
-        rows = [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValidationError(f"cannot read {path}: {error}") from error
+    names, rows = figures.rows(path)
     known = (*COLUMNS, "unit")
     for name in COLUMNS:
         if name not in names:

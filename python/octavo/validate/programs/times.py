@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,7 +9,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
 from octavo.errors import ValidationError
-from octavo.files.text import read_text
+from octavo.validate import figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,12 +88,7 @@ def _measured(key: Key, rows: Sequence[Mapping[str, float]]) -> Measured:
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        reader = csv.DictReader(io.StringIO(read_text(path)), skipinitialspace=True)
-        names = reader.fieldnames or []
-        rows = [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValidationError(f"cannot read {path}: {error}") from error
+    names, rows = figures.rows(path)
     for name in (*_KEYS, *TIMES):
         if name not in names:
             hint = f"expected {', '.join((*_KEYS, *TIMES))}, as validation/gpu/programs.cu prints them"
