@@ -22,7 +22,7 @@ pub(super) fn join_neighbours(steps: &mut Vec<Step>) {
         }
     }
     joined.extend(current);
-    std::mem::swap(steps, &mut joined);
+    *steps = joined;
 }
 
 fn together(one: &[Step], next: &[Step]) -> Option<Treatment> {

@@ -82,10 +82,6 @@ impl Lane {
         if now >> self.shift > self.base {
             self.recycle(now);
         }
-        if time >> self.shift >= self.end() {
-            self.far_free = self.far_free.max(self.end() << self.shift) + cost;
-            return self.far_free.max(time + cost);
-        }
         self.reserve_over_buckets(now, time, cost)
     }
 
