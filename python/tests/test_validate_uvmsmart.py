@@ -228,7 +228,10 @@ def test_each_experiment_has_a_folder_of_its_own(cli, tmp_path) -> None:
     refused = cli(*asked)
     assert refused.returncode == 2
     assert "the run would take about" in refused.stderr
-    assert "--memory-limit says otherwise" in refused.stderr or "the same command tries the failed ones again" in refused.stderr
+    assert (
+        "--memory-limit says otherwise" in refused.stderr
+        or "the same command tries the failed ones again" in refused.stderr
+    )
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["validate-uvmsmart-atax-triad-120%-150%"]
 
 
