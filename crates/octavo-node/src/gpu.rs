@@ -37,7 +37,7 @@ pub struct ComputeConfig {
     pub memory_pipeline: Cycles,
     /// Cycles from dispatch of a work-group to its wavefronts' first instruction.
     pub group_launch: Cycles,
-    /// Work-groups dispatched in one cycle on each GPU (0: no limit).
+    /// Work-groups that each GPU starts in a cycle, throughout a launch (0: no limit).
     pub groups_per_cycle: u32,
     /// Whether a launch begins dispatch after the compute unit that was used last, in whichever launch, rather than at
     /// the first.

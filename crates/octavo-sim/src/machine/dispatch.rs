@@ -57,22 +57,20 @@ impl<L: Listen> Node<'_, L> {
 
     /// Starts work-groups round robin over the program's units while any has room, `late` by this many picoseconds.
     fn fill_gpu(&mut self, application: usize, gpu: usize, late: u64) {
-        let (mut started, mut count) = (true, 0);
+        let mut started = true;
         let state = &self.jobs.running[application];
         let (units, first) = (state.lot.units[gpu].clone(), state.next_unit[gpu]);
         while started {
             started = false;
             for unit in (first..units.end).chain(units.start..first) {
-                let delay = late + count / u64::from(self.groups_per_cycle) * self.hardware.costs.cycle;
-                if self.start_group(application, gpu, unit, delay) {
-                    (started, count) = (true, count + 1);
-                }
+                started |= self.start_group(application, gpu, unit, late);
             }
         }
     }
 
-    /// Starts the next waiting work-group of a program on `unit` after `delay`, if there is one and it fits.
-    fn start_group(&mut self, application: usize, gpu: usize, unit: usize, delay: u64) -> bool {
+    /// Starts the next waiting work-group of a program on `unit`, if there is one and it fits: `late` by this many
+    /// picoseconds, or when the GPU has started those before.
+    fn start_group(&mut self, application: usize, gpu: usize, unit: usize, late: u64) -> bool {
         let running = &mut self.jobs.running[application];
         let wavefronts = running.shape.wavefronts_per_group;
         // One queue a GPU, or one for all of them.
@@ -87,7 +85,8 @@ impl<L: Listen> Node<'_, L> {
         running.groups += 1;
         let simds = self.hardware.config.compute.simds_per_unit;
         let new = NewGroup { program: application, group, gpu, unit, wavefronts, simds };
-        self.hardware.begin_group(new, delay);
+        let begins = self.dispatchers[gpu].start(self.hardware.clock.now() + late);
+        self.hardware.begin_group(new, begins);
         true
     }
 
@@ -148,10 +147,10 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// A work-group is launched after `delay`, and its wavefronts begin.
-    fn begin_group(&mut self, new: NewGroup, delay: u64) {
+    /// A work-group is launched at `begins`, and its wavefronts begin.
+    fn begin_group(&mut self, new: NewGroup, begins: u64) {
         let Self { clock, costs, gpus, waves, fetch, .. } = self;
-        let begin = clock.now() + delay + costs.group_launch;
+        let begin = begins + costs.group_launch;
         let unit = gpus[new.gpu].unit(new.unit);
         unit.begin_group();
         waves.begin_group(new, unit, |slot| {

@@ -6,6 +6,7 @@ mod broadcast;
 mod capacity;
 mod defer;
 mod dispatch;
+mod dispatcher;
 pub(crate) mod executor;
 mod faults;
 mod forward;

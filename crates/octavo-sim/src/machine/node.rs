@@ -1,13 +1,12 @@
 //! A running node: the driver, the hardware that it drives, and the programs that run there.
 
-use std::num::NonZeroU32;
-
 use octavo_driver::{Driver, Service};
 use octavo_manager::Manager;
 use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
 use crate::engine::event::Kind;
+use crate::machine::dispatcher::Dispatcher;
 use crate::machine::faults::Waiters;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
@@ -28,7 +27,8 @@ pub(crate) struct Node<'a, L> {
     pub(super) programs: Programs<'a>,
     /// How the GPUs' memory changes.
     pub(super) capacity: Vec<CapacityAt>,
-    pub(super) groups_per_cycle: u32,
+    /// Of each GPU.
+    pub(super) dispatchers: Vec<Dispatcher>,
     pub(super) finished: bool,
     /// The run is stuck: a job waits for memory that it never gets.
     pub(super) in_vain: bool,
@@ -44,15 +44,17 @@ impl<'a, L: Listen> Node<'a, L> {
         listeners: L,
     ) -> Self {
         let host_computes = programs.iter().any(Option::is_some);
+        let hardware = Hardware::new(config, &manager, page_bytes, (workload, host_computes), listeners);
+        let dispatcher = Dispatcher::new(&config.compute, hardware.costs.cycle);
         let mut node = Self {
             workload,
-            hardware: Hardware::new(config, &manager, page_bytes, (workload, host_computes), listeners),
+            dispatchers: vec![dispatcher; hardware.gpus.len()],
+            hardware,
             waiters: Waiters::default(),
             driver: Driver::new(manager, Service::new(&config.driver.service)),
             jobs,
             programs: Programs::new(programs),
             capacity,
-            groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
             finished: false,
             in_vain: false,
         };

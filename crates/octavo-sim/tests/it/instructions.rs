@@ -187,6 +187,10 @@ fn work_groups_are_dispatched_a_few_a_cycle() {
     assert_eq!(run(&node, "on-touch", &script).summary.time_ps, 4_000);
     node.compute.groups_per_cycle = 4;
     assert_eq!(run(&node, "on-touch", &script).summary.time_ps, 3_000 + 4_000);
+    // A unit is free again after 4 cycles, so that 16 of them never limit.
+    node.compute.groups_per_cycle = 1;
+    let long = Script::new(8, vec![vec![vec![vec![Op::compute(1)]]; 100]]);
+    assert_eq!(run(&node, "on-touch", &long).summary.time_ps, 99_000 + 4_000);
 }
 
 #[test]
