@@ -51,7 +51,7 @@ def test_latencies_are_quantiles_of_the_waits(run, cli):
     waits = sorted(wait / 1e9 for wait in rows["next_ps"].drop_nulls())
     assert found["next"]["count"] == len(waits)
     assert sum(wait <= found["next"]["p50_ms"] for wait in waits) * 2 >= len(waits)
-    assert found["next"]["p99_ms"] in waits
+    assert any(found["next"]["p99_ms"] == pytest.approx(wait, rel=1e-12) for wait in waits)
     assert found["tokens"] == rows.height
     done = cli("workload", "served", str(run.folder), "--json")
     printed = json.loads(done.stdout)

@@ -74,6 +74,19 @@ pub struct CopyEngineConfig {
     /// Time from one piece of a copy to the next: what lies in one frame of the host. The link is free meanwhile.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub piece: Time,
+    /// For how long each copy occupies its engine beside its bytes; not at all if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occupied: Option<OccupiedConfig>,
+}
+
+/// For how long a copy between the host and a GPU occupies its engine beside its bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OccupiedConfig {
+    /// Towards the GPU.
+    pub to_gpu: Time,
+    /// Towards the host.
+    pub to_host: Time,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -115,17 +115,37 @@ pub struct HostCosts {
     pub pin: Time,
     /// A fault of a core at its first touch of a page, zeroing not counted.
     pub minor_fault: Time,
-    /// Bandwidth of one core that zeroes a page.
+    /// What the driver computes in a fault of a core on a page that lies on a GPU, beside `minor_fault` and the page's
+    /// way back; 0 if left out.
+    #[serde(default)]
+    pub driver_fault: Time,
+    /// Bandwidth of one core that allocates and zeroes pages.
     pub zeroing: Bandwidth,
     /// Each page whose mapping goes when it is freed.
     pub unmap_page: Time,
     /// A call that copies, until its first byte moves.
     pub copy_call: Time,
+    /// Copies of ordinary memory pass through pinned memory of the driver.
+    #[serde(default)]
+    pub staging: StagingConfig,
     /// A call that prefetches or gives advice.
     pub advice_call: Time,
     /// The first call of a program that needs a GPU, which creates its context; 0, the default, leaves it out.
     #[serde(default, skip_serializing_if = "is_none")]
     pub context: Time,
+}
+
+/// How fast the driver copies ordinary memory (`malloc`, not `cudaMallocHost`) through pinned memory of its own; 0, the
+/// default, if copies of it are as fast as those of pinned memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StagingConfig {
+    /// Bandwidth to a GPU.
+    #[serde(default)]
+    pub to_gpu: Bandwidth,
+    /// Bandwidth from a GPU.
+    #[serde(default)]
+    pub to_host: Bandwidth,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

@@ -22,7 +22,9 @@ mod wiring;
 
 pub use coherence::{CoherenceConfig, GpuMemory, SystemMemory};
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
-pub use fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, PairConfig, RemoteConfig, SwitchConfig};
+pub use fabric::{
+    CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, OccupiedConfig, PairConfig, RemoteConfig, SwitchConfig,
+};
 pub use fidelity::{Fidelity, SettledConfig};
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
@@ -30,6 +32,7 @@ pub use gpu::{
 };
 pub use host::{
     CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind, HostConfig, HostCosts,
+    StagingConfig,
 };
 pub use memory::{CapacityChange, CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};

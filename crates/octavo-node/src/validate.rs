@@ -8,6 +8,7 @@ use crate::coherence::SystemMemory;
 use crate::durations::check_durations;
 use crate::fidelity::Fidelity;
 use crate::gpu::{LineSize, MissPolicy};
+use crate::host::StagingConfig;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
 
@@ -172,7 +173,11 @@ impl NodeConfig {
         in_range("host.cpu.cores", cpu.cores, 1, 4096)?;
         in_range("host.cpu.lines_in_flight", cpu.lines_in_flight, 1, 1024)?;
         translations("host.cpu.tlb", cpu.tlb.entries, cpu.tlb.ways)?;
-        for (key, bandwidth) in [("cpu.memory_bandwidth", cpu.memory_bandwidth), ("costs.zeroing", costs.zeroing)] {
+        let StagingConfig { to_gpu, to_host } = costs.staging;
+        let staging = [("costs.staging.to_gpu", to_gpu), ("costs.staging.to_host", to_host)];
+        let staging = staging.into_iter().filter(|(_, bandwidth)| bandwidth.0 > 0);
+        let needed = [("cpu.memory_bandwidth", cpu.memory_bandwidth), ("costs.zeroing", costs.zeroing)];
+        for (key, bandwidth) in needed.into_iter().chain(staging) {
             if bandwidth.0 < 1_000_000 {
                 return Err(error(&format!("host.{key}"), format!("expected at least 1MB/s, found {bandwidth}")));
             }

@@ -1501,7 +1501,7 @@ class NodeCompute(TypedDict, total=False):
     """Cycles from dispatch of a work-group to its wavefronts' first instruction."""
 
     groups_per_cycle: int
-    """Work-groups dispatched in one cycle on each GPU (0: no limit)."""
+    """Work-groups that each GPU starts in a cycle, throughout a launch (0: no limit)."""
 
     dispatch_goes_on: bool
     """Whether a launch begins dispatch after the compute unit that was used last, in whichever launch, rather than
@@ -1763,6 +1763,16 @@ class NodeHostSwitches(TypedDict, total=False):
     """GPUs below one switch; with 1 nothing is shared."""
 
 
+class NodeCopyEnginesOccupied(TypedDict, total=False):
+    """For how long each copy occupies its engine beside its bytes; not at all if left out."""
+
+    to_gpu: str
+    """Towards the GPU."""
+
+    to_host: str
+    """Towards the host."""
+
+
 class NodeCopyEngines(TypedDict, total=False):
     """Engines that copy pages. Unless said, a copy begins with its command, and is read whole before it is sent and
     sent whole before it is written."""
@@ -1772,6 +1782,9 @@ class NodeCopyEngines(TypedDict, total=False):
 
     piece: str
     """Time from one piece of a copy to the next: what lies in one frame of the host. The link is free meanwhile."""
+
+    occupied: NodeCopyEnginesOccupied
+    """For how long each copy occupies its engine beside its bytes; not at all if left out."""
 
 
 class NodeCoherence(TypedDict, total=False):
@@ -1872,6 +1885,16 @@ class NodeHostCpu(TypedDict, total=False):
     """Translations that a core keeps."""
 
 
+class NodeHostCostsStaging(TypedDict, total=False):
+    """Copies of ordinary memory pass through pinned memory of the driver."""
+
+    to_gpu: str
+    """Bandwidth to a GPU."""
+
+    to_host: str
+    """Bandwidth from a GPU."""
+
+
 class NodeHostCosts(TypedDict, total=False):
     """Costs of allocating, populating, copying and freeing."""
 
@@ -1888,14 +1911,21 @@ class NodeHostCosts(TypedDict, total=False):
     minor_fault: str
     """A fault of a core at its first touch of a page, zeroing not counted."""
 
+    driver_fault: str
+    """What the driver computes in a fault of a core on a page that lies on a GPU, beside `minor_fault` and the
+    page's way back; 0 if left out."""
+
     zeroing: str
-    """Bandwidth of one core that zeroes a page."""
+    """Bandwidth of one core that allocates and zeroes pages."""
 
     unmap_page: str
     """Each page whose mapping goes when it is freed."""
 
     copy_call: str
     """A call that copies, until its first byte moves."""
+
+    staging: NodeHostCostsStaging
+    """Copies of ordinary memory pass through pinned memory of the driver."""
 
     advice_call: str
     """A call that prefetches or gives advice."""

@@ -28,6 +28,7 @@ use crate::gpu::units::history::History;
 use crate::gpu::units::wave::Waves;
 use crate::machine::broadcast::Broadcast;
 use crate::machine::defer::Deferred;
+use crate::machine::executor::engines::CopyEngines;
 use crate::machine::executor::told::Told;
 use crate::machine::forward::TransFw;
 use crate::machine::happening::{Happening, Listen};
@@ -47,6 +48,8 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) waves: Waves,
     pub(super) fetch: Fetch,
     pub(super) links: Links,
+    /// Which are busy beyond the bytes that they copy, if that is so on this node.
+    pub(super) copy_engines: Option<CopyEngines>,
     pub(super) deferred: Slab<Deferred>,
     pub(super) counters: Counters,
     pub(super) reports: Reports,
@@ -99,6 +102,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             waves: Waves::new(History::new(workload.waits_for_some())),
             fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, workload.applications().len()),
             links: Links::new(config),
+            copy_engines: CopyEngines::of(config),
             deferred: Slab::default(),
             counters: Counters::new(needs.counters, gpus, pages),
             reports: Reports::new(needs.reports, gpus, pages),

@@ -65,7 +65,8 @@ const OVER_ONE_LINK: &[&[usize]] = &[&[0], &[1]];
 #[test]
 fn chunks_in_a_row_take_what_links_give() {
     let node = preset("dgx-v100-4");
-    assert_near(bandwidth(&node, FROM_HOST), 14.4, 0.005);
+    // 14.4 GB/s, and 2.4 us beside each chunk.
+    assert_near(bandwidth(&node, FROM_HOST), 14.17, 0.001);
     assert_near(bandwidth(&node, OVER_TWO_LINKS), 47.9, 0.005);
     assert_near(bandwidth(&node, OVER_ONE_LINK), 23.95, 0.005);
 }
@@ -76,7 +77,7 @@ fn chunks_in_a_row_take_what_links_give() {
 fn a_chunk_alone_comes_slower_than_chunks_in_a_row() {
     let node = preset("dgx-v100-4");
     let alone = |launches: &[&[usize]]| CHUNK as f64 / moving(&node, 1, launches) / 1e3;
-    assert_near(alone(FROM_HOST), 13.48, 0.001);
+    assert_near(alone(FROM_HOST), 13.32, 0.001);
     assert_near(alone(OVER_TWO_LINKS), 39.27, 0.001);
     assert_near(alone(OVER_ONE_LINK), 21.58, 0.001);
 }
@@ -87,8 +88,8 @@ fn gpus_of_one_pcie_switch_share_its_link() {
     let mut own = shared.clone();
     own.host_switches = None;
     assert_near(bandwidth(&shared, &[&[0, 1]]), 14.4 / 2.0, 0.01);
-    assert_near(bandwidth(&shared, &[&[1, 2]]), 14.4, 0.01);
-    assert_near(bandwidth(&own, &[&[0, 1]]), 14.4, 0.01);
+    assert_near(bandwidth(&shared, &[&[1, 2]]), 14.17, 0.01);
+    assert_near(bandwidth(&own, &[&[0, 1]]), 14.17, 0.01);
     let result = touched(&shared, 4, &[&[0, 1]]);
     assert_eq!(link_bytes(&result, "host->host-switch1", "migration"), 8 * CHUNK);
     assert_eq!(link_bytes(&result, "host->gpu1", "migration"), 4 * CHUNK);
@@ -111,7 +112,8 @@ fn gpus_without_a_link_send_through_the_host() {
 fn copies_commanded_together_are_set_up_together() {
     let with = preset("dgx-v100-4");
     let mut without = with.clone();
-    without.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO });
+    let occupied = with.copy_engines.as_ref().and_then(|engines| engines.occupied.clone());
+    without.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO, occupied });
     for chunks in [1, 4] {
         let [with, without] = [&with, &without].map(|node| moving(node, chunks, FROM_HOST));
         assert_near(with - without, 6.0, 0.02);

@@ -1,7 +1,7 @@
 //! What frames of the host cost that hold what leaves a GPU: one a page, or one a block.
 
 use octavo_manager::{HostFrames, MemoryConfig};
-use octavo_node::CopyEngineConfig;
+use octavo_node::{CopyEngineConfig, OccupiedConfig};
 use octavo_program::Op;
 use octavo_registry::Choice;
 use octavo_sim::{RunOptions, simulate};
@@ -22,7 +22,7 @@ fn time(host_frames: HostFrames, blocks: &[u64]) -> u64 {
     let mut node = node(1);
     node.capacity.bytes = Bytes(CHUNK);
     node.host.costs.pin = Time(PIN);
-    node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time(PIECE) });
+    node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time(PIECE), occupied: None });
     let tree = Choice { options: [("threshold".to_owned(), 1.into())].into_iter().collect(), ..Choice::named("tree") };
     let memory =
         MemoryConfig { host_frames, prefetch: tree, eviction: Choice::named("lru-block"), ..memory("on-touch") };
@@ -45,6 +45,24 @@ fn pages_are_copied_one_by_one_and_blocks_with_a_large_frame_at_once() {
         assert_near(time(HostFrames::Base, blocks) - ready, base);
         assert_near(time(HostFrames::Large, blocks) - ready, large);
     }
+}
+
+/// Copies of pages in one block, each of 4 KiB, come one after another: the engine is busy for a while beside their bytes.
+#[test]
+fn each_copy_occupies_its_engine() {
+    let time = |occupied: Option<OccupiedConfig>| {
+        let mut node = node(1);
+        node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO, occupied });
+        let touch = (0..8).flat_map(|page| [Op::load(page * 2 * 64, 1)]).chain([Op::WAIT]).collect();
+        let script = Script::on_gpus(512, vec![vec![touch]]);
+        let result = simulate(&node, &memory("on-touch"), &script, RunOptions::default()).expect("it runs");
+        column(&result, "kernels", "ended_ps").into_iter().max().expect("a launch")
+    };
+    let busy = |to_gpu| Some(OccupiedConfig { to_gpu: Time(to_gpu), to_host: Time(1) });
+    let step = time(busy(40_000_000)) - time(busy(30_000_000));
+    assert_near(step, 8 * 10_000_000);
+    let towards_host = Some(OccupiedConfig { to_gpu: Time::ZERO, to_host: Time(40_000_000) });
+    assert_eq!(time(towards_host), time(busy(0)), "nothing leaves");
 }
 
 /// Within what a memory's banks make of copies that come a little later.

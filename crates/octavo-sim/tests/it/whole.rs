@@ -1,11 +1,13 @@
 //! Whole programs: allocation, the host's phases, copies, launches and frees, held to sums by hand.
 
-use octavo_manager::{Advice, ProcessorId, ProcessorMask};
+use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask};
+use octavo_node::StagingConfig;
 use octavo_program::{
     Action, ActionId, BufferId, Lowering, Ordered, Program, ProgramBuilder, ProgramKind, Size, Span, Workload, lower,
 };
 use octavo_registry::Choice;
 use octavo_sim::{Job, Phases, Repeat, RunOptions, RunResult, Values, simulate_jobs};
+use octavo_units::Bandwidth;
 use octavo_workload::WORKLOADS;
 
 use crate::support::*;
@@ -109,6 +111,59 @@ fn explicit_copies_take_a_call_and_their_bytes_over_the_links() {
             assert_eq!(result.summary.manager.migrations, 0, "{name}");
         }
     }
+}
+
+/// Inputs and outputs are ordinary memory: one core copies them to and from pinned memory, slower than the link.
+#[test]
+fn copies_of_ordinary_memory_are_as_fast_as_they_are_staged() {
+    let workload = kernel("matrixmultiplication");
+    let program = lowered(workload.as_ref(), ProgramKind::Explicit);
+    let copies = |staging: StagingConfig| {
+        let mut node = roomy(1);
+        node.host.costs.staging = staging;
+        let job = Job::alone(workload.as_ref(), Some(&program));
+        let result = simulate_jobs(&node, &memory("on-touch"), &[job], RunOptions::default()).unwrap();
+        result.summary.phases.unwrap().copies_ps
+    };
+    let (mut inward, mut outward, mut calls) = (0, 0, 0);
+    for ordered in program.actions() {
+        if let Action::Copy { from, to } = &ordered.action {
+            calls += 1;
+            match program.buffers()[to.buffer.index()].kind {
+                Kind::Device => inward += to.len(),
+                _ => outward += from.len(),
+            }
+        }
+    }
+    // 4 GB/s and 2 GB/s: 250 and 500 ps a byte, where the link takes 31.
+    let slow = copies(StagingConfig { to_gpu: Bandwidth(4_000_000_000), to_host: Bandwidth(2_000_000_000) });
+    let expected = inward * 250 + outward * 500 + calls * (COPY_CALL + LINK_LATENCY);
+    // The last piece still passes the link and memories.
+    assert!((expected..expected + calls * 10_000_000).contains(&slow), "{slow}, expected {expected}");
+    let fast = copies(StagingConfig { to_gpu: Bandwidth(1 << 50), to_host: Bandwidth(1 << 50) });
+    assert!(fast.abs_diff(copies(StagingConfig::default())) <= calls * 1_000_000, "{fast}");
+}
+
+#[test]
+fn the_driver_is_paid_for_faults_of_cores_on_pages_of_gpus_alone() {
+    const DRIVER: u64 = 7_000_000;
+    let workload = kernel("fir");
+    let program = lowered(workload.as_ref(), ProgramKind::Managed);
+    let run = |driver: u64| {
+        let mut node = roomy(1);
+        node.host.costs.driver_fault = octavo_units::Time(driver);
+        let job = Job::alone(workload.as_ref(), Some(&program));
+        simulate_jobs(&node, &memory("on-touch"), &[job], RunOptions::default()).unwrap().summary
+    };
+    let (free, paid) = (run(0), run(DRIVER));
+    let (free, paid) = (free.phases.unwrap(), paid.phases.unwrap());
+    assert_eq!(free.host_initialisation_ps, paid.host_initialisation_ps, "these pages are nowhere yet");
+    // One thread reads the results, so that no two faults overlap.
+    let side = workload.host_side();
+    let outputs = workload.buffers().iter().zip(side.roles()).filter(|(_, role)| role.output);
+    let pages: u64 = outputs.map(|(buffer, _)| buffer.bytes.div_ceil(4096)).sum();
+    let longer = paid.host_results_ps - free.host_results_ps;
+    assert!(longer.abs_diff(pages * DRIVER) < pages * 100_000, "{longer} for {pages} pages");
 }
 
 #[test]

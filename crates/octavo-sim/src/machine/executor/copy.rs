@@ -22,11 +22,17 @@ impl<L: Listen> Hardware<'_, L> {
             let arrived = self.links.send(self.clock.now(), read, path, lines * 64, Traffic::of(cause));
             return self.write(arrived, pages, to, cause);
         };
-        let begins = command + engines.setup.0;
+        let ready = command + engines.setup.0;
         let gaps = u64::from(pieces - 1) * engines.piece.0;
+        let gpus = (from.gpu_index(), to.gpu_index());
+        let begins = self.copy_engines.as_ref().map_or(ready, |busy| busy.begins(gpus, ready));
         let read = self.read(begins, pages, from, cause);
-        let arrived = self.links.send(self.clock.now(), begins, path, lines * 64, Traffic::of(cause));
-        read.max(arrived).max(self.write(begins, pages, to, cause)) + gaps
+        let sent = self.links.send(self.clock.now(), begins, path, lines * LINE_BYTES, Traffic::of(cause));
+        let arrived = read.max(sent).max(self.write(begins, pages, to, cause)) + gaps;
+        match &mut self.copy_engines {
+            Some(busy) => busy.ends(gpus, lines * LINE_BYTES, (begins, arrived)),
+            None => arrived,
+        }
     }
 
     /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its

@@ -3,6 +3,7 @@
 mod change;
 mod copy;
 mod cost;
+pub(crate) mod engines;
 mod free;
 mod large;
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! Copies between host memory and GPU memory (`cudaMemcpy`): one stream for each GPU that has some of the bytes. It
-//! goes piece by piece, so that host memory, link and GPU memory work at the same time.
+//! goes piece by piece, so that host memory, link and GPU memory work at the same time. Ordinary memory passes through
+//! pinned memory of the driver (`host.costs.staging`): no piece begins before the one before it has passed.
 
 use octavo_driver::slab::Slab;
 use octavo_manager::{HOST, HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun, ProcessorId};
+use octavo_node::HostCosts;
 use octavo_program::Span;
+use octavo_units::Bandwidth;
 
 use crate::cpu::first_memory::Passed;
 use crate::engine::event::Kind as EventKind;
@@ -31,12 +34,25 @@ pub(super) struct Stream {
     left: Vec<(PageRun, u64)>,
     /// When the last byte so far arrives.
     last: u64,
+    /// Of the driver's copies through pinned memory, if there are any.
+    staging: Option<Bandwidth>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     In,
     Out,
+}
+
+impl Direction {
+    /// How fast the driver stages memory of this kind; nothing for pinned memory, which the copy engine reaches.
+    fn staging(self, kind: Kind, costs: &HostCosts) -> Option<Bandwidth> {
+        let rate = match self {
+            Self::In => costs.staging.to_gpu,
+            Self::Out => costs.staging.to_host,
+        };
+        (kind != Kind::Pinned && rate.0 > 0).then_some(rate)
+    }
 }
 
 impl Stream {
@@ -51,9 +67,12 @@ impl Stream {
         }
         piece
     }
-}
 
-impl Stream {
+    /// Picoseconds in which the driver stages these bytes.
+    fn staged(&self, bytes: u64) -> u64 {
+        self.staging.map_or(0, |rate| rate.time_for(bytes).0)
+    }
+
     /// How many of the bytes of these runs lie, on the host's side, in which of its memories beyond the first.
     fn further(&self, runs: &[(PageRun, u64)], page_bytes: u64, manager: &Manager) -> Vec<(MemoryId, u64)> {
         let mut bytes_of: Vec<(MemoryId, u64)> = Vec::new();
@@ -91,11 +110,13 @@ impl<L: Listen> Node<'_, L> {
         let address = |span: &Span| buffers[span.buffer.index()].buffer.base + span.bytes.start;
         let (device, host) = (address(span), address(beside));
         let shares = self.shares(device, device + span.bytes.end - span.bytes.start);
-        let begins = self.hardware.clock.now() + self.hardware.config.host.costs.copy_call.0;
+        let costs = &self.hardware.config.host.costs;
+        let staging = direction.staging(buffers[beside.buffer.index()].kind, costs);
+        let begins = self.hardware.clock.now() + costs.copy_call.0;
         self.programs.of(job).progress[id.index()].parts = shares.len() as u32;
         for (gpu, mut left) in shares {
             left.reverse();
-            let stream = Stream { action: (job, id), gpu, direction, device, host, left, last: 0 };
+            let stream = Stream { action: (job, id), gpu, direction, device, host, left, last: 0, staging };
             let number = self.programs.copies.insert(stream);
             self.hardware.clock.schedule(begins, EventKind::CopyPiece, number);
         }
@@ -125,8 +146,8 @@ impl<L: Listen> Node<'_, L> {
             false => stream.further(&runs, page_bytes, self.driver.manager()),
         };
         let Piece { arrives, next } = match stream.direction {
-            Direction::In => self.hardware.copy_in(stream.gpu, &runs, &further),
-            Direction::Out => self.hardware.copy_out(stream.gpu, &runs, &further),
+            Direction::In => self.hardware.copy_in(stream.gpu, &runs, &further, stream.staged(total(&runs))),
+            Direction::Out => self.hardware.copy_out(stream.gpu, &runs, &further, stream.staged(total(&runs))),
         };
         stream.last = stream.last.max(arrives);
         if !stream.left.is_empty() {
@@ -141,9 +162,9 @@ impl<L: Listen> Node<'_, L> {
 
 impl<L: Listen> Hardware<'_, L> {
     /// Memory of the host, link, memory of the GPU. Lines of these pages in the GPU's caches are stale.
-    fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)]) -> Piece {
+    fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)], staged: u64) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
-        let read = self.stream_host(now, bytes, further, Passed::read);
+        let read = self.stream_host(now, bytes, further, Passed::read).max(now + staged);
         let path = (HOST, ProcessorId::gpu(gpu));
         let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
         let mut arrives = arrived;
@@ -152,11 +173,11 @@ impl<L: Listen> Hardware<'_, L> {
             self.gpus[gpu].drop_lines(first, count);
             arrives = arrives.max(self.gpus[gpu].stream(now, arrived, first, count));
         }
-        Piece { arrives, next: self.next_piece(read, arrived) }
+        Piece { arrives, next: self.next_piece(read, arrived).max(now + staged) }
     }
 
     /// Memory of the GPU, once dirty lines of its caches are there, link, memory of the host.
-    fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)]) -> Piece {
+    fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)], staged: u64) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
         let mut read = now;
         for (pages, _) in runs {
@@ -169,8 +190,8 @@ impl<L: Listen> Hardware<'_, L> {
         let path = (ProcessorId::gpu(gpu), HOST);
         let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
         Piece {
-            arrives: self.stream_host(arrived, bytes, further, Passed::written),
-            next: self.next_piece(read, arrived),
+            arrives: self.stream_host(arrived, bytes, further, Passed::written).max(arrived + staged),
+            next: self.next_piece(read, arrived).max(now + staged),
         }
     }
 

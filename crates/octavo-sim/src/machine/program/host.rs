@@ -68,8 +68,10 @@ impl<L: Listen> Node<'_, L> {
         let cpu = cpu.as_mut().expect("a program has a host");
         if !cpu.allows(chunk.page, chunk.write) {
             cpu.count_fault();
-            let entered = now + self.hardware.config.host.costs.minor_fault.0;
-            return self.hardware.clock.schedule(entered, Kind::HostFault, number);
+            let costs = &config.host.costs;
+            let on_gpu = self.driver.manager().page(PageId(chunk.page)).owner.gpu_index().is_some();
+            let driver = if on_gpu { costs.driver_fault.0 } else { 0 };
+            return self.hardware.clock.schedule(now + costs.minor_fault.0 + driver, Kind::HostFault, number);
         }
         let latency = config.coherence.as_ref().map_or(0, |coherence| coherence.cpu_latency.0);
         let header = costs.header_bytes;

@@ -1,0 +1,57 @@
+//! When the engines that copy pages between the host and GPUs are free.
+
+use octavo_node::NodeConfig;
+use octavo_units::{Bandwidth, Time};
+
+/// An engine for each GPU and direction, which does one copy after another.
+pub(crate) struct CopyEngines {
+    to_gpus: Vec<Engine>,
+    to_host: Vec<Engine>,
+}
+
+/// The GPU that a copy comes from and the one that it goes to; nothing for the host.
+type Ends = (Option<usize>, Option<usize>);
+
+/// What a copy occupies an engine for, and until when copies do.
+#[derive(Clone)]
+struct Engine {
+    occupied: Time,
+    bandwidth: Bandwidth,
+    free: u64,
+}
+
+impl CopyEngines {
+    /// Nothing where a copy occupies its engine for its bytes alone: the link sees to that.
+    pub fn of(node: &NodeConfig) -> Option<Self> {
+        let occupied = node.copy_engines.as_ref()?.occupied.as_ref()?;
+        if occupied.to_gpu.0 + occupied.to_host.0 == 0 {
+            return None;
+        }
+        let back = node.host_link.to_host.unwrap_or(node.host_link.bandwidth);
+        let engines = |occupied, bandwidth| vec![Engine { occupied, bandwidth, free: 0 }; node.gpus as usize];
+        let to_gpus = engines(occupied.to_gpu, node.host_link.bandwidth);
+        Some(Self { to_gpus, to_host: engines(occupied.to_host, back) })
+    }
+
+    /// When a copy that is ready at `time` begins.
+    pub fn begins(&self, (from, to): Ends, time: u64) -> u64 {
+        let free = match (from, to) {
+            (None, Some(gpu)) => self.to_gpus[gpu].free,
+            (Some(gpu), None) => self.to_host[gpu].free,
+            _ => time,
+        };
+        time.max(free)
+    }
+
+    /// When a copy is over that began at `begun` and has arrived at `arrived`.
+    pub fn ends(&mut self, (from, to): Ends, bytes: u64, (begun, arrived): (u64, u64)) -> u64 {
+        let engine = match (from, to) {
+            (None, Some(gpu)) => &mut self.to_gpus[gpu],
+            (Some(gpu), None) => &mut self.to_host[gpu],
+            // Copies between GPUs occupy none of these.
+            _ => return arrived,
+        };
+        engine.free = arrived.max(begun + engine.occupied.0 + engine.bandwidth.time_for(bytes).0);
+        engine.free
+    }
+}
