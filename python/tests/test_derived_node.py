@@ -43,6 +43,12 @@ VALUES = {
     "zero_copy_round_trip_read": (1.6e-6, "s"),
     "managed_fault_group_to_gpu": (33e-6, "s"),
     "managed_fault_page_to_gpu": (6.5e-6, "s"),
+    "copy_bandwidth_h2d_pageable": (11e9, "B/s"),
+    "copy_bandwidth_d2h_pageable": (14e9, "B/s"),
+    "managed_fault_group_to_cpu": (21e-6, "s"),
+    "managed_fault_page_to_cpu": (5e-6, "s"),
+    "managed_first_touch_bandwidth_cpu": (3.2e9, "B/s"),
+    "managed_faults_a_block": (6, "1"),
 }
 
 
@@ -87,7 +93,13 @@ def test_the_text_is_a_node_that_runs(tmp_path):
 def test_values_are_what_they_were_made_from():
     node = derived_node().changes
     assert (node["compute.wavefronts_per_simd"], node["compute.vector_registers"]) == (8, 256)
-    assert (node["l2_tlb.entries"], node["remote.lines_in_flight"]) == (128, round(1.6e-6 * 37e9 / 64))
+    assert (node["l2_tlb.large.entries"], node["remote.lines_in_flight"]) == (128, round(1.6e-6 * 37e9 / 64))
+    assert "l2_tlb.entries" not in node
+    small = derived_node(tlb_page_size=64 << 10).changes
+    assert small["l2_tlb.entries"] == 4096
+    assert (node["host.costs.staging.to_gpu"], node["host.costs.staging.to_host"]) == ("11GB/s", "14GB/s")
+    block = 2 * MIB / 3.2e9 - 6 * 750e-9
+    assert node["host.costs.zeroing"] == f"{2 * MIB / block / 1e9:.5g}GB/s"
     assert node["host_link.bandwidth"] == "42GB/s"
     assert node["remote.header"] == f"{round(64 * (42 / 37 - 1))}B"
     assert node["compute.vector_alu.occupancy"] == "2cycles"
@@ -115,6 +127,10 @@ def test_measurements_that_the_node_cannot_be_are_said_and_do_not_break_it():
     free = derive(GPU, measured(managed_fault_group_to_gpu=1e-9, managed_fault_page_to_gpu=1e-9))
     values = {each.key: each.value for each in free.values}
     assert (values["driver.service.batch"], values["driver.service.block"]) == ("0ns", "0ns")
+    calm = derive(GPU, measured(managed_fault_group_to_cpu=1e-9, managed_first_touch_bandwidth_cpu=1e15))
+    values = {each.key: each.value for each in calm.values}
+    assert values["host.costs.driver_fault"] == "0ns"
+    assert "host.costs.zeroing" in calm.kept
 
 
 def test_peers_give_the_link_between_gpus():
@@ -195,6 +211,23 @@ def test_faults_of_one_block_are_served_together(node):
     seconds = patterns.demand(node, 2 * MIB, 4096, 16).run()
     one = value("managed_fault_group_to_gpu") + value("managed_fault_page_to_gpu")
     assert one < seconds < 2 * MIB / 4096 / 16 * 1.5 * one
+
+
+def test_a_lone_fault_of_the_host_takes_what_was_measured(node):
+    expected = value("managed_fault_group_to_cpu") + value("managed_fault_page_to_cpu")
+    assert patterns.lone_host_fault(node) == pytest.approx(expected, rel=0.01)
+
+
+def test_first_touches_of_the_host_have_the_measured_bandwidth(node):
+    changes = {f"node.{key}": value for key, value in node.changes.items()}
+
+    def writing(kind: str) -> float:
+        options = {**changes, "memory.preset": "stock-driver", "program.kind": kind}
+        run = octavo.run(workload="vectoradd", scale=0.75, node=node.name, overrides=options)
+        return run.summary["phases"]["host_initialisation_ps"] * 1e-12
+
+    inputs = 2 * 8 * MIB
+    assert inputs / (writing("managed") - writing("pinned")) == pytest.approx(3.2e9, rel=0.01)
 
 
 def test_derivation_does_not_depend_on_the_order_of_what_was_measured():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,13 +34,12 @@ _MEASURED = {
     "peak": ("roofline_peak",),
     "device": ("roofline_bandwidth_device", "stream_bandwidth_triad"),
     "on_demand": ("managed_touch_bandwidth",),
-    "copy": ("copy_bandwidth_h2d_pinned",),
-    "copy_back": ("copy_bandwidth_d2h_pinned",),
+    "copy": ("copy_bandwidth_h2d_pageable", "copy_bandwidth_h2d_pinned"),
+    "copy_back": ("copy_bandwidth_d2h_pageable", "copy_bandwidth_d2h_pinned"),
     "by_lines": ("zero_copy_bandwidth_read_sequential",),
     "latency": ("zero_copy_round_trip_read",),
     "fault_group": ("managed_fault_group_to_gpu",),
     "fault": ("managed_fault_page_to_gpu",),
-    "host_fault": ("managed_fault_page_to_cpu",),
     "launch": ("launch_stream",),
     "copy_call": ("copy_overhead_h2d_pinned",),
 }
@@ -131,8 +131,8 @@ _WHERE = {
     "peak": "node.compute: units, simds_per_unit, 64 lanes every vector_alu.occupancy, clock",
     "device": "node.dram: banks, 64B every line_cycles, clock",
     "on_demand": "node.host_link.bandwidth",
-    "copy": "node.host_link.bandwidth, at most half of node.host.cpu.memory_bandwidth",
-    "copy_back": "node.host_link.to_host, at most half of node.host.cpu.memory_bandwidth",
+    "copy": "node.host_link.bandwidth, at most half of node.host.cpu.memory_bandwidth, node.host.costs.staging",
+    "copy_back": "node.host_link.to_host, at most half of node.host.cpu.memory_bandwidth, node.host.costs.staging",
     "on_demand_back": "node.host_link.to_host",
     "by_lines": "node.host_link.bandwidth, 64B beside node.remote.header; node.remote.lines_in_flight",
     "multiprocessors": "node.compute.units",
@@ -149,7 +149,8 @@ _WHERE = {
     "fault_stale": "node.driver.service",
     "prefetch": "node.copy_engines.setup",
     "most_faults": "node.driver.service",
-    "host_fault": "node.host.costs: minor_fault, unmap_page; node.host_link.latency both ways, node.copy_engines.setup",
+    "host_fault": "node.host.costs: minor_fault, driver_fault, unmap_page; node.host_link.latency both ways, "
+    "node.copy_engines.setup",
     "launch": "node.compute.kernel_overhead",
     "copy_call": "node.host.costs.copy_call",
     "device_chunk": "node.host.costs.device_chunk",
@@ -180,8 +181,8 @@ class _System:
             peak=compute["units"] * compute["simds_per_unit"] * _LANES / self.time(compute["vector_alu"]["occupancy"]),
             device=self.node["dram"]["banks"] * _LINE / self.time(self.node["dram"]["line_cycles"]),
             on_demand=link,
-            copy=min(link, copied),
-            copy_back=min(back, copied),
+            copy=min(link, copied, self.staged("to_gpu")),
+            copy_back=min(back, copied, self.staged("to_host")),
             on_demand_back=back,
             by_lines=self.by_lines(link),
             multiprocessors=compute["units"],
@@ -198,6 +199,7 @@ class _System:
             prefetch=self.command(),
             most_faults=round(service["most"]),
             host_fault=self.time(costs["minor_fault"])
+            + self.time(costs["driver_fault"])
             + self.time(costs["unmap_page"])
             + 2 * self.hop()
             + self.command(),
@@ -219,6 +221,11 @@ class _System:
     @staticmethod
     def number(text: str, unit: Unit) -> float:
         return quantities.number(text, unit)
+
+    def staged(self, way: str) -> float:
+        """Bytes a second at which the driver copies ordinary memory; without a limit if it does not stage it."""
+        rate = self.number(self.node["host"]["costs"]["staging"][way], "B/s")
+        return rate or inf
 
     def hop(self) -> float:
         """From a GPU to the host, or back."""

@@ -44,6 +44,8 @@ _IN_FLIGHT_BYTES = 64
 """Bytes of other loads that it has in flight."""
 _STORES = 32
 """Stores that it has in flight: more than matter."""
+_ONE_FETCH = 1 / 171
+"""Scale at which the result of `vectoradd` has 64 KiB, what a lone fault brings."""
 _WALKED_WHOLE = 1 << 20
 """Places of a chase that are all visited before it is timed; of more, no cache holds enough to matter."""
 
@@ -180,6 +182,29 @@ def demand(node: Node, size: int, stride: int, blocks: int, order: str = "ascend
     """Seconds until one thread of each of `blocks` blocks has touched its part of a fresh range, a page at a time."""
     touch = {"bytes": size, "stride": stride, "width": 8, "order": order, "groups": blocks, **_ALONE}
     return Pattern.of(node, touch, MANAGED, lambda seconds: seconds[0] - node.launch)
+
+
+def lone_host_fault(node: Node) -> float:
+    """Seconds of a core's fault on 64 KiB that a GPU wrote, besides reading them; errors as `octavo.run`.
+
+    It is what the host's reading of a program's result takes longer in managed memory than in pinned memory.
+    """
+    managed, pinned = (
+        api.run(
+            workload="vectoradd",
+            scale=_ONE_FETCH,
+            node=node.name,
+            overrides={
+                **{f"node.{key}": value for key, value in node.changes.items()},
+                **MANAGED,
+                **_QUIET,
+                "node.gpus": 1,
+                "program.kind": kind,
+            },
+        ).summary["phases"]["host_results_ps"]
+        for kind in ("managed", "pinned")
+    )
+    return 1e-12 * (managed - pinned)
 
 
 def roofline(node: Node, touched: int, sigma: float, alpha: float, rho: int = 0) -> Pattern:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.measured.calibrate import patterns
-from octavo.measured.calibrate.node import chip, faults, links, memory
+from octavo.measured.calibrate.node import chip, faults, host, links, memory
 from octavo.measured.calibrate.node.draft import Derived, Draft
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ _STEPS = (
     links.host,
     links.lines,
     links.peers,
+    host.copies,
+    host.first_touch,
+    host.faults,
     faults.driver,
 )
 """In an order in which each finds what it builds on."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from octavo.measured.calibrate import quantities
 from octavo.measured.calibrate.node import shapes
+from octavo.measured.calibrate.patterns import LARGE_PAGE
 
 if TYPE_CHECKING:
     from octavo.measured.calibrate.node.draft import Draft
@@ -95,13 +96,14 @@ def capacities(draft: Draft) -> None:
 
 def translation(draft: Draft) -> None:
     """Entries of the second level, and what a walk takes. With a page-walk cache a walk mostly reads one level."""
-    reach = draft.number("tlb_reach", "l2_tlb.entries")
-    page = draft.number("tlb_page_size", "l2_tlb.entries")
+    reach = draft.number("tlb_reach", "l2_tlb.large.entries")
+    page = draft.number("tlb_page_size", "l2_tlb.large.entries")
     if reach is not None and page is not None:
-        entries, ways = shapes.nearest(reach / page, draft.count("l2_tlb.ways"))
+        key = "l2_tlb.large" if page >= LARGE_PAGE else "l2_tlb"
+        entries, ways = shapes.nearest(reach / page, draft.count(f"{key}.ways"))
         source = f"measured {draft.named('tlb_reach')}, {draft.named('tlb_page_size')}; a power of two of sets"
-        draft.put("l2_tlb.entries", entries, source)
-        draft.put("l2_tlb.ways", ways, "see l2_tlb.entries")
+        draft.put(f"{key}.entries", entries, source)
+        draft.put(f"{key}.ways", ways, f"see {key}.entries")
     if (miss := draft.number("tlb_miss_latency", "walker.level")) is not None:
         source = f"measured {draft.named('tlb_miss_latency')}: one level, the others being cached"
         draft.put_cycles("walker.level", draft.cycles(miss), source)
