@@ -204,7 +204,7 @@ def lone_host_fault(node: Node) -> float:
         ).summary["phases"]["host_results_ps"]
         for kind in ("managed", "pinned")
     )
-    return 1e-12 * (managed - pinned)
+    return 1e-12 * float(managed - pinned)
 
 
 def roofline(node: Node, touched: int, sigma: float, alpha: float, rho: int = 0) -> Pattern:
