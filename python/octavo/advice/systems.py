@@ -144,13 +144,13 @@ _WHERE = {
     "capacity": "node.capacity.bytes",
     "fault_group": "node.driver.service, node.host_link.latency both ways",
     "fault": "node.driver.service, a page's steps: node.host.costs.unmap_page, node.host_link.latency both ways, "
-    "node.copy_engines.setup, node.host.memory_latency, node.dram.latency, node.driver.entry_write",
+    "node.copy_engines, node.host.memory_latency, node.dram.latency, node.driver.entry_write",
     "made": "node.driver.service, a page's steps: node.host_link.latency, node.dram.latency, node.driver.entry_write",
     "fault_stale": "node.driver.service",
-    "prefetch": "node.copy_engines.setup",
+    "prefetch": "node.copy_engines",
     "most_faults": "node.driver.service",
     "host_fault": "node.host.costs: minor_fault, driver_fault, unmap_page; node.host_link.latency both ways, "
-    "node.copy_engines.setup",
+    "node.copy_engines",
     "launch": "node.compute.kernel_overhead",
     "copy_call": "node.host.costs.copy_call",
     "device_chunk": "node.host.costs.device_chunk",
@@ -202,7 +202,7 @@ class _System:
             + self.time(costs["driver_fault"])
             + self.time(costs["unmap_page"])
             + 2 * self.hop()
-            + self.command(),
+            + self.command("to_host"),
             launch=self.time(compute["kernel_overhead"]),
             copy_call=self.time(costs["copy_call"]),
             device_chunk=self.time(costs["device_chunk"]),
@@ -240,10 +240,13 @@ class _System:
         read = self.command() + 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
         return self.time(self.node["host"]["costs"]["unmap_page"]) + read + self.written()
 
-    def command(self) -> float:
-        """From the request of a copy of pages until it begins."""
+    def command(self, way: str = "to_gpu") -> float:
+        """What a copy of pages takes beside its bytes and its way over the link."""
         engines = self.node.get("copy_engines")
-        return self.time(engines["setup"]) if engines else 0.0
+        if not engines:
+            return 0.0
+        occupied = self.time(engines["occupied"][way]) if "occupied" in engines else 0.0
+        return self.time(engines["setup"]) + max(0.0, occupied - self.hop())
 
     def latency(self) -> float:
         """Of a line in host memory: the caches on the way, the link both ways, the memory."""
