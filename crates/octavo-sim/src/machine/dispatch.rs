@@ -85,7 +85,7 @@ impl<L: Listen> Node<'_, L> {
         running.groups += 1;
         let simds = self.hardware.config.compute.simds_per_unit;
         let new = NewGroup { program: application, group, gpu, unit, wavefronts, simds };
-        let begins = self.dispatchers[gpu].start(self.hardware.clock.now() + late);
+        let begins = self.dispatchers[gpu].start(self.hardware.clock.now()) + late;
         self.hardware.begin_group(new, begins);
         true
     }

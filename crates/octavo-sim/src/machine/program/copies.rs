@@ -1,6 +1,6 @@
 //! Copies between host memory and GPU memory (`cudaMemcpy`): one stream for each GPU that has some of the bytes. It
 //! goes piece by piece, so that host memory, link and GPU memory work at the same time. Ordinary memory passes through
-//! pinned memory of the driver (`host.costs.staging`): no piece begins before the one before it has passed.
+//! pinned memory of the driver (`host.costs.staging`): a piece begins when the one before it has been staged.
 
 use octavo_driver::slab::Slab;
 use octavo_manager::{HOST, HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun, ProcessorId};
@@ -114,6 +114,8 @@ impl<L: Listen> Node<'_, L> {
         let staging = direction.staging(buffers[beside.buffer.index()].kind, costs);
         let begins = self.hardware.clock.now() + costs.copy_call.0;
         self.programs.of(job).progress[id.index()].parts = shares.len() as u32;
+        // One thread stages for all streams.
+        let staging = staging.map(|rate| Bandwidth((rate.0 / shares.len().max(1) as u64).max(1)));
         for (gpu, mut left) in shares {
             left.reverse();
             let stream = Stream { action: (job, id), gpu, direction, device, host, left, last: 0, staging };
