@@ -25,7 +25,7 @@ impl<L: Listen> Hardware<'_, L> {
         let ready = command + engines.setup.0;
         let gaps = u64::from(pieces - 1) * engines.piece.0;
         let gpus = (from.gpu_index(), to.gpu_index());
-        let begins = self.copy_engines.as_ref().map_or(ready, |busy| busy.begins(gpus, ready));
+        let begins = self.copy_engines.as_mut().map_or(ready, |busy| busy.begins(gpus, ready));
         let read = self.read(begins, pages, from, cause);
         let sent = self.links.send(self.clock.now(), begins, path, lines * LINE_BYTES, Traffic::of(cause));
         let arrived = read.max(sent).max(self.write(begins, pages, to, cause)) + gaps;

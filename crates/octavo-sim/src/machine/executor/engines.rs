@@ -34,24 +34,23 @@ impl CopyEngines {
     }
 
     /// When a copy that is ready at `time` begins.
-    pub fn begins(&self, (from, to): Ends, time: u64) -> u64 {
-        let free = match (from, to) {
-            (None, Some(gpu)) => self.to_gpus[gpu].free,
-            (Some(gpu), None) => self.to_host[gpu].free,
-            _ => time,
-        };
-        time.max(free)
+    pub fn begins(&mut self, ends: Ends, time: u64) -> u64 {
+        self.engine(ends).map_or(time, |engine| time.max(engine.free))
     }
 
     /// When a copy is over that began at `begun` and has arrived at `arrived`.
-    pub fn ends(&mut self, (from, to): Ends, bytes: u64, (begun, arrived): (u64, u64)) -> u64 {
-        let engine = match (from, to) {
-            (None, Some(gpu)) => &mut self.to_gpus[gpu],
-            (Some(gpu), None) => &mut self.to_host[gpu],
-            // Copies between GPUs occupy none of these.
-            _ => return arrived,
-        };
+    pub fn ends(&mut self, ends: Ends, bytes: u64, (begun, arrived): (u64, u64)) -> u64 {
+        let Some(engine) = self.engine(ends) else { return arrived };
         engine.free = arrived.max(begun + engine.occupied.0 + engine.bandwidth.time_for(bytes).0);
         engine.free
+    }
+
+    /// Copies between GPUs occupy none of these.
+    fn engine(&mut self, ends: Ends) -> Option<&mut Engine> {
+        match ends {
+            (None, Some(gpu)) => Some(&mut self.to_gpus[gpu]),
+            (Some(gpu), None) => Some(&mut self.to_host[gpu]),
+            _ => None,
+        }
     }
 }

@@ -47,6 +47,15 @@ class Draft:
         """Set a number of cycles."""
         self.put(key, f"{cycles}cycles", source)
 
+    def put_rest(self, key: str, measured: float, own: float, named: str) -> None:
+        """Set a time in seconds to what was measured, less what the node takes beside it; nothing is left below 0."""
+        beside = quantities.text(own, "s")
+        if measured < own:
+            self.put(key, "0ns", f"measured {named}, less than the {beside} that the node takes beside it")
+        else:
+            picoseconds = round((measured - own) * 1e12)
+            self.put(key, f"{picoseconds}ps", f"measured {named}, less {beside} that the node takes")
+
     def keep(self, key: str, reason: str) -> None:
         """Leave a value as it is in the preset."""
         self.kept[key] = reason

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octavo.measured.calibrate import patterns, quantities
+from octavo.measured.calibrate import patterns
 
 if TYPE_CHECKING:
     from octavo.measured.calibrate.node.draft import Draft
@@ -34,11 +34,7 @@ def driver(draft: Draft) -> None:
         (_KEYS[0], "managed_fault_group_to_gpu", group, each_group),
         (_KEYS[1], "managed_fault_page_to_gpu", page, each_page),
     ):
-        beside = quantities.text(own, "s")
-        if measured < own:
-            draft.put(key, "0ns", f"measured {draft.named(name)}, less than the {beside} that the node takes beside it")
-        else:
-            draft.put(key, _time(measured - own), f"measured {draft.named(name)}, less {beside} that the node takes")
+        draft.put_rest(key, measured, own, draft.named(name))
     draft.put("driver.service.request", "0ns", "within driver.service.block: no probe tells further faults of a block")
 
 
@@ -52,7 +48,3 @@ def model_costs(draft: Draft) -> tuple[float, float]:
     )
     each = (many - alone) / (MANY - 1)
     return alone - each, each
-
-
-def _time(seconds: float) -> str:
-    return f"{round(seconds * 1e12)}ps"

@@ -33,11 +33,7 @@ def faults(draft: Draft) -> None:
         return
     own = patterns.lone_host_fault(patterns.Node(draft.preset, {**draft.changes, key: "0ns"}))
     named = f"{draft.named('managed_fault_group_to_cpu')} and {draft.named('managed_fault_page_to_cpu')}"
-    beside = quantities.text(own, "s")
-    if group + page < own:
-        draft.put(key, "0ns", f"measured {named}, less than the {beside} that the node takes beside it")
-    else:
-        draft.put(key, _time(group + page - own), f"measured {named}, less {beside} that the node takes")
+    draft.put_rest(key, group + page, own, named)
 
 
 def first_touch(draft: Draft) -> None:
@@ -53,7 +49,3 @@ def first_touch(draft: Draft) -> None:
     else:
         source = f"measured {named}, less {count:.0f} faults for each block of 2 MiB"
         draft.put(key, quantities.text(patterns.LARGE_PAGE / left, "B/s"), source)
-
-
-def _time(seconds: float) -> str:
-    return f"{round(seconds * 1e12)}ps"
