@@ -115,8 +115,8 @@ pub struct HostCosts {
     pub pin: Time,
     /// A fault of a core at its first touch of a page, zeroing not counted.
     pub minor_fault: Time,
-    /// What the driver computes in a fault of a core on a page that lies on a GPU, beside `minor_fault` and the page's
-    /// way back; 0 if left out.
+    /// The driver's computing time when a core faults on a page that lies on a GPU. `minor_fault` and the page's way
+    /// back come on top. 0 if left out.
     #[serde(default)]
     pub driver_fault: Time,
     /// Bandwidth of one core that allocates and zeroes pages.

@@ -1912,8 +1912,8 @@ class NodeHostCosts(TypedDict, total=False):
     """A fault of a core at its first touch of a page, zeroing not counted."""
 
     driver_fault: str
-    """What the driver computes in a fault of a core on a page that lies on a GPU, beside `minor_fault` and the
-    page's way back; 0 if left out."""
+    """The driver's computing time when a core faults on a page that lies on a GPU. `minor_fault` and the page's way
+    back come on top. 0 if left out."""
 
     zeroing: str
     """Bandwidth of one core that allocates and zeroes pages."""
