@@ -13,13 +13,12 @@ from conftest import SMALL
 from nsys_exports import saxpy
 
 import octavo
-from octavo.cli.explain import _beside as beside
 from octavo.errors import OutputError, SimulationError
-from octavo.explain import difference, explain, what_if, words
+from octavo.explain import changes, difference, explain, what_if, words
 from octavo.explain.facts import facts, pairs
 from octavo.explain.occupied import MEMORY, REMOTE, WALKERS
 from octavo.explain.quantities import cycles, picoseconds, split
-from octavo.explain.what_if import Remedy
+from octavo.explain.what_if import Remedy, beside
 from octavo.measured.imports import import_nsys
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe
@@ -118,12 +117,12 @@ def test_a_host_link_is_twice_as_fast_in_both_directions():
         "overrides": {"node.host_link.to_host": "20GB/s", "node.host_link.bandwidth": "30GB/s"},
     }
     scenario = octavo.scenario(workload="vectoradd", scale=SMALL, **node)
-    changes = dict(what_if._changes(Recipe(scenario.toml, "scenario"), scenario))
-    override, changed = changes["host links twice as fast"]
+    tries = dict(changes.changes(Recipe(scenario.toml, "scenario"), scenario))
+    override, changed = tries["host links twice as fast"]
     assert override == "node.host_link.bandwidth=60GB/s --set node.host_link.to_host=40GB/s"
     link = changed.values["node"]["host_link"]
     assert (link["bandwidth"], link["to_host"]) == ("60GB/s", "40GB/s")
-    assert changes["GPU links twice as fast"][0].count("=") == 1
+    assert tries["GPU links twice as fast"][0].count("=") == 1
 
 
 def test_remedies_are_kept_like_any_run(explained, on_touch, runs):
@@ -145,18 +144,53 @@ def test_what_cannot_be_simulated_is_left_out(on_touch, runs, monkeypatch):
     assert len(what_if.tried(on_touch, runs / "few")) == 2
 
 
+def remedy(label: str, override: str, time: float, *, tie: bool | None = None, replicates: int = 1) -> Remedy:
+    """A change of a run that took 1."""
+    return Remedy(
+        label=label,
+        override=override,
+        time_ps=time,
+        low_ps=time,
+        high_ps=time,
+        change=time - 1,
+        tie=abs(time - 1) < what_if.TIE if tie is None else tie,
+        replicates=replicates,
+        bound=override.endswith("=ideal"),
+        folder="",
+    )
+
+
+def test_a_placement_that_beats_the_bound_is_not_denied():
+    found = [remedy("`ideal`", "memory.placement=ideal", 0.9), remedy("c", "memory.placement=coherent", 0.8)]
+    assert words.remedies(found)[-1].endswith("placements that leave pages on the host can beat that, and do here.")
+    links = [remedy("`ideal`", "memory.placement=ideal", 0.9), remedy("a link", "node.gpu_link.bandwidth=2GB/s", 0.8)]
+    assert words.remedies(links)[-1].endswith("none tried beats it.")
+
+
+def test_changes_within_the_intervals_of_replicates_are_ties(on_touch, runs):
+    found = {one.name: one for one in what_if.tried(on_touch, runs / "thrice", count=3)}
+    assert not found["grit"].tie
+    assert (found["grit"].replicates, found["grit"].low_ps <= found["grit"].time_ps) == (3, True)
+    links = found["GPU links twice as fast"]
+    assert links.tie
+    assert links.low_ps < links.high_ps
+    told = words.remedies(list(found.values()))
+    assert any(one.startswith("What cannot be told from chance") and "GPU links" in one for one in told)
+    assert [one.override for one in what_if.kept(on_touch, runs / "thrice")] == [one.override for one in found.values()]
+
+
 def test_sentences_sort_remedies_by_what_came_of_them():
     found = [
-        Remedy("a limit", "x=ideal", 1, -0.9, bound=True, folder=""),
-        Remedy("a help", "x=1", 1, -0.123, bound=False, folder=""),
-        Remedy("nothing", "x=2", 1, -0.004, bound=False, folder=""),
-        Remedy("a harm", "x=3", 1, 0.5, bound=False, folder=""),
+        remedy("`ideal`", "memory.placement=ideal", 0.1),
+        remedy("a help", "x=1", 0.877),
+        remedy("nothing", "x=2", 0.996),
+        remedy("a harm", "memory.placement=gps", 1.5),
     ]
     assert words.remedies(found) == [
         "What helps, tried by simulation, one change at a time: a help −12.3%.",
         "What makes a difference below 0.5%: nothing.",
         "What makes it slower: a harm +50.0%.",
-        "No placement can do better than: a limit −90.0%.",
+        "A bound for placements is `ideal` −90.0%, where a page costs one cold read: none tried beats it.",
     ]
     assert words.remedies([]) == ["Nothing could be tried."]
     assert words.remedies(None) == []
@@ -168,7 +202,7 @@ def test_a_difference_adds_up(runs, on_touch):
     assert sum(found.causes.values()) == pytest.approx(total)
     assert "stencil2d under grit took" in found.sentences[0]
     assert {row["allocation"] for row in found.buffers} == {"data1", "data2"}
-    assert "no change" in difference(on_touch, on_touch).sentences[0]
+    assert "below 0.5%" in difference(on_touch, on_touch).sentences[0]
 
 
 def test_pictures_and_words_for_notebooks(explained, on_touch):
@@ -200,10 +234,17 @@ def test_pictures_that_cannot_be_drawn_are_refused_before_anything_is_said(cli, 
 
 def test_options_of_runs_that_are_not_made_are_refused(cli, runs):
     first, second = str(runs / "on-touch"), str(runs / "grit")
-    for arguments in ([first, "-o", "out"], [first, "--workers", "1"], [first, second, "-o", "out"]):
+    for arguments in (
+        [first, "-o", "out"],
+        [first, "--workers", "1"],
+        [first, "--replicates", "2"],
+        [first, second, "-o", "out"],
+    ):
         done = cli("explain", *arguments)
         assert done.returncode == 2
-        assert "--output and --workers apply only to the runs of --what-if" in " ".join(done.stderr.split())
+        assert "--output, --workers and --replicates apply only to the runs of --what-if" in " ".join(
+            done.stderr.split()
+        )
 
 
 def test_the_folder_that_one_stands_in_is_a_run_like_any(cli, tmp_path, runs, monkeypatch):

@@ -13,19 +13,29 @@ from octavo.cli.sink import Sink
 from octavo.errors import OctavoError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from octavo.explain import Difference
     from octavo.explain.waits import Wait
+    from octavo.explain.what_if import Remedy
 
 EXAMPLES = options.examples(
     "octavo explain runs/first",
     "octavo explain runs/first --what-if --picture why.png",
+    "octavo explain runs/first --what-if --replicates 7",
     "octavo explain runs/on-touch runs/grit",
 )
 
 WAIT_COLUMNS = ["what for", "share of the wait", "p50", "p95", "p99"]
 
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Folder of a run, or of two.", show_default=False)]
+BUFFER_COLUMNS = ["buffer", "faults", "then", "pages moved", "then"]
+
+Runs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN", help="Folder of a run; of several, each is compared with the first.", show_default=False
+    ),
+]
 WhatIf = Annotated[
     bool, typer.Option("--what-if", help="Run the scenario again with one thing changed at a time; runs are kept.")
 ]
@@ -45,48 +55,44 @@ def explain(
     runs: Runs,
     what_if: WhatIf = False,
     output: Output = None,
+    replicates: options.Replicates = 1,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
     picture: Chart = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say what bound a run, which buffers cause it and what would help, or where two runs differ."""
+    """Say what bound a run, which buffers cause it and what would help, or where runs differ from the first."""
     from octavo.explain import difference  # noqa: PLC0415 - polars takes long to import
     from octavo.explain import explain as explained  # noqa: PLC0415 - as above
-    from octavo.explain.words import change, milliseconds  # noqa: PLC0415 - as above
+    from octavo.explain.what_if import beside  # noqa: PLC0415 - as above
+    from octavo.explain.words import against  # noqa: PLC0415 - as above
     from octavo.runs.progress import watching  # noqa: PLC0415 - as above
     from octavo.runs.result import RunResult  # noqa: PLC0415 - as above
 
     sink = Sink(as_json=as_json, quiet=quiet)
     _check_picture(picture)
-    if not what_if and (output is not None or workers is not None):
-        raise OutputError("--output and --workers apply only to the runs of --what-if", "leave them out, or add it")
-    if len(runs) > 2 or (len(runs) == 2 and what_if):
+    if not what_if and (output is not None or workers is not None or replicates > 1):
         raise OutputError(
-            f"expected one run, or two without --what-if, found {len(runs)}",
-            "a report shows more: octavo report",
+            "--output, --workers and --replicates apply only to the runs of --what-if", "leave them out, or add it"
         )
-    if len(runs) == 2:
+    if len(runs) > 1:
+        _check_several(runs, what_if=what_if, picture=picture)
         with _without_force():
-            found = difference(*(RunResult.load(run) for run in runs))
-        sink.document(found.to_dict())
-        for sentence in found.sentences:
-            sink.tell(sentence)
-        if picture is not None:
-            found.plot().save(picture)
+            first, *others = (RunResult.load(run) for run in runs)
+            _show_differences(sink, [difference(first, other) for other in others], picture)
         return
     with watching(quiet=quiet or not what_if) as watch, _without_force():
         result = RunResult.load(runs[0])
-        folder = (output or _beside(runs[0])) if what_if else None
-        one = explained(result, what_if=folder, workers=workers, watch=watch)
+        folder = (output or beside(runs[0])) if what_if else None
+        one = explained(result, what_if=folder, replicates=replicates, workers=workers, watch=watch)
     sink.document(one.to_dict())
     for sentence in one.sentences:
         sink.tell(sentence)
     if one.facts.waits:
         sink.table("what faults wait for", WAIT_COLUMNS, [_wait(each) for each in one.facts.waits])
     if one.remedies:
-        rows = [(each.label, milliseconds(each.time_ps), change(each.change)) for each in one.remedies]
+        rows = [(each.name, _time(each), against(each)) for each in one.remedies]
         sink.table("one change at a time", ["change", "time", "against the run"], rows)
         sink.say(f"Runs: {folder}")
     if picture is not None:
@@ -109,10 +115,43 @@ def _wait(one: Wait) -> tuple[str, ...]:
     return (WAITED[one.part], f"{one.share:.1%}", *map(duration, (one.p50_ps, one.p95_ps, one.p99_ps)))
 
 
-def _beside(run: Path) -> Path:
-    """RUN-what-if next to a run; `.` and `..` have no names that could be added to."""
-    named = run.resolve() if run.name in ("", "..") else run
-    return named.with_name(f"{named.name}-what-if")
+def _check_several(runs: Sequence[Path], *, what_if: bool, picture: Path | None) -> None:
+    """Refuse what is for one run, or for two."""
+    if what_if:
+        raise OutputError(f"--what-if: expected one run, found {len(runs)}", "name one run, or leave out --what-if")
+    if picture is not None and len(runs) > 2:
+        raise OutputError(
+            f"--picture: expected one run or two, found {len(runs)}", "a report shows more: octavo report RUN..."
+        )
+
+
+def _show_differences(sink: Sink, found: Sequence[Difference], picture: Path | None) -> None:
+    """Where each run differs from the first; a table names the buffers beyond those that the sentences do."""
+    from octavo.explain.words import MOST_BUFFERS  # noqa: PLC0415 - polars takes long to import
+
+    sink.document(found[0].to_dict() if len(found) == 1 else {"differences": [one.to_dict() for one in found]})
+    for one in found:
+        for sentence in one.sentences:
+            sink.tell(sentence)
+        rows = [(row["allocation"], *_both(row["faults"]), *_both(row["moved"])) for row in one.changed]
+        if len(rows) > MOST_BUFFERS:
+            sink.table(f"buffers: {one.names[0]} → {one.names[1]}", BUFFER_COLUMNS, rows)
+    if picture is not None:
+        found[0].plot().save(picture)
+
+
+def _both(counts: tuple[int, int]) -> tuple[str, str]:
+    return f"{counts[0]:,}", f"{counts[1]:,}"
+
+
+def _time(one: Remedy) -> str:
+    """The time of a change, with the interval of its replicates."""
+    from octavo.explain.words import milliseconds  # noqa: PLC0415 - polars takes long to import
+    from octavo.runs.replicates import Interval  # noqa: PLC0415 - as above
+
+    if one.replicates == 1:
+        return milliseconds(one.time_ps)
+    return f"{milliseconds(one.time_ps)} {Interval(one.time_ps, one.low_ps, one.high_ps, one.replicates).text}"
 
 
 @contextmanager

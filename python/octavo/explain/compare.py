@@ -54,6 +54,11 @@ class Difference:
         return sorted(rows, key=lambda row: -abs(row["faults"][1] - row["faults"][0]))
 
     @property
+    def changed(self) -> list[dict[str, Any]]:
+        """The buffers whose faults or moved pages are not the same in both."""
+        return [row for row in self.buffers if len(set(row["faults"])) > 1 or len(set(row["moved"])) > 1]
+
+    @property
     def sentences(self) -> list[str]:
         """All of it, one sentence a line."""
         first, second = self.facts
@@ -64,7 +69,7 @@ class Difference:
         buffers = [
             f"{row['allocation']} {row['faults'][0]:,} → {row['faults'][1]:,} faults and "
             f"{row['moved'][0]:,} → {row['moved'][1]:,} pages moved"
-            for row in self.buffers[: words.MOST_BUFFERS]
+            for row in self.changed[: words.MOST_BUFFERS]
         ]
         return [
             f"{self.names[1]} took {words.milliseconds(second.time_ps)}, {self.names[0]} "

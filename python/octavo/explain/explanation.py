@@ -60,6 +60,7 @@ def explain(
     result: RunResult,
     *,
     what_if: str | Path | None = None,
+    replicates: int = 1,
     workers: int | None = None,
     watch: Callable[[Progress], None] | None = None,
 ) -> Explanation:
@@ -69,6 +70,8 @@ def explain(
         result: the run.
         what_if: a folder in which changes of its scenario are run, each kept like any run; nothing is tried if left
             out.
+        replicates: how often each change and the run itself are run, varying what the scenario leaves open. From two
+            on, times are medians, and changes whose interval overlaps that of the run are ties.
         workers: runs side by side.
         watch: called about ten times a second with their progress.
 
@@ -80,5 +83,5 @@ def explain(
     result.check_time()
     with vouched([result]):
         found, moved = facts(result), pairs(result)
-    remedies = None if what_if is None else tried(result, what_if, workers=workers, watch=watch)
+    remedies = None if what_if is None else tried(result, what_if, count=replicates, workers=workers, watch=watch)
     return Explanation(result.name, found, moved, remedies)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from octavo.explain import words
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -29,15 +30,28 @@ def apart(names: tuple[str, str], causes: Mapping[str, float], width: float | No
 
 
 def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: float | None) -> pictures.Picture:
-    """Times of what was tried, relative to the run; if nothing was, how busy driver, memory, walkers and links are."""
+    """Times of what was tried, relative to the run; if nothing was, what is in use, and what faults wait for.
+
+    Lines in flight that wait for a place count, so these can be above 100 %.
+    """
     width = pictures.PAGE if width is None else width
     if remedies:
-        values = {one.label.replace("`", "").partition(" instead of ")[0]: 1 + one.change for one in remedies}
+        values = {one.name: 1 + one.change for one in remedies}
         table = pl.DataFrame({"change": list(values), "time": list(values.values())})
         title = f"What would help {name}: time relative to it"
-        return pictures.bars(None, table, xlabel="relative time", title=title, line_at=1.0, width=width)
-    busy = {} if found.driver is None else {"driver": min(found.driver, 1.0)}
-    busy |= {what: min(share, 1.0) for what, share in found.occupied.items()}
-    busy |= dict(list(found.links.items())[:_MOST_LINKS])
-    table = pl.DataFrame({"what": list(busy), "busy": [share * 100 for share in busy.values()]})
-    return pictures.bars(None, table, xlabel="% of the time", title=f"How much is in use: {name}", width=width)
+        ends = {(one.name, "time"): one.ends for one in remedies if one.replicates > 1}
+        return pictures.bars(
+            None, table, xlabel="relative time", title=title, line_at=1.0, width=width, intervals=ends or None
+        )
+    used = {**({} if found.driver is None else {"driver": found.driver}), **found.occupied}
+    busiest = {f"link {name.replace('->', ' → ')}": share for name, share in list(found.links.items())[:_MOST_LINKS]}
+    parts = {f"In use, % of what there is{_of_all(found)}": used | busiest}
+    if found.waits:
+        parts["What faults wait for, % of their wait"] = {words.WAITED[one.part]: one.share for one in found.waits[:-1]}
+    rounded = {name: {what: round(share * 100, 1) for what, share in part.items()} for name, part in parts.items()}
+    return pictures.sections(None, rounded, title=f"What bound {name}", width=width)
+
+
+def _of_all(found: Facts) -> str:
+    """How many links are shown, if not all are."""
+    return f" (the {_MOST_LINKS} busiest of {len(found.links)} links)" if len(found.links) > _MOST_LINKS else ""

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from octavo.errors import InterruptedRun, OutputError, ScenarioError, SimulationError
-from octavo.explain.quantities import split
+from octavo.errors import InterruptedRun, OutputError, SimulationError
+from octavo.explain.changes import PLACEMENT, changes
+from octavo.runs import replicates
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.held import SCENARIO_FILE, is_finished
-from octavo.scenarios import catalogue
+from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Sequence
 
     from octavo.runs.execute import Progress
-    from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
 
-_SCALED = (
-    ("driver service halved", ("node.driver.service.service",), 0.5),
-    ("GPU links twice as fast", ("node.gpu_link.bandwidth",), 2),
-    ("host links twice as fast", ("node.host_link.bandwidth", "node.host_link.to_host"), 2),
-    ("twice the walkers of each GPU", ("node.walker.walkers",), 2),
-    ("twice the second-level TLB", ("node.l2_tlb.entries",), 2),
-    ("twice the remote lines in flight", ("node.remote.lines_in_flight",), 2),
-)
-"""Values that are tried at another size: what it is called, those of its keys that are there, the factor; chosen."""
 BOUND = "ideal"
-"""The placement that no other can beat."""
-_NOT_MANAGED = "interleaved"
-"""The placement of memory that never moves: no alternative for memory that does."""
+"""The placement that costs one cold read of each page and nothing else: a bound for those that move or copy pages."""
+TIE = 0.005
+"""Change of the time below which a single run of a change makes no difference; chosen."""
+_UNCHANGED = "unchanged"
+"""What replicates of the run itself are called."""
+_REPLICATE = ", replicate "
+"""What stands between a change and the number of a replicate in a point's name."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +39,38 @@ class Remedy:
     label: str
     override: str
     """The change as `--set` takes it; with ` --set ` between values that change together."""
-    time_ps: int
+    time_ps: float
+    """The median, if there are replicates."""
+    low_ps: float
+    high_ps: float
+    """The interval of that median; the time itself, if the change was run once."""
     change: float
     """Time relative to the run as it was, minus 1: -0.48 is 48 % less."""
+    tie: bool
+    """Whether the two times cannot be told apart: intervals overlap, or, of single runs, they are within 0.5 %."""
+    replicates: int
     bound: bool
-    """Whether it is no remedy but the limit of what placement can reach."""
+    """Whether it is no remedy but the bound that `ideal` gives."""
     folder: str
+    """The run, or the first of its replicates."""
+
+    @property
+    def name(self) -> str:
+        """The change in a few words."""
+        return self.label.replace("`", "").partition(" instead of ")[0]
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, relative to the run."""
+        before = self.time_ps / (1 + self.change)
+        return self.low_ps / before, self.high_ps / before
 
 
 def tried(
     result: RunResult,
     root: str | Path,
     *,
+    count: int = 1,
     workers: int | None = None,
     watch: Callable[[Progress], None] | None = None,
 ) -> list[Remedy]:
@@ -64,76 +80,123 @@ def tried(
 
     Raises:
         OutputError: the folder cannot be written.
+        ScenarioError: the run has no replicates.
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
-    scenario = result.scenario
-    found = dict(_changes(Recipe(scenario.toml, str(result.folder / SCENARIO_FILE)), scenario))
-    points = [
-        Point(label, scenario, Path(root) / slug(f"{label}-{scenario.digest}"))
-        for label, (_, scenario) in found.items()
-    ]
-    try:
-        finished = _finished(points, workers, watch)
-    except OutputError as error:
-        if "--force" in (error.hint or ""):
-            error.hint = "remove the folder of that run: the same command then runs it again"
-        raise
-    before = int(result.summary["time_ps"])
-    remedies = [
-        Remedy(
+    replicates.check(count, [result.scenario])
+    tries = _Tries(result, Path(root))
+    return tries.remedies(_finished(tries.points(count), workers, watch), count)
+
+
+def kept(result: RunResult, root: str | Path) -> list[Remedy]:
+    """The changes of a run that were run before in a folder; nothing is run.
+
+    Raises:
+        OutputError: one is damaged.
+
+    """
+    tries = _Tries(result, Path(root))
+    count = next(number for number in itertools.count(1) if not is_finished(tries.unchanged(number)))
+    points = [point for point in tries.points(count) if is_finished(point.folder)]
+    return tries.remedies(_named(points, (RunResult.load(point.folder) for point in points)), count)
+
+
+def beside(run: Path) -> Path:
+    """RUN-what-if next to a run: where its changes are kept if nothing else is said.
+
+    `.` and `..` have no names that could be added to.
+    """
+    named = run.resolve() if run.name in ("", "..") else run
+    return named.with_name(f"{named.name}-what-if")
+
+
+class _Tries:
+    """What can be changed about a run, and where each change is kept."""
+
+    def __init__(self, result: RunResult, root: Path) -> None:
+        self.result, self.root, self.scenario = result, root, result.scenario
+        self.found = dict(changes(Recipe(self.scenario.toml, str(result.folder / SCENARIO_FILE)), self.scenario))
+
+    def points(self, count: int) -> list[Point]:
+        """Every change, and with several replicates the run itself, so many times each."""
+        scenarios = {label: changed for label, (_, changed) in self.found.items()}
+        if count > 1:
+            scenarios[_UNCHANGED] = self.scenario
+        return [
+            Point(_called(label, number), replicates.replicate(one, number), _folder(self.root, label, one, number))
+            for label, one in scenarios.items()
+            for number in range(count)
+        ]
+
+    def unchanged(self, number: int) -> Path:
+        """Where a replicate of the run itself is kept."""
+        return _folder(self.root, _UNCHANGED, self.scenario, number)
+
+    def remedies(self, finished: Iterable[tuple[str, RunResult]], count: int) -> list[Remedy]:
+        """What became of the changes of which every replicate has finished; largest gain first."""
+        times = _times(finished, count)
+        before = times.pop(_UNCHANGED, replicates.interval([int(self.result.summary["time_ps"])]))
+        found = [self._remedy(label, time, before) for label, time in times.items() if time.median]
+        return sorted(found, key=lambda one: one.time_ps)
+
+    def _remedy(self, label: str, time: replicates.Interval, before: replicates.Interval) -> Remedy:
+        override, scenario = self.found[label]
+        return Remedy(
             label=label,
-            override=found[label][0],
-            time_ps=time,
-            change=time / before - 1,
-            bound=found[label][0].endswith(f"={BOUND}"),
-            folder=str(one.folder),
+            override=override,
+            time_ps=time.median,
+            low_ps=time.low,
+            high_ps=time.high,
+            change=time.median / before.median - 1,
+            tie=_level(before, time),
+            replicates=time.count,
+            bound=override == f"{PLACEMENT}{BOUND}",
+            folder=str(_folder(self.root, label, scenario, 0)),
         )
-        for label, one in finished.items()
-        if (time := int(one.summary["time_ps"]))
-    ]
-    return sorted(remedies, key=lambda one: one.time_ps)
+
+
+def _called(label: str, number: int) -> str:
+    return f"{label}{_REPLICATE}{number}" if number else label
+
+
+def _folder(root: Path, label: str, scenario: Scenario, number: int) -> Path:
+    """Where a replicate of a change is kept."""
+    return root / slug(_called(f"{label}-{scenario.digest}", number))
+
+
+def _level(before: replicates.Interval, after: replicates.Interval) -> bool:
+    """Whether two times cannot be told apart."""
+    if before.count > 1:
+        return after.overlaps(before)
+    return abs(after.median / before.median - 1) < TIE
+
+
+def _times(finished: Iterable[tuple[str, RunResult]], count: int) -> dict[str, replicates.Interval]:
+    """Times of the changes of which every replicate could be simulated."""
+    found: dict[str, list[int]] = {}
+    for label, one in finished:
+        found.setdefault(label, []).append(int(one.summary["time_ps"]))
+    return {label: replicates.interval(times) for label, times in found.items() if len(times) == count}
 
 
 def _finished(
     points: list[Point], workers: int | None, watch: Callable[[Progress], None] | None
-) -> dict[str, RunResult]:
-    """The results of the points that can be simulated."""
+) -> list[tuple[str, RunResult]]:
+    """The results of the points that can be simulated, each with its change."""
     try:
-        return dict(zip([point.label for point in points], execute(points, workers=workers, watch=watch), strict=True))
+        return _named(points, execute(points, workers=workers, watch=watch))
     except InterruptedRun:
+        raise
+    except OutputError as error:
+        if "--force" in (error.hint or ""):
+            error.hint = "remove the folder of that run: the same command then runs it again"
         raise
     except SimulationError:
         done = [point for point in points if is_finished(point.folder)]
-        return dict(zip([point.label for point in done], execute(done, workers=workers), strict=True))
+        return _named(done, execute(done, workers=workers))
 
 
-def _changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[str, Scenario]]]:
-    """Every change that makes another scenario of this one: its name, and how it is written."""
-    values = scenario.values
-    others = [name for name in catalogue.names("placements") if name not in (scenario.placement, _NOT_MANAGED)]
-    written = {label: [_scaled(values, key, factor) for key in keys] for label, keys, factor in _SCALED}
-    written |= {f"`{name}` instead of `{scenario.placement}`": [f"memory.placement={name}"] for name in others}
-    if values["memory"].get("prefetch", {}).get("name") == "none":
-        written["the `tree` prefetcher"] = ["memory.prefetch=tree"]
-    for label, found in written.items():
-        overrides = [each for each in found if each is not None]
-        if not overrides:
-            continue
-        try:
-            changed = recipe.with_overrides([*overrides, "record.events=false"]).resolve()
-        except ScenarioError:
-            continue
-        yield label, (" --set ".join(overrides), changed)
-
-
-def _scaled(values: dict[str, Any], key: str, factor: float) -> str | None:
-    """A value at another size; nothing where the scenario has none, or none that is a number."""
-    found: Any = values
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    try:
-        number, unit = split(found)
-    except ValueError:
-        return None
-    return f"{key}={number * factor:g}{unit}" if number else None
+def _named(points: Sequence[Point], results: Iterable[RunResult]) -> list[tuple[str, RunResult]]:
+    """Each result with the change that it is a replicate of."""
+    return [(point.label.partition(_REPLICATE)[0], one) for point, one in zip(points, results, strict=True)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.explain.changes import PLACEMENT
 from octavo.explain.occupied import REMOTE
+from octavo.explain.what_if import TIE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,8 +49,6 @@ _MANIFOLD = 2.0
 _TOLD = 0.05
 """Share of the time of accesses from which a cause is told; chosen."""
 MOST_BUFFERS, _MOST_PAIRS = 3, 3
-TIE = 0.005
-"""Change of the time below which a remedy is said to make no difference; chosen."""
 
 
 def run(name: str, found: Facts) -> list[str]:
@@ -150,22 +150,42 @@ def remedies(found: Sequence[Remedy] | None) -> list[str]:
         return []
     own = [one for one in found if not one.bound]
     groups = {
-        "What helps, tried by simulation, one change at a time": [one for one in own if one.change <= -TIE],
-        f"What makes a difference below {TIE:.1%}": [one for one in own if abs(one.change) < TIE],
-        "What makes it slower": [one for one in own if one.change >= TIE],
-        "No placement can do better than": [one for one in found if one.bound],
+        "What helps, tried by simulation, one change at a time": [one for one in own if one.change < 0 and not one.tie],
+        _no_difference(own): [one for one in own if one.tie],
+        "What makes it slower": [one for one in own if one.change > 0 and not one.tie],
     }
     told = [f"{lead}: {'; '.join(map(_told, of))}." for lead, of in groups.items() if of]
-    return told or ["Nothing could be tried."]
+    return [*told, *_bound(found)] or ["Nothing could be tried."]
+
+
+def _no_difference(found: Sequence[Remedy]) -> str:
+    if any(one.replicates > 1 for one in found):
+        return "What cannot be told from chance (intervals overlap)"
+    return f"What makes a difference below {TIE:.1%}"
+
+
+def _bound(found: Sequence[Remedy]) -> Iterable[str]:
+    """How far placement can help, as far as `ideal` says so: its one cold read of a page may cost more than none."""
+    for bound in (one for one in found if one.bound):
+        better = any(one.override.startswith(PLACEMENT) and one.time_ps < bound.time_ps for one in found)
+        beaten = (
+            "placements that leave pages on the host can beat that, and do here" if better else "none tried beats it"
+        )
+        yield f"A bound for placements is `{bound.name}` {change(bound.change)}, where a page costs one cold read: {beaten}."
 
 
 def _told(one: Remedy) -> str:
-    return one.label if abs(one.change) < TIE else f"{one.label} {change(one.change)}"
+    return one.label if one.tie else f"{one.label} {change(one.change)}"
+
+
+def against(one: Remedy) -> str:
+    """A change of time, or that there is none to be told."""
+    return "tie" if one.tie and one.replicates > 1 else change(one.change)
 
 
 def change(relative: float) -> str:
     """A change of time."""
-    return "no change" if abs(relative) < TIE else f"{relative:+.1%}".replace("-", "−")
+    return f"below {TIE:.1%}" if abs(relative) < TIE else f"{relative:+.1%}".replace("-", "−")
 
 
 def milliseconds(picoseconds: float) -> str:

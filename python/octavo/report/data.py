@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.explain import words
+from octavo.explain import what_if, words
 from octavo.explain.compare import Difference
 from octavo.explain.facts import facts, pairs
 from octavo.report import phases, shade, speed, sweep
@@ -157,17 +157,20 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _why(run: Run, base: Run | None) -> dict[str, Any]:
-    """What bound a simulated run, in sentences, where it differs from the baseline, and what its faults waited for."""
+    """What bound a simulated run, how it differs from the baseline, what would help, what its faults waited for."""
     if not run.simulated:
-        return {"why": [], "waits": []}
+        return {"why": [], "waits": [], "tried": False}
     found = facts(run.result)
     sentences = [*words.run(run.variant, found), *words.pairs(pairs(run.result))]
     if base is not None:
         if run.time.count > 1 and run.time.overlaps(base.time):
             sentences.append(f"{run.variant} and {base.variant} are a tie: the intervals of their replicates overlap.")
         sentences += Difference((base.variant, run.variant), (facts(base.result), found)).sentences
+    folder = what_if.beside(run.result.folder)
+    tried = what_if.kept(run.result, folder) if folder.is_dir() else []
+    sentences += words.remedies(tried or None)
     rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
-    return {"why": sentences, "waits": rows}
+    return {"why": sentences, "waits": rows, "tried": bool(tried)}
 
 
 def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.report import profiled
 from octavo.runs import lending
 from octavo.runs.levels import LEVELS
 
@@ -41,6 +42,10 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
         for name, (table, key, draw) in _CHARTS.items():
             if table in run.result.tables:
                 rows[name] += draw(run.number, _few(run.result.table(table), key, len(runs)))
+        if not run.simulated and "events" in run.result.tables:
+            found = _few(profiled.in_bins(run), None, len(runs))
+            rows["rates"] += _faults(run.number, found)
+            rows["moves"] += _moves(run.number, found)
     return rows
 
 
@@ -108,6 +113,19 @@ def _rates(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _faults(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    """The part of the rates that profiles know."""
+    return [
+        {
+            "run": run,
+            **_span(row),
+            "faults": _round(row["faults"] / max((row["time_ps"] - row["from_ps"]) / _MILLISECOND, 1e-9)),
+            **dict.fromkeys(("remote_bytes", "lines", "l1_miss", "walks")),
+        }
+        for row in table.to_dicts()
+    ]
 
 
 def _moves(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:

@@ -30,7 +30,8 @@ def along(runs: Sequence[Run]) -> dict[str, Any] | None:
     """The axis, the runs along it, and a colour for each line; nothing if no key has enough numbers.
 
     The axis is the key with the most numbers. All else that differs, unless it follows from the axis or from the
-    placement, names the lines.
+    placement, names the lines. Draws of several keys at random have no two points alike: then keys with fewer values
+    than points name the lines, and points are not joined if another key differs in each, too.
     """
     simulated = [run for run in runs if run.simulated]
     values = [run.values for run in simulated]
@@ -39,7 +40,7 @@ def along(runs: Sequence[Run]) -> dict[str, Any] | None:
     if not found:
         return None
     axis, (places, unit) = max(found, key=lambda one: len(set(one[1][0])))
-    rest = [key for key in keys if key != axis and not _follows(values, key, axis)]
+    rest = [key for key in keys if key != axis and _names_lines(values, key, axis)]
     rest = [key for key in rest if key == PLACEMENT or not _follows(values, key, PLACEMENT)]
     names = _lines(values, rest)
     rows = [
@@ -58,6 +59,7 @@ def along(runs: Sequence[Run]) -> dict[str, Any] | None:
         "unit": unit,
         "rows": sorted(rows, key=lambda row: (names.index(row["series"]), row["value"])),
         "colours": _colours(simulated, names),
+        "joined": not any(_differs_in_each(values, key) for key in keys if key != axis),
     }
 
 
@@ -82,6 +84,17 @@ def _size(found: Quantity) -> tuple[str, float]:
         if found.unit in units:
             return kind, found.number * units[found.unit]
     return found.unit, float(found.number)
+
+
+def _names_lines(values: Sequence[Mapping[str, str]], key: str, axis: str) -> bool:
+    """Whether a key tells lines apart; one that follows from the axis does not."""
+    if _differs_in_each(values, axis):
+        return not _differs_in_each(values, key)
+    return not _follows(values, key, axis)
+
+
+def _differs_in_each(values: Sequence[Mapping[str, str]], key: str) -> bool:
+    return len({flat.get(key) for flat in values}) == len(values)
 
 
 def _follows(values: Sequence[Mapping[str, str]], key: str, other: str) -> bool:

@@ -128,6 +128,11 @@ def beside(names: Sequence[str]) -> list[str]:
     return [SERIES[0] if colour in SERIES else colour for colour in found]
 
 
+def own(names: Sequence[str]) -> list[str]:
+    """The colour of each placement, and the first of `SERIES` for all else: for bars that stand beside their names."""
+    return [PLACEMENTS.get(_plain(name), SERIES[0]) for name in names]
+
+
 def memories(names: Sequence[str]) -> list[str]:
     """A colour for each memory as tables call them: its processor's; `host1`, `host2`, … have `HOST_MEMORIES`."""
     gpus = len(PROCESSORS) - 1
@@ -139,11 +144,6 @@ def memories(names: Sequence[str]) -> list[str]:
         else HOST_MEMORIES[(int(name[4:]) - 1) % len(HOST_MEMORIES)]
         for name in names
     ]
-
-
-def are_placements(names: Sequence[str]) -> bool:
-    """Whether every name has the colour of its own placement."""
-    return all(_plain(name) in PLACEMENTS for name in names)
 
 
 def ink(colour: str) -> str:

@@ -221,6 +221,7 @@ class RunResult:
         self,
         *,
         what_if: str | Path | None = None,
+        replicates: int = 1,
         workers: int | None = None,
         watch: Callable[[Progress], None] | bool | None = None,
     ) -> Explanation:
@@ -229,6 +230,8 @@ class RunResult:
         Args:
             what_if: a folder in which the scenario runs with one thing changed at a time; each run is kept. Nothing is
                 tried if left out.
+            replicates: how often the run and each change are run, with start times of GPUs and the order among equals
+                changed; changes whose interval overlaps that of the run are ties.
             workers: runs side by side; all cores if left out.
             watch: called about ten times a second with how far these runs are; `True` shows it.
 
@@ -241,7 +244,7 @@ class RunResult:
         from octavo.runs.progress import told  # noqa: PLC0415 - as above
 
         with told(watch) as tell:
-            return explain(self, what_if=what_if, workers=workers, watch=tell)
+            return explain(self, what_if=what_if, replicates=replicates, workers=workers, watch=tell)
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 const specifications = JSON.parse(document.getElementById("specifications").textContent);
 
 const colourOfRun = (run) => data.runs[run].colour;
-// Lines of workloads, where there are several: variants have one colour in all of them.
+// Of the first run of a colour, the second, and so on.
 const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]];
 
 // A figure with a chart that can be drawn again with other rows, and a table of the rows it shows.
@@ -154,14 +154,15 @@ function withBeginnings(rows) {
   return [...beginnings, ...rows];
 }
 
-// Runs keep their colours whichever of them are shown.
+// Runs keep their colours whichever of them are shown; runs of one colour differ in their dashes.
 function nameRuns(specification, labels) {
   const colour = specification.encoding.color;
   colour.scale = { domain: data.runs.map((run) => run.label), range: data.runs.map((_, run) => colourOfRun(run)) };
   colour.legend = { ...colour.legend, values: labels };
-  const groups = [...new Set(data.runs.map((run) => run.group))];
-  if (groups.length === 1) return;
-  const range = data.runs.map((run) => DASHES[groups.indexOf(run.group) % DASHES.length]);
+  const shades = colour.scale.range;
+  const earlier = shades.map((shade, run) => shades.slice(0, run).filter((other) => other === shade).length);
+  if (earlier.every((count) => count === 0)) return;
+  const range = earlier.map((count) => DASHES[count % DASHES.length]);
   specification.encoding.strokeDash = { ...colour, scale: { domain: colour.scale.domain, range } };
 }
 

@@ -178,12 +178,12 @@ function theme() {
   apply();
 }
 
-// What bound the runs first, then charts, numbers last.
+// What bound the runs first (of a sweep, the charts along its axis), then charts, numbers last.
 function ofRuns() {
   opening();
+  if (data.sweep) swept();
   why();
   advice();
-  swept();
   speed();
   causes();
   phases();

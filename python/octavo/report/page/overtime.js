@@ -2,11 +2,14 @@
 
 const until = { title: "until ms", value: (row) => digits.format(row.to) };
 
+// A chart of one field of rows: rows without it are not drawn.
+const of = (field, chart) => Object.assign(chart, { field });
+
 function overTime() {
   const field = (name, title, format = digits) => [label, until, { title, value: (row) => (row[name] === null ? "–" : format.format(row[name])) }];
   const lines = [
-    new Chart("faults", "Faults per millisecond", field("faults", "faults per ms")),
-    new Chart("remote", "Remote lines in gigabytes per second", field("remote_bytes", "GB/s")),
+    of("faults", new Chart("faults", "Faults per millisecond", field("faults", "faults per ms"))),
+    of("remote_bytes", new Chart("remote", "Remote lines in gigabytes per second", field("remote_bytes", "GB/s"))),
   ];
   const made = section("over-time", "Over time", "All charts share one axis of time: drag to move along it, hold Shift and turn the wheel to zoom, double-click to see everything again; or use the buttons at the top.");
   hostFaults(made);
@@ -15,7 +18,7 @@ function overTime() {
   overlay(lines, "rates");
   perRun(made, "Pages moved, by cause", "moves", [label, until, { title: "cause", value: (row) => row.cause, text: true }, { title: "pages per ms", value: (row) => digits.format(row.pages) }], { only: notSampled });
   traffic(made);
-  perRun(made, "Use of links", "links", [label, until, { title: "link", value: (row) => row.link, text: true }, { title: "busy", value: (row) => percent.format(row.busy) }, { title: "GB/s", value: (row) => digits.format(row.bytes) }], { only: notSampled, prepare: busiest });
+  perRun(made, "Use of links", "links", [label, until, { title: "link", value: (row) => row.link, text: true }, { title: "busy", value: (row) => percent.format(row.busy) }, { title: "GB/s", value: (row) => digits.format(row.bytes) }], { only: (run) => data.runs[run].simulated, prepare: busiest });
 }
 
 // Colours of links end at the busiest of the page, for all runs alike.
@@ -79,7 +82,10 @@ function translation() {
 
 function missesOverTime(made) {
   const share = (name, title) => [label, until, { title, value: (row) => (row[name] === null ? "–" : percent.format(row[name])) }];
-  const charts = [new Chart("l1miss", "First-level misses per translation", share("l1_miss", "misses")), new Chart("walks", "Page-table walks per translation", share("walks", "walks"))];
+  const charts = [
+    of("l1_miss", new Chart("l1miss", "First-level misses per translation", share("l1_miss", "misses"))),
+    of("walks", new Chart("walks", "Page-table walks per translation", share("walks", "walks"))),
+  ];
   made.append(element("div", { class: "grid" }, ...charts.map((chart) => card(chart.caption, chart.figure))));
   overlay(charts, "rates");
 }

@@ -70,19 +70,19 @@ const WAIT_COLUMNS = [
   ...["p50", "p95", "p99"].map((name) => ({ title: name, value: (row) => duration(row[`${name}_ps`]) })),
 ];
 
-// What bound each run, and what its faults waited for; those that are shown first are open, on a small screen one.
+// What bound each run, and what its faults waited for; those that are shown first are open; of a sweep or on a small screen, one.
 function why() {
   const told = data.runs.map((run, index) => ({ run, index })).filter(({ run }) => run.why.length);
   if (!told.length) return;
   const one = ({ run, index }) =>
     element(
       "details",
-      { open: shown.has(index) && (innerWidth > 700 || index === shownInOrder()[0]) },
+      { open: shown.has(index) && ((innerWidth > 700 && !data.sweep) || index === shownInOrder()[0]) },
       element("summary", {}, dot(index), run.label),
       element("ul", { class: "reasons" }, ...run.why.map((sentence) => element("li", {}, sentence))),
       run.waits.length ? tableBehindText(`What faults wait for: ${run.label}`, WAIT_COLUMNS, run.waits) : null,
     );
-  section("why", "Why", "What bound each run, and where it differs from the baseline. octavo explain --what-if tries what would help.", waits(), element("div", { class: "why" }, ...told.map(one)));
+  section("why", "Why", data.runs.some((run) => run.tried) ? "What bound each run, where it differs from the baseline, and what octavo explain --what-if found to help." : "What bound each run, and where it differs from the baseline. After octavo explain --what-if, a report also says what would help.", waits(), element("div", { class: "why" }, ...told.map(one)));
 }
 
 // How long a fault waits on average, and for what.
@@ -115,7 +115,7 @@ function runTable() {
     { title: "memory of a GPU", value: (run) => (!run.simulated ? "–" : run.capacity === null ? "no limit" : bytes(run.capacity)) },
     { title: "folder", value: (run) => run.folder, text: true },
   ];
-  return table(data.runs.some((run) => run.replicates > 1) ? "Runs in numbers: median times; counts are those of the first replicate" : "Runs in numbers", columns, data.runs.map((run, index) => ({ ...run, number: index })));
+  return table(data.runs.some((run) => run.replicates > 1) ? "Runs in numbers: median times; counts are those of the replicate in the middle" : "Runs in numbers", columns, data.runs.map((run, index) => ({ ...run, number: index })));
 }
 
 // A number, or a dash where it was not recorded.

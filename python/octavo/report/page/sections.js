@@ -24,7 +24,10 @@ function overlay(charts, name) {
   const rows = data[name].map((row) => ({ ...row, label: runOf(row).label }));
   whenShownChange(() => {
     const labels = shownInOrder().map((run) => data.runs[run].label);
-    charts.forEach((chart) => later(() => chart.draw(rows.filter((row) => shown.has(row.run)), labels)));
+    for (const chart of charts) {
+      const known = rows.filter((row) => shown.has(row.run) && row[chart.field] !== null);
+      later(() => chart.draw(known, labels.filter((label) => known.some((row) => row.label === label))));
+    }
   });
 }
 

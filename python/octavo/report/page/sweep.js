@@ -12,9 +12,14 @@ function swept() {
     { title: "faults", value: (row) => number.format(row.faults) },
   ];
   const charts = [new Chart("sweep", `Time by ${named}`, columns), new Chart("sweepfaults", `Faults by ${named}`, columns)];
-  for (const chart of charts) chart.prepare = (specification) => alongAxis(specification, rows, named);
+  for (const chart of charts) {
+    chart.prepare = (specification) => {
+      if (!sweep.joined) specification.layer = specification.layer.filter((layer) => layer.mark.type !== "line");
+      alongAxis(specification, rows, named);
+    };
+  }
   const whiskers = rows.some((row) => row.low) ? " Times are medians of replicates; bars across points are their intervals." : "";
-  section("sweep", "Sweep", `The runs along the axis that was swept.${whiskers}`, element("div", { class: "grid" }, ...charts.map((chart) => card(chart.caption, chart.figure))));
+  section("sweep", "Sweep", `The runs along the axis that was swept.${sweep.joined ? "" : " Other keys differ in each run, too, so points are not joined."}${whiskers}`, element("div", { class: "grid" }, ...charts.map((chart) => card(chart.caption, chart.figure))));
   charts.forEach((chart) => later(() => chart.draw(rows)));
 }
 

@@ -1,7 +1,7 @@
 """Pictures made from tables alone: bars, lines, heat maps and scatter plots."""
 
 from octavo.runs.pictures.agreement import agreement
-from octavo.runs.pictures.bars import bars, shares
+from octavo.runs.pictures.bars import bars, sections, shares
 from octavo.runs.pictures.boxes import boxes
 from octavo.runs.pictures.lines import heat_map, lines
 from octavo.runs.pictures.programs import breakdown, phases
@@ -23,6 +23,7 @@ __all__ = [
     "lines",
     "memory",
     "phases",
+    "sections",
     "shares",
     "tidy",
     "time_unit",

@@ -60,18 +60,34 @@ def bars(
         panels = {str(row[0]): list(row[1:]) for row in table.iter_rows()}
         ends = {name: [(intervals or {}).get((name, label)) for label in names] for name in panels}
     found, grid, inches = panelled(len(panels), labels, width)
-    shades = (
-        colours.beside(labels)
-        if len(names) > 1 or colours.are_placements(labels)
-        else [colours.SERIES[0]] * len(labels)
-    )
+    shades = colours.beside(labels) if len(names) > 1 else colours.own(labels)
     reached = [end for found in ends.values() for pair in found if pair for end in pair]
     limits = _Limits.of([*(value for values in panels.values() for value in values), *reached], line_at, inches)
     for axes, (name, values) in zip(grid, panels.items(), strict=True):
         _bars(axes, values, shades, limits, ends[name])
         sheet.tidy(axes, name if len(panels) > 1 or len(names) > 1 else "", along="x")
     sheet.headline(found, title)
-    label(grid, inches, xlabel)
+    label(grid, inches, f"{xlabel} (logarithmic)" if limits.logarithmic else xlabel)
+    return sheet.write(found, path)
+
+
+def sections(
+    path: Path | None, parts: Mapping[str, Mapping[str, float]], *, title: str, width: float = sheet.PAGE
+) -> sheet.Picture:
+    """Sections below one another, each with bars of its own names on an axis of its own, which its title names."""
+    names = [name for values in parts.values() for name in values]
+    room = max(sheet.text_width(row) for name in names for row in _folded(name, width).splitlines() or [""]) + 0.15
+    counts = [len(values) for values in parts.values()]
+    found = sheet.figure(width, 0.5 + sum(2 * _AROUND + _BAR * (1 + _ROW) * count for count in counts))
+    grid = found.subplots(len(parts), 1, squeeze=False, height_ratios=[count + 1 for count in counts])[:, 0]
+    for axes, (name, values) in zip(grid, parts.items(), strict=True):
+        bars_of = list(values.values())
+        limits = _Limits.of(bars_of, None, width - room)
+        _bars(axes, bars_of, [colours.SERIES[0]] * len(values), limits, [None] * len(values))
+        axes.set_yticks(range(len(values)), [_folded(each, width) for each in values])
+        axes.set_ylim(len(values) - 0.45, -0.55)
+        sheet.tidy(axes, name, along="x")
+    sheet.headline(found, title)
     return sheet.write(found, path)
 
 

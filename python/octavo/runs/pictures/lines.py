@@ -21,8 +21,6 @@ _ABOVE = 1.2
 """Height of what stands above and below it: title, numbers, a label and a legend, in inches."""
 _TALL = 0.15
 """Height of a number, in inches."""
-_DARK = 1.4
-"""Sum of red, green and blue below which white text is read more easily than black."""
 _STROKES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
 """Markers and lines of the first line of a colour, of the second, and so on."""
 _BEHIND = 4.0
@@ -106,6 +104,8 @@ def heat_map(
     floor: float | None = None,
 ) -> sheet.Picture:
     """Values by row and column, each written into its cell; colours begin at `floor`, or at the smallest value."""
+    from matplotlib.colors import to_hex  # noqa: PLC0415 - slow to import
+
     upright = max(len(name) for name in columns) > _WIDE_LABEL
     names = max(sheet.text_width(row) for row in rows)
     tall = max(sheet.text_width(column) for column in columns) if upright else 0.2
@@ -114,8 +114,7 @@ def heat_map(
     image = axes.imshow(values, cmap="viridis_r", aspect="auto", vmin=floor)
     cells = [(x, y, value) for y, line in enumerate(values) for x, value in enumerate(line) if not math.isnan(value)]
     for x, y, value in cells:
-        dark = sum(image.to_rgba(value)[:3]) < _DARK  # type: ignore[arg-type]  # its stubs want arrays only
-        ink = "white" if dark else "black"
+        ink = colours.ink(to_hex(image.to_rgba(value)))  # type: ignore[arg-type]  # its stubs want arrays only
         axes.text(x, y, sheet.number(value), ha="center", va="center", color=ink, fontsize=8)
     axes.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
     axes.set_yticks(range(len(rows)), rows)

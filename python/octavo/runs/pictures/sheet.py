@@ -35,13 +35,20 @@ _WITHOUT_DATES: Mapping[str, dict[str, Any]] = {
 }
 
 
+_NARROWEST, _WIDEST = 1.5, 40.0
+"""Widths in inches between which pictures can be drawn; chosen."""
+
+
 def figure(width: float, height: float) -> Figure:
     """An empty figure of a size in inches.
 
     Raises:
+        OutputError: it would be less than 1.5 or more than 40 inches wide.
         ExtraError: Matplotlib is not installed.
 
     """
+    if not _NARROWEST <= width <= _WIDEST:
+        raise OutputError(f"width: expected inches between {_NARROWEST:g} and {_WIDEST:g}, found {width:g}")
     extras.need("matplotlib")
     from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
 

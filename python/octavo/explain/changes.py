@@ -1,0 +1,59 @@
+"""Changes that a scenario can have, one at a time: other placements, values at another size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import ScenarioError
+from octavo.explain.quantities import split
+from octavo.scenarios import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octavo.scenarios.scenario import Recipe, Scenario
+
+_SCALED = (
+    ("driver service halved", ("node.driver.service.service",), 0.5),
+    ("GPU links twice as fast", ("node.gpu_link.bandwidth",), 2),
+    ("host links twice as fast", ("node.host_link.bandwidth", "node.host_link.to_host"), 2),
+    ("twice the walkers of each GPU", ("node.walker.walkers",), 2),
+    ("twice the second-level TLB", ("node.l2_tlb.entries",), 2),
+    ("twice the remote lines in flight", ("node.remote.lines_in_flight",), 2),
+)
+"""Values that are tried at another size: what it is called, those of its keys that are there, the factor; chosen."""
+PLACEMENT = "memory.placement="
+"""How the override of another placement begins."""
+_NOT_MANAGED = "interleaved"
+"""The placement of memory that never moves: no alternative for memory that does."""
+
+
+def changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[str, Scenario]]]:
+    """Every change that makes another scenario of this one: its name, and how it is written."""
+    values = scenario.values
+    others = [name for name in catalogue.names("placements") if name not in (scenario.placement, _NOT_MANAGED)]
+    written = {label: [_scaled(values, key, factor) for key in keys] for label, keys, factor in _SCALED}
+    written |= {f"`{name}` instead of `{scenario.placement}`": [f"{PLACEMENT}{name}"] for name in others}
+    if values["memory"].get("prefetch", {}).get("name") == "none":
+        written["the `tree` prefetcher"] = ["memory.prefetch=tree"]
+    for label, found in written.items():
+        overrides = [each for each in found if each is not None]
+        if not overrides:
+            continue
+        try:
+            changed = recipe.with_overrides([*overrides, "record.events=false"]).resolve()
+        except ScenarioError:
+            continue
+        yield label, (" --set ".join(overrides), changed)
+
+
+def _scaled(values: dict[str, Any], key: str, factor: float) -> str | None:
+    """A value at another size; nothing where the scenario has none, or none that is a number."""
+    found: Any = values
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    try:
+        number, unit = split(found)
+    except ValueError:
+        return None
+    return f"{key}={number * factor:g}{unit}" if number else None
