@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from browser import Watched, chromium
 from conftest import SMALL
@@ -12,7 +14,7 @@ from octavo.measured.imports import import_nsys
 from octavo.report import report
 from octavo.report import sweep as sweeps
 from octavo.report.data import gather
-from octavo.report.runs import read
+from octavo.report.runs import Run, read
 from octavo.report.speed import speedups
 
 SERVICES = ["1250ns", "2500ns", "5us"]
@@ -175,10 +177,44 @@ def test_sweeps_are_drawn_along_the_axis_that_was_swept(browser, swept, tmp_path
     ]
     watched = Watched(browser, report([swept], tmp_path / "sweep.html"))
     page = watched.drawn()
-    assert page.get_by_role("heading", level=2).all_inner_texts()[:2] == ["Why", "Sweep"]
+    assert page.get_by_role("heading", level=2).all_inner_texts()[:2] == ["Sweep", "Why"]
     chart = page.locator("#sweep .plot").first
     assert labels(page, chart) == ["1.25", "2.5", "5"]
     assert watched.complaints == []
+
+
+def test_runs_of_one_colour_differ_in_their_dashes(browser, tmp_path):
+    for placement in ("on-touch", "grit"):
+        for service in SERVICES[:2]:
+            overrides = {"node.driver.service.service": service, "record.events": False}
+            folder = tmp_path / "runs" / f"{placement}-{service}"
+            octavo.run(workload="fir", placement=placement, scale=SMALL, overrides=overrides, output=folder)
+    page = Watched(browser, report([tmp_path / "runs"], tmp_path / "four.html")).drawn()
+    lines = page.locator("#over-time .plot").first.locator(".mark-line path")
+    looks = lines.evaluate_all(
+        "found => found.map((one) => `${one.getAttribute('stroke')} ${one.getAttribute('stroke-dasharray')}`)"
+    )
+    assert len(set(looks)) == len(looks) == 4
+    assert len({look.split()[0] for look in looks}) == 2
+
+
+def drawn(first, page, second):
+    """A run as one that a search drew at random."""
+    summary = {"time_ps": 1, "manager": {"far_faults": 0, "protection_faults": 0}}
+    values = {"memory.placement.name": "grit", "node.a": str(first), "memory.page_size": page, "node.b": str(second)}
+    result = SimpleNamespace(summary=summary)
+    return Run(first, result, summary, values, "fir", f"{first}")
+
+
+def test_draws_at_random_are_points_and_keys_with_few_values_name_them():
+    found = sweeps.along([drawn(1, "4KiB", 7), drawn(2, "64KiB", 8), drawn(3, "4KiB", 9)])
+    assert (found["key"], found["joined"]) == ("node.a", False)
+    assert [(row["series"], row["value"]) for row in found["rows"]] == [
+        ("page_size=4KiB", 1),
+        ("page_size=4KiB", 3),
+        ("page_size=64KiB", 2),
+    ]
+    assert sweeps.along([drawn(1, "4KiB", 7), drawn(2, "4KiB", 7), drawn(3, "4KiB", 7)])["joined"] is True
 
 
 def test_runs_without_an_axis_of_numbers_are_no_sweep(runs):
@@ -192,6 +228,9 @@ def test_profiles_and_simulated_runs_line_up_at_their_first_kernels(browser, run
     began = [int(read([folder])[0].result.table("kernels")["began_ps"].min()) / 1e9 for folder in folders]
     assert [run["zero_ms"] for run in data["runs"]] == began
     assert data["zeros"] is True
+    faults = [row for row in data["rates"] if row["run"] == 0]
+    assert sum(row["faults"] * (row["to"] - row["from"]) for row in faults) == pytest.approx(3, rel=0.02)
+    assert {row["cause"] for row in data["moves"] if row["run"] == 0} == {"migration", "prefetch"}
     watched = Watched(browser, report(folders, tmp_path / "both.html"))
     page = watched.drawn()
     assert page.input_value("#zero") == "kernel"

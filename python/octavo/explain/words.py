@@ -171,7 +171,8 @@ def _bound(found: Sequence[Remedy]) -> Iterable[str]:
         beaten = (
             "placements that leave pages on the host can beat that, and do here" if better else "none tried beats it"
         )
-        yield f"A bound for placements is `{bound.name}` {change(bound.change)}, where a page costs one cold read: {beaten}."
+        gain = f"`{bound.name}` {change(bound.change)}"
+        yield f"A bound for placements is {gain}, where a page costs one cold read: {beaten}."
 
 
 def _told(one: Remedy) -> str:
