@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from gpu_stand_in.build import build
+from warm import Warm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import subprocess
+    from collections.abc import Callable, Iterator
 
 SMALL = 1 / 64
 HERE = Path(__file__).parent
@@ -30,13 +31,20 @@ def tool(name: str) -> str:
     return shutil.which(name) or missing(f"`{name}`")
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """What starts the command quickly."""
+    found = Warm()
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def cli(warm: Warm, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line in an empty folder."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "octavo", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+        return warm.run(arguments, tmp_path, timeout=300)
 
     return run
 
