@@ -27,6 +27,8 @@ pub(super) struct Outlook {
     gone: [u32; MAX_MEMORIES],
     /// Their blocks.
     removed: Vec<(MemoryId, u32)>,
+    /// Memories that take nothing, whatever is free there.
+    closed: [bool; MAX_MEMORIES],
 }
 
 /// The ways of victims that leave `from`, block by block; of those that go to the host one after another, one way.
@@ -39,6 +41,7 @@ pub(super) fn ways(
 ) -> Option<Vec<Way>> {
     let span = tx.memory.pages.geometry().block_pages();
     let mut outlook = Outlook::now(tx);
+    outlook.close_sources(tx);
     let mut ways: Vec<Way> = Vec::new();
     let (mut end, mut written) = (0, 0);
     for block in victims.chunk_by(|one, next| one.0 / span == next.0 / span) {
@@ -83,17 +86,35 @@ fn given_up_late(tx: &Transaction<'_>, memory: MemoryId) -> u32 {
 impl Outlook {
     /// Before any victim leaves.
     pub(super) fn now(tx: &Transaction<'_>) -> Self {
-        Self { change: tx.draft.flight.change, gone: [0; MAX_MEMORIES], removed: Vec::new() }
+        Self {
+            change: tx.draft.flight.change,
+            gone: [0; MAX_MEMORIES],
+            removed: Vec::new(),
+            closed: [false; MAX_MEMORIES],
+        }
+    }
+
+    /// Memories from which the plan fetches take nothing where frames have numbers: nothing tells frames that are free
+    /// from those that the plan gives up later. Another neighbour is asked instead.
+    fn close_sources(&mut self, tx: &Transaction<'_>) {
+        if tx.memory.physical.is_none() {
+            return;
+        }
+        for step in &tx.draft.steps {
+            if let Step::Release { memory, .. } = *step {
+                self.closed[memory.index()] |= !memory.on_host();
+            }
+        }
     }
 
     /// The same, as a demotion sees it.
     pub(super) fn occupancy<'a>(&'a self, frames: &'a Frames, pages: &'a Pages) -> Occupancy<'a> {
-        Occupancy { frames, pages, change: &self.change, gone: &self.gone }
+        Occupancy { frames, pages, change: &self.change, gone: &self.gone, closed: &self.closed }
     }
 
     /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
-    /// or `None` if there is not enough. Of the frames that are free once the plan is done, `late` are not free yet. Where
-    /// frames have numbers, nothing tells these from others. The host is not looked at.
+    /// or `None` if there is not enough. Of the frames that are free once the plan is done, `late` are not free yet. The
+    /// host is not looked at.
     fn room_beside(
         &mut self,
         tx: &Transaction<'_>,
@@ -101,7 +122,7 @@ impl Outlook {
         (pages, late): (u32, u32),
         room_for: Option<PageRun>,
     ) -> Option<Vec<u32>> {
-        if memory.on_host() || late > 0 && tx.memory.physical.is_some() {
+        if memory.on_host() || self.closed[memory.index()] {
             return None;
         }
         let blocks = self.room_for(tx, memory, (pages, pages + late), room_for)?;

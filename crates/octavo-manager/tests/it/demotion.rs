@@ -421,6 +421,25 @@ fn a_block_goes_to_the_neighbour_from_which_another_comes_back() {
 }
 
 #[test]
+fn where_frames_have_numbers_a_block_goes_to_a_neighbour_from_which_nothing_comes_back() {
+    let config = MemoryConfig {
+        demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
+        prefetch: choice("tree", r#"{"threshold": 1}"#),
+        eviction: choice("lru-block", "{}"),
+        allocator: choice("chunks", "{}"),
+        page_size: Bytes(64 << 10),
+        ..MemoryConfig::default()
+    };
+    for (gpus, expected) in [(vec![40, 96, 96], "gpu2"), (vec![40, 96], "host")] {
+        let mut manager = allocated(Manager::new(&config, &Topology::of(gpus)).unwrap());
+        (0..2).for_each(|block| _ = write(&mut manager, block * 32));
+        // Block 0 is kept by GPU 1. It comes back from there, and block 1 makes room.
+        let back = write(&mut manager, 0);
+        assert_eq!(shown(&back[..1], "eviction"), [format!("copy 32x32 gpu0 {expected} eviction")]);
+    }
+}
+
+#[test]
 fn what_leaves_for_the_host_stays_mapped_and_comes_back_when_it_is_used_often() {
     let config = MemoryConfig {
         page_size: Bytes(64 << 10),

@@ -82,18 +82,24 @@ pub struct Occupancy<'a> {
     pub(crate) change: &'a Change,
     /// Of what could be removed, pages that others need the room of already.
     pub(crate) gone: &'a [u32; MAX_MEMORIES],
+    /// Memories that take nothing, whatever is free there.
+    pub(crate) closed: &'a [bool; MAX_MEMORIES],
 }
 
 impl Occupancy<'_> {
-    /// Frames of a memory that are free now, beside those that plans under way will take or give up.
+    /// Frames of a memory that are free now, beside those that plans under way will take or give up. None of a memory
+    /// that cannot take anything in this plan.
     #[must_use]
     pub fn spare(&self, memory: MemoryId) -> u32 {
-        self.frames.spare(memory, self.change)
+        if self.closed[memory.index()] { 0 } else { self.frames.spare(memory, self.change) }
     }
 
     /// Frames of a GPU's memory that hold what it keeps for others and what the host has a copy of.
     #[must_use]
     pub fn removable(&self, memory: MemoryId) -> u32 {
+        if self.closed[memory.index()] {
+            return 0;
+        }
         self.pages.spare().backed(memory) - self.gone[memory.index()]
     }
 
