@@ -41,6 +41,9 @@ pub enum FileError {
     },
 }
 
+/// Vertices without an edge that a file may have, at least: what each costs is memory for nothing. Chosen.
+const MOST_ISOLATED: u64 = 1 << 24;
+
 /// What is wrong with a text, and in which line.
 type Wrong = (usize, String);
 
@@ -53,7 +56,7 @@ pub fn is_file(name: &str) -> bool {
 /// Reads a graph; the format follows from the suffix.
 ///
 /// # Errors
-/// Files that cannot be read or are no graph.
+/// Files that cannot be read or are no graph, or in which far more vertices than edges are counted.
 pub fn read(name: &str) -> Result<Edges, FileError> {
     let bytes = std::fs::read(name).map_err(|why| FileError::Unreadable { file: name.to_owned(), why })?;
     let suffix = Path::new(name).extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
@@ -69,6 +72,15 @@ pub fn read(name: &str) -> Result<Edges, FileError> {
     if edges.vertices < 2 || edges.count() == 0 || edges.count() > MOST_ARCS / 2 {
         let found = format!("found {} and {}", edges.vertices, edges.count());
         return Err(whole(format!("expected at least 2 vertices and 1 to 2^31 edges, {found}")));
+    }
+    let isolated = u64::from(edges.vertices).saturating_sub(2 * edges.count());
+    if isolated > MOST_ISOLATED {
+        return Err(whole(format!(
+            "expected vertices numbered without large gaps: {} vertices and {} edges leave more than {MOST_ISOLATED} \
+             vertices without an edge",
+            edges.vertices,
+            edges.count()
+        )));
     }
     Ok(edges)
 }
@@ -106,5 +118,14 @@ mod tests {
         );
         assert_eq!(error("a.txt", b"\xff\xfe"), "FILE: expected text, found other bytes");
         assert!(read("no/such/file").expect_err("there is none").to_string().starts_with("cannot read no/such/file: "));
+    }
+
+    #[test]
+    fn a_vertex_far_beyond_the_edges_is_refused_before_any_memory_is_taken() {
+        let matrix = "%%MatrixMarket matrix coordinate pattern general\n2000000000 2000000000 1\n1 2\n";
+        for (name, text) in [("far.txt", "0 1\n1 2000000000\n"), ("far.mtx", matrix)] {
+            let message = error(name, text.as_bytes());
+            assert!(message.starts_with("FILE: expected vertices numbered without large gaps"), "{message}");
+        }
     }
 }
