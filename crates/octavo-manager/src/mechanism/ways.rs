@@ -91,9 +91,10 @@ impl Outlook {
         Occupancy { frames, pages, change: &self.change, gone: &self.gone }
     }
 
-    /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
-    /// or `None` if there is not enough. Of the frames that are free once the plan is done, `late` are not free yet. Where
-    /// frames have numbers, nothing tells these from others. The host is not looked at.
+    /// Finds room for this many pages in another GPU's memory, from free frames and removable blocks. Returns the blocks
+    /// to remove, or `None` if there is not enough room or the memory is the host's. Of the frames that are free once
+    /// the plan is done, `late` are not free yet. Where frames have numbers, those cannot be told apart, so with any
+    /// `late` ones the answer is `None`.
     fn room_beside(
         &mut self,
         tx: &Transaction<'_>,
