@@ -7,8 +7,8 @@ python python/benchmarks/versions.py old new --scale 1 --kernels bfs-shoc,stenci
 python python/benchmarks/versions.py old new --kernels bs:bitonicsort,fir   # a kernel that the old version calls `bs`
 
 A machine is never the same for two minutes, and its quarters of an hour differ by more than most changes are worth.
-Therefore each kernel runs with one version and at once with the other, and what is compared is each pair: the median of
-their ratios, and between which ratios that median lies in nine of ten draws with replacement from the same pairs.
+Therefore each kernel runs with one version and at once with the other, and pairs are compared. The result is the median
+of their ratios, and its 90 % interval: nine of ten draws with replacement from the same pairs have their median there.
 """
 
 from __future__ import annotations

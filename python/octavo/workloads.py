@@ -62,11 +62,11 @@ def workload_result(source: Scenario) -> dict[str, Any]:
     `background`, `alignment`, `bst` and `evolution` compute what their names say.
 
     Returns:
-        `result`, the name of a list of numbers; that list, with `None` where there is no number, as for vertices that
-        no path leads to; and what it was computed from, under the names of the program's buffers. Programs on graphs
-        have one number for each vertex. Their graph is there as rows: `offsets`, `neighbours`, and `weights` where
-        there are some. Rows hold
-        where edges lead for `bfs-balanced`, where they come from for `pagerank` and `sssp`, and both for the others.
+        `result`, the name of a list of numbers, and that list. It has `None` where there is no number, as for vertices
+        that no path leads to. Also what it was computed from, under the names of the program's buffers. Programs on
+        graphs have one number for each vertex. Their graph is there as rows: `offsets`, `neighbours`, and `weights`
+        where there are some. Rows hold where edges lead for `bfs-balanced`, where they come from for `pagerank` and
+        `sssp`, and both for the others.
 
     Raises:
         ScenarioError: the workload cannot be built, or computes nothing of this kind.

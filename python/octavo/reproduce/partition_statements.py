@@ -1,8 +1,8 @@
 """Published statements about the sharing of pages, each with the range of a counted share in which it holds.
 
-Where the publication has words for a share, the ranges are chosen once, the same for all kernels: "nearly all" is nine
-tenths, "mixed" what lies between a tenth and nine tenths, "mostly" more than half, "few" less than half. Where it has a
-number, found and published may differ by 15 points.
+Where the publication has words for a share, the ranges are chosen once, the same for all kernels. "Nearly all" is nine
+tenths, and "mixed" lies between a tenth and nine tenths. "Mostly" is more than half, and "few" less than half. Where it
+has a number, found and published may differ by 15 points.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ Level = Literal["l1", "l2", "memory"]
 DENSE = 128
 """Stride in bytes whose chase shows the caches: every load is a line of its own, and pages are used whole."""
 _CALLED_L2 = 4.0
-"""How far the end of a plateau may be from the size that the driver gives for the L2 cache: where a multiprocessor
-fills only the half of it that is near, less than half of the size shows."""
+"""Largest factor between the end of a plateau and the size that the driver gives for the L2 cache. Where a
+multiprocessor fills only the near half of the cache, less than half of the size shows."""
 
 
 def latency(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> Estimate:

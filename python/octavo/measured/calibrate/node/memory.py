@@ -1,9 +1,13 @@
 """Caches, TLBs and device memory.
 
-The path of a load, as the simulated node adds it up (docs/model.md): a hit in the first level takes `memory_pipeline +
-l1_tlb.latency + l1.latency`; in the second `memory_pipeline + l1_tlb.latency + l1.lookup + crossbar + a cycle of the
-bank's input + l2.latency + crossbar + l1.fill`; memory adds `dram.latency + dram.line_cycles`. Only these sums are
-measured, so each is reached by the last part of its path, and the rest stays as the preset has it.
+The path of a load, as the simulated node adds it up (docs/model.md):
+
+- a hit in the L1 cache takes `memory_pipeline + l1_tlb.latency + l1.latency`;
+- a hit in the L2 cache takes `memory_pipeline + l1_tlb.latency + l1.lookup + crossbar + a cycle of the bank's input +
+  l2.latency + crossbar + l1.fill`;
+- memory adds `dram.latency + dram.line_cycles`.
+
+Only these sums are measured, so each is reached by the last part of its path, and the rest stays as the preset has it.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ def _first(draft: Draft, before: int) -> None:
 
 
 def _second(draft: Draft, before: int) -> int:
-    """Cycles of a load that the second level answers."""
+    """Cycles of a load that the L2 cache answers."""
     outside = before + draft.count("l1.lookup") + draft.count("l1.fill") + 1
     seconds = draft.number("l2_latency", "l2.crossbar", "l2.latency")
     if seconds is not None:
@@ -95,7 +99,7 @@ def capacities(draft: Draft) -> None:
 
 
 def translation(draft: Draft) -> None:
-    """Entries of the second level, and what a walk takes. With a page-walk cache a walk mostly reads one level."""
+    """Entries of the L2 TLB, and what a walk takes. With a page-walk cache a walk mostly reads one level."""
     reach = draft.number("tlb_reach", "l2_tlb.large.entries")
     page = draft.number("tlb_page_size", "l2_tlb.large.entries")
     if reach is not None and page is not None:
