@@ -23,7 +23,7 @@ const WAVEFRONTS: usize = 64;
 const CHUNKS: usize = 64;
 
 // The reader catches panics of the decoder that it uses. libfuzzer-sys ends the process in its panic hook, before
-// anything can be caught, so that hook goes; an uncaught panic still ends the process, where `fuzz_target!` does.
+// anything can be caught, so that hook is removed. An uncaught panic still ends the process, where `fuzz_target!` does.
 fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |input: &[u8]| {
     let Some((which, content)) = input.split_first() else { return };
     let folder = tempfile::tempdir().expect("there is a temporary folder");

@@ -21,8 +21,8 @@ pub struct Machine {
 
 impl Machine {
     /// The on-demand bandwidth, bytes a second, with which the dense ceilings of a machine with this `peak` and bulk
-    /// `copy` cross at `alpha`: equation 1 set equal to equation 2 where arithmetic is the limit,
-    /// `1/βᵉ_C = α/peak + 1/copy`.
+    /// `copy` cross at `alpha`. It is equation 1 set equal to equation 2 where arithmetic is the limit, `1/βᵉ_C =
+    /// α/peak + 1/copy`.
     ///
     /// # Errors
     /// The copy has no bandwidth.

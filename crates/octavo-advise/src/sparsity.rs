@@ -1,7 +1,7 @@
 //! σ of graph programs, estimated from the structure of their input.
 //!
 //! A traversal touches what belongs to the vertices that it reaches. Their number follows from the degrees alone if
-//! edges are assumed to lead to random vertices (the configuration model): an edge is followed with probability `x = Σ
+//! edges are assumed to lead to random vertices (the configuration model). An edge is followed with probability `x = Σ
 //! out(v)·(1 − (1 − x)^in(v)) / edges`, and a vertex is reached with probability `1 − (1 − x)^in(v)`. The largest such
 //! x belongs to a traversal that does not die out at once. A page is touched if one of its vertices is: σ is the mean
 //! over pages of `1 − Π(1 − p)` over the vertices that have something there.

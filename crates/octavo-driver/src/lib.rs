@@ -50,10 +50,10 @@
 //!
 //! # What else comes in
 //!
-//! Counter notifications are requests like faults ([`Driver::counter`]); allocations, reports, ends of kernels and
+//! Counter notifications are requests like faults ([`Driver::counter`]). Allocations, reports, ends of kernels and
 //! capacities go straight to the manager. [`Driver::free`] waits until no plan holds the pages, tells the executor with
-//! [`Executor::free`], and wakes accesses that still wait for one of them. Meanwhile the manager does nothing [ahead of
-//! need](octavo_manager::Manager::work_ahead), which would hold pages again. Faults that cost nothing
+//! [`Executor::free`], and wakes accesses that still wait for a page of them. Meanwhile the manager does nothing [ahead
+//! of need](octavo_manager::Manager::work_ahead), which would hold pages again. Faults that cost nothing
 //! ([`Needs::free_faults`](octavo_manager::Needs)) go through [`Driver::resolve_at_once`] and [`Driver::go_on`].
 //!
 //! # Records

@@ -54,7 +54,7 @@ impl HostSide {
         HostSideBuilder::new(buffers)
     }
 
-    /// The host side as far as launches tell: a buffer whose first access (in the order of launches, work-groups and
+    /// The host side as far as launches tell. A buffer whose first access (in the order of launches, work-groups and
     /// wavefronts) is a load is an input; a buffer that is stored to is an output.
     #[must_use]
     pub fn of_launches<W: Workload + ?Sized>(workload: &W) -> Self {

@@ -4,7 +4,7 @@
 //! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about
 //! time, GPUs' memory systems or where pages live, nor of a particular kernel.
 //!
-//! A whole [`Program`] is such a workload with what happens around its launches: buffers of some kind that are
+//! A whole [`Program`] is such a workload with what happens around its launches. It has buffers of some kind that are
 //! allocated, written and read by the host, copied and freed. [`lower`] makes one of any workload and kind.
 #![forbid(unsafe_code)]
 

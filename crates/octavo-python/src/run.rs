@@ -26,7 +26,7 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 /// Runs a resolved scenario; returns the summary as JSON and the tables.
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time in
-/// picoseconds (0 where there is none); the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given,
+/// picoseconds (0 where there is none). The run stops when it returns false. Ctrl-C stops it too. `timeline`, if given,
 /// is a file that the run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes
 /// is refused. One that is not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`;
 /// which one does not depend on the machine.

@@ -87,7 +87,7 @@ class _Program:
     touched: int
     launches: int
     groups: int
-    """Work-groups; each has a line in its first-level cache once it has loaded it."""
+    """Work-groups; each has a line in its L1 cache once it has loaded it."""
     wavefronts: float
     """Wavefronts of a launch, on average."""
     present: Mapping[str, Placement]
@@ -95,7 +95,7 @@ class _Program:
     read_again: Mapping[str, int]
     """Ranges of each buffer that the host reads between launches without a copy, if all lie in device memory."""
     first_level: int
-    """Bytes of a first-level cache."""
+    """Bytes of an L1 cache."""
     tree: int | None
     """Per cent at which the driver's tree prefetches, if it does."""
     naps: _Naps
@@ -191,7 +191,7 @@ def _remigration(copies: Copies, touched_pages: int, page: int) -> Fact:
 def _lines(counted: Mapping[str, Any], program: _Program, system: System) -> Fact:
     """Bytes that cross if it is pinned: each line once at least, and once an access and a work-group at most.
 
-    A buffer that fits a first-level cache comes once to each multiprocessor and launch; of others, the mean of the
+    A buffer that fits an L1 cache comes once to each multiprocessor and launch; of others, the mean of the
     two bounds (geometric) is taken.
     """
     low = counted["touched_bytes"]

@@ -154,7 +154,7 @@ Replicates = Annotated[
         "--replicates",
         metavar="N",
         min=1,
-        help="Run each N times, with start times of GPUs and the order among equals changed: medians with intervals.",
+        help="Repeat each run N times with varied GPU start times and tie-breaking; report medians and intervals.",
     ),
 ]
 Watch = Annotated[

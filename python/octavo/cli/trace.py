@@ -50,7 +50,7 @@ def head(
     wavefront: Wavefront = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the first rows, perhaps of one launch, work-group or wavefront."""
+    """Show the first rows, optionally of one launch, work-group or wavefront."""
     sink = Sink(as_json=as_json)
     rows = trace.Trace(path).head(count, launch=launch, group=group, wavefront=wavefront)
     sink.document(rows)
@@ -73,7 +73,7 @@ def seal(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Check traces that other programs recorded, and write the manifest that tells damage from then on."""
+    """Check traces that other programs recorded, and write a manifest of checksums."""
     sink = Sink(as_json=as_json, quiet=quiet)
     rows = {str(path): trace.seal(path) for path in paths}
     sink.document(rows)

@@ -70,7 +70,7 @@ def _acquire(file: Path, folder: Path, locked: Callable[[int], bool]) -> int:
 
 
 def _is_still(handle: int, file: Path) -> bool:
-    """Whether the locked file has its name: the holder before removed the name, then let go."""
+    """Whether the locked file still has this name: the previous holder may have removed it before it let go."""
     try:
         return os.path.samestat(os.fstat(handle), file.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""GRIT's schemes by what is accessed: shares among the walks that misses of the second-level TLB cause."""
+"""GRIT's schemes by what is accessed: shares among the walks that misses of the L2 TLB cause."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def walks(study: Study) -> Walks:
         save_report(root, experiment.digest, found.points, found.to_dict())
         kernels = found.points["kernel"].to_list()
         parts = {name.replace("_", " "): found.points[name].to_list() for name in found.points.columns[2:]}
-        title = "Schemes of the pages that miss the second-level TLB"
+        title = "Schemes of the pages that miss the L2 TLB"
         pictures.shares(root / "walks.png", kernels, parts, xlabel="share of page-table walks", title=title)
     return found
 

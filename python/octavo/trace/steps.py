@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BATCH = "{batch}"
 """What stands for the batch size in the arguments of a script."""
 TRIED = (2, 3, 5)
-"""Batch sizes that a step is recorded with, where it should fit any: two tell a line, the third whether it is one."""
+"""Batch sizes that a step is recorded with, where it should fit any: two define a line, the third checks it."""
 ROLES = ("parameter", "state", "input", "temporary")
 """Role of a tensor in the program, as files name it."""
 _STANDARD_ERROR = 2

@@ -61,7 +61,7 @@ class Sites:
         return None
 
     def open(self, call: Node) -> bool:
-        """Whether a copy leaves it to the runtime already from where to where it goes."""
+        """Whether the direction of a copy is already `cudaMemcpyDefault`."""
         return call.name in names.COPY and self._written(call.arguments[names.COPY[call.name]]) == b"cudaMemcpyDefault"
 
     def edits(self, call: Node, more: bytes = b"") -> Iterator[Edit]:

@@ -39,9 +39,9 @@ def _sum(*columns: str) -> Term:
 
 
 def _l2_hits(row: Numbers) -> int:
-    """Requests that found their line in a second level, there or on its way.
+    """Requests that found their line in an L2 cache, there or on its way.
 
-    Reads are what the first levels missed less what the second level missed: its own count of read hits is too high
+    Reads are what the L1 caches missed less what the L2 caches missed: its own count of read hits is too high
     in some rows.
     """
     reads = row["l1v_read_miss"] + row["l1s_read_miss"] + row["l1i_read_miss"] - row["l2_read_miss"]
@@ -71,7 +71,7 @@ COUNTS = (
         "lines to L2",
         lambda found: found["load_lines"] + found["store_lines"] - found["l1_hits"],
         _sum("l1v_read_miss", *_WRITES),
-        "vector lines that leave the first level, to whichever GPU: `load_lines` + `store_lines` − `l1_hits`; "
+        "vector lines that leave the L1 cache, to whichever GPU: `load_lines` + `store_lines` − `l1_hits`; "
         "`l1v_read_miss` + all `l1v_write_*`",
     ),
     Count(
@@ -115,7 +115,7 @@ COUNTS = (
         "DRAM reads",
         lambda found: found["dram_reads"] - found["store_fetches"],
         _sum("l2_read_miss"),
-        "loads and instruction fetches that the second level reads from memory: `dram_reads` − `store_fetches`; "
+        "loads and instruction fetches that the L2 cache reads from memory: `dram_reads` − `store_fetches`; "
         "`l2_read_miss` (the reference's own `dram_reads` contain copies)",
         "instruction fetches: ours are those of first passes and ahead of them",
         code="l1i_read_miss",

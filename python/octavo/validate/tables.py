@@ -169,7 +169,7 @@ def _agreement(summaries: Sequence[Summary]) -> Table:
         rows.append(cells)
     columns = [
         "count",
-        *(f"{_gpus(one.gpus)}: {head}" for one in shown for head in ("within", "but code", "sum", "goal")),
+        *(f"{_gpus(one.gpus)}: {head}" for one in shown for head in ("within", "without fetches", "sum", "goal")),
     ]
     title = f"Counts: share of the runs within {WITHIN:.0%}; the same except for instruction fetches; error of the sum"
     return Table(title, columns, rows)

@@ -8,8 +8,9 @@
 //! | H_C, H_pre | what of it concurrency and prefetching hide | [`Penalty::hidden`], [`Penalty::hidden_by_prefetch`] |
 //! | φ | what host placement costs more than device placement | [`Penalty::phi`] |
 //!
-//! `φ = exposed + faults + thrashing + first touch − launches − copy`, and, of whole programs, how results come back
-//! and what memory of each kind costs to have. [`Readings`] has the places where the printed equations cannot be meant.
+//! `φ = exposed + faults + thrashing + first touch − launches − copy`. For whole programs, the return of results and
+//! the cost of having memory of each kind are added. [`Readings`] has the places where the printed equations cannot be
+//! meant.
 
 mod host_costs;
 mod readings;

@@ -3,8 +3,8 @@
 /// `CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER`.
 pub(super) const UNIFIED_MEMORY_COUNTER: u32 = 25;
 
-/// The version of the library that wrote the third version of the record first: 26, of CUDA 12.8 (cupti_version.h; the
-/// headers of 12.6 have version 24 and the second record, those of 12.8 and of 13 the third). CUPTI of CUDA 13.0 calls
+/// The version of the library that wrote the third version of the record first: 26, of CUDA 12.8 (cupti_version.h). The
+/// headers of 12.6 have version 24 and the second record, those of 12.8 and of 13 the third. CUPTI of CUDA 13.0 calls
 /// itself 130001.
 const THIRD_SINCE: u32 = 26;
 

@@ -205,9 +205,9 @@ unsafe impl Touchable for HostMemory {
 
 impl Moving for HostMemory {}
 
-/// Calls that name no stream put their work into the default stream, and may return when it has begun: a copy from
-/// pageable memory when its bytes have been put aside ("API synchronization behavior" of the driver's reference). Our
-/// streams do not wait for that stream.
+/// Calls that name no stream put their work into the default stream, and may return when it has begun. A copy from
+/// pageable memory may return when its bytes have been put aside ("API synchronization behavior" of the driver's
+/// reference). Our streams do not wait for that stream.
 fn wait_for_default_stream() -> Result<(), GpuError> {
     result::ctx::synchronize().called("cuCtxSynchronize")
 }

@@ -54,9 +54,9 @@ struct Most {
     far: u64,
 }
 
-/// Full takes about 90 s: half a second (the time of a point) for each of the 32 footprints at stride 128 that
-/// are beyond an L2 cache of 50 MB, and of the 15 at the other short strides; a tenth for each of 280 others. Quick
-/// takes about 10 s: fewer footprints, three to five repetitions of at most 30 ms.
+/// Full takes about 90 s. Half a second (the time of a point) goes to each of 47 footprints beyond an L2 cache of 50
+/// MB: 32 at stride 128, and 15 at the other short strides. A tenth goes to each of 280 others. Quick takes about 10 s:
+/// fewer footprints, three to five repetitions of at most 30 ms.
 fn curves(effort: Effort, l2: u64, most: Most) -> Vec<Curve> {
     let beyond = (16 * l2).min(most.near);
     let (points, sparse, dense): (u64, &[u64], u64) = match effort {

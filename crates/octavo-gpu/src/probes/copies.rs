@@ -15,7 +15,7 @@ use crate::session::{Session, host_seconds};
 /// Bulk copies between host and GPU.
 pub(crate) struct Copies;
 
-/// Takes about 3 s quick and 20 s full: a copy of 1 GiB takes 20 ms pinned and up to 200 ms pageable, and the times of
+/// Takes about 3 s quick and 20 s full. A copy of 1 GiB takes 20 ms pinned and up to 200 ms pageable, and the times of
 /// all smaller ones together are about as long as the largest one's.
 const SMALLEST: u64 = 4 << 10;
 const LARGEST_QUICK: u64 = 256 << 20;

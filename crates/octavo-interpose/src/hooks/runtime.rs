@@ -46,7 +46,7 @@ fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
 }
 
 // Arguments that a hook does not understand are passed on as registers, whatever they mean in this version of the
-// runtime: in CUDA 13, `cudaMemPrefetchAsync` and `cudaMemAdvise` take a structure of eight bytes in place of a device.
+// runtime. In CUDA 13, `cudaMemPrefetchAsync` and `cudaMemAdvise` take a structure of eight bytes in place of a device.
 hooks! { Runtime;
     [cudaMalloc](out: Out, size: usize) after { allocated(Kind::Device, "cudaMalloc", *out, size) }
         by real { apply::allocate(asked(Kind::Device, "cudaMalloc", size, GLOBAL), out, || real(out, size)) }

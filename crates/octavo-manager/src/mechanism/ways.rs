@@ -112,9 +112,9 @@ impl Outlook {
         Occupancy { frames, pages, change: &self.change, gone: &self.gone, closed: &self.closed }
     }
 
-    /// Finds room for this many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
-    /// or `None` if there is not enough. Of the frames that are free once the plan is done, `late` are not free yet. The
-    /// host is not looked at.
+    /// Finds room for this many pages in another GPU's memory, from free frames and removable blocks. Returns the blocks
+    /// to remove, or `None` if there is not enough room, or the memory is the host's or closed. Of the frames that are
+    /// free once the plan is done, `late` are not free yet.
     fn room_beside(
         &mut self,
         tx: &Transaction<'_>,

@@ -1,6 +1,6 @@
 //! Sets of large frames.
 
-/// A set of numbers that are not much larger than the memories that are simulated have large frames.
+/// A set of small integers: numbers of large frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrameSet {
     words: Vec<u64>,

@@ -12,7 +12,7 @@ type Ceilings = (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>);
 /// Bytes that γ is calculated for, which does not depend on them.
 const ANY_SIZE: Bytes = Bytes(1 << 30);
 
-/// Ceilings of a machine for each of the points (`alpha`, `sigma`, `rho`), lists of the same length; returns four
+/// Ceilings of a machine for each of the points (`alpha`, `sigma`, `rho`), lists of the same length. Returns four
 /// lists: the canonical roofline, host placement, device placement (operations a second), and γ, copy time over kernel
 /// time. `machine` is peak (operations a second) and the bandwidths of device memory, on demand and of the bulk copy
 /// (bytes a second).

@@ -4,7 +4,7 @@
 //! would wait behind a late one. Instead, time is cut into buckets, each with a budget of busy time. A request takes
 //! the rest of the first buckets from its own time on. When the whole ring of buckets is booked, requests queue behind
 //! a next-free time. A request for a time beyond the ring joins that queue, too, and is done no earlier than its own
-//! time allows: so the lane never serves more than its rate, and no time before it is lost to others.
+//! time allows. So the lane never serves more than its rate, and others can still use the time before such a request.
 //!
 //! A node has hundreds of these, most of them booked for the next microsecond only. Therefore the ring begins with few
 //! places and gets more when a request needs them.

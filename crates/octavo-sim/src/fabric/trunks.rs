@@ -71,8 +71,8 @@ impl Trunks {
     }
 }
 
-/// When a packet that comes to a switch at `came` begins to leave by `out`: if its input is in order, no sooner than
-/// those that came before it, and those behind it wait as long.
+/// When a packet that comes to a switch at `came` begins to leave by `out`. If its input is in order, it leaves no
+/// sooner than those that came before it, and those behind it wait as long.
 fn pass(now: u64, input: Option<&mut Lane>, out: &mut Direction, came: u64, packet: Packet) -> u64 {
     let Some(input) = input else { return out.send(now, came, packet) - packet.duration };
     let first = input.reserve(now, came, packet.duration) - packet.duration;

@@ -37,7 +37,8 @@ impl<L: Listen> Node<'_, L> {
         Ok(())
     }
 
-    /// Whether large bits are where the manager believes; a plan that holds no page may have yet to clear one.
+    /// Compares a page's large bits with the manager's state. While a plan runs, a GPU may still have a large bit that the
+    /// manager has cleared.
     fn check_size(&self, page: u32) -> Result<(), String> {
         for (gpu, state) in self.hardware.gpus.iter().enumerate() {
             let Some(found) = state.is_coalesced(page) else { continue };

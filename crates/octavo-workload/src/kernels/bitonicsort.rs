@@ -2,7 +2,7 @@
 //!
 //! Sorting 2^k keys takes k stages; stage `s` has passes at pair distances 2^s, 2^(s-1), ..., 1, so k(k+1)/2 launches
 //! of half as many threads as keys, in work-groups of one wavefront. Thread `t` at distance `d` orders the keys at `t
-//! mod d + (t / d) 2d` and `d` further: both are loaded, and both are always stored, for any values, so the accesses do
+//! mod d + (t / d) 2d` and `d` further. Both are loaded, and both are always stored, for any values, so the accesses do
 //! not depend on the keys. Distance, direction and array address are scalar kernel arguments and left out.
 //!
 //! Published footprint 30 MB: the nearest power of two is 2^23 keys, 32 MB.

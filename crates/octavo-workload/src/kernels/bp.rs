@@ -1,7 +1,7 @@
 //! Training of a layered network (Rodinia `backprop`): one step forward and one back between a wide input layer and 16
 //! hidden units.
 //!
-//! A work-group of 16 x 16 threads has 16 inputs and all hidden units: a wavefront has four rows of the matrix of
+//! A work-group of 16 x 16 threads has 16 inputs and all hidden units. A wavefront has four rows of the matrix of
 //! weights, each a line's length but one element further than the row before, so that rows straddle lines. Forward, the
 //! group multiplies its weights with its inputs in local memory, adds them up over the inputs, writes the products back
 //! over the weights (as the program does) and stores 16 sums. Back, each weight and its last change are updated from

@@ -2,7 +2,7 @@
 //! element for each thread.
 //!
 //! Each array has a row for each of the five variables (and for each neighbour and coordinate of a normal), so that the
-//! elements of a wavefront are side by side; only the neighbours' variables are gathered. An iteration copies the
+//! elements of a wavefront are side by side. Only the neighbours' variables are gathered. An iteration copies the
 //! variables, finds a time step for each element, and three times computes fluxes and moves on. A lane whose neighbour
 //! is a boundary reads none of its variables. Work-groups of 192 threads; the last element's place is filled up.
 //!

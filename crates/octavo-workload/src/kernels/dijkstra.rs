@@ -2,10 +2,11 @@
 //! launches for each iteration, work-groups of 16.
 //!
 //! The first launch sets all distances. Then one kernel looks at a mask of vertices whose distance has changed, one
-//! byte each. Their lanes clear it, read where their edges are and follow them one after another: the target, the
-//! weight, and the distance that the target would have, which replaces a larger one in a second array (an atomic
-//! minimum, by compare-and-swap: read and written once). The other kernel takes smaller distances over, and marks these
-//! vertices. After every five iterations the host looks whether any vertex is marked; it gives up after fifteen.
+//! byte each. Their lanes clear it, read where their edges are and follow them one after another. For each they read
+//! the target, the weight, and the distance that the target would have. It replaces a larger one in a second array (an
+//! atomic minimum, by compare-and-swap: read and written once). The other kernel takes smaller distances over, and
+//! marks these vertices. After every five iterations the host looks whether any vertex is marked; it gives up after
+//! fifteen.
 //!
 //! The graph is generated and searched for real: distances are taken over between kernels, so no stream depends on the
 //! order of wavefronts. Each vertex has as many edges as all others, to different random vertices; weights are

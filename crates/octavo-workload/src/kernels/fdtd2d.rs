@@ -1,10 +1,10 @@
 //! Electric and magnetic field on a grid, step by step (PolyBench/GPU FDTD-2D): three launches a step, blocks of 32 x
 //! 8.
 //!
-//! The first updates `ey` from `hz` and the row of `hz` above, and its first row from the source; the second `ex` from
-//! `hz` and the column left of it; the third `hz` from both, and from the column right and the row below. A wavefront
-//! has two rows of its block; one with the first row of the grid takes both ways through the first kernel. `ex` has a
-//! column and `ey` a row more than the grid.
+//! The first updates `ey` from `hz` and the row of `hz` above, and its first row from the source. The second updates
+//! `ex` from `hz` and the column left of it. The third updates `hz` from both, and from the column right and the row
+//! below. A wavefront has two rows of its block; one with the first row of the grid takes both ways through the first
+//! kernel. `ex` has a column and `ey` a row more than the grid.
 //!
 //! Scale 1 is the input of UVMSmart's benchmarks (ISCA 2019), 1200 x 1200 with five steps; PolyBench's own are 2048 x
 //! 2048 and 500.

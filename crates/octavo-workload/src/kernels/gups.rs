@@ -2,10 +2,10 @@
 //! patterns, a read and a write of eight bytes anywhere in the table.
 //!
 //! The updates follow the benchmark's own sequence: each number is the one before shifted left, with 7 added (xor) when
-//! a bit fell out, which is multiplication by x of polynomials over GF(2) modulo x^64 + x^2 + x + 1. Each thread has
-//! its own stretch of the sequence, whose first number it reads from a table that the host made, and updates the word
-//! that the low bits of each number select. Work-groups of 256 threads. Updates are not atomic: the benchmark allows
-//! that a few are lost.
+//! a bit fell out. That is multiplication by x of polynomials over GF(2) modulo x^64 + x^2 + x + 1. Each thread has its
+//! own stretch of the sequence, whose first number it reads from a table that the host made, and updates the word that
+//! the low bits of each number select. Work-groups of 256 threads. Updates are not atomic: the benchmark allows that a
+//! few are lost.
 //!
 //! The benchmark wants the largest table that fits and four updates a word; scale 1 is a table of 64 MB, this project's
 //! choice.

@@ -1,7 +1,7 @@
 //! Histogram of bytes (CUDA SDK `histogram`, 256 bins): partial histograms in local memory, then their sum.
 //!
 //! 240 work-groups of 192 threads walk the data together, a word of four bytes for each thread and turn, and count in
-//! one histogram for every 32 threads in local memory, with atomic additions; each group writes the sum of its six. A
+//! one histogram for every 32 threads in local memory, with atomic additions. Each group writes the sum of its six. A
 //! second kernel has a work-group of 256 threads for each bin, which reads that bin of all 240 partial histograms: one
 //! word on 240 lines. The host repeats both, 16 times by default, on the same data.
 //!

@@ -6,8 +6,8 @@
 //! to launch. Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges
 //! are shared.
 //!
-//! Scale 1 is the largest input that Rodinia ships, 1024 x 1024, with its pyramid height of 2; or, as `input` says, the
-//! 16384 x 16384 of the Grace Hopper study with the two steps of Rodinia's script, which the study does not name.
+//! Scale 1 is the largest input that Rodinia ships, 1024 x 1024, with its pyramid height of 2. With `input`, it is the
+//! 16384 x 16384 of the Grace Hopper study, with the two steps of Rodinia's script. The study does not name its steps.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl Hs {
     ///
     /// # Errors
     /// A side that is not a multiple of 32; a pyramid that leaves nothing of a block; steps that are not a multiple of
-    /// it, with which the program's last launch would leave out parts of the grid.
+    /// it. With such steps, the program's last launch would leave out parts of the grid.
     pub fn new(side: u64, pyramid: u32, steps: u32) -> Result<Self, OptionError> {
         let side = checked_side("side", side, SIDE_GRANULE)?;
         if !(1..=7).contains(&pyramid) {

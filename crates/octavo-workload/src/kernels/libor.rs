@@ -4,7 +4,7 @@
 //! A path follows 80 forward rates over 40 dates. The first kernel values a portfolio of 15 swaptions at the end of
 //! each path. The second does the same, keeps the rates of all dates (41 x 80 words a thread) and walks back through
 //! them for the sensitivities. The arrays are indexed by variables, so they are not registers but private memory, which
-//! lies interleaved: the same element of neighbouring threads is side by side, and an access of a wavefront is four
+//! lies interleaved. The same element of neighbouring threads is side by side, and an access of a wavefront is four
 //! lines. That memory is nearly all of the working set, so it is modelled as buffers; rates, volatilities and strikes
 //! are constant memory. Work-groups of 64.
 //!

@@ -1,15 +1,15 @@
 //! Matrix multiplication C = A x B of the AMD APP SDK, the kernel that caches tiles of A in local memory (LDS).
 //!
 //! A work-group is one wavefront of 8x8 threads; each thread computes 4x4 elements of C, the group a 32x32 tile. For
-//! every 32 columns of A the group copies a 32x32 tile of A to the LDS (four loads, each waited for), then walks the
+//! every 32 columns of A the group copies a 32x32 tile of A to the LDS (four loads, each waited for). Then it walks the
 //! 32 matching rows of B four at a time, straight from global memory. Rows of C are shared out over the groups with x
 //! fastest, so a contiguous range of groups is a band of rows: A and C are private to its GPU, B is read by all.
 //!
 //! Instructions, waits and barriers come from the compiled GCN3 kernel, which loads four rows of B in the order 0, 2,
-//! 1, 3. Of the 148,736 memory instructions and 540,928 lines that MGPUSim records for 512^3, one of each wavefront
-//! reads the work-group size from the dispatch packet, which is not managed memory and left out here, as are scalar
-//! loads of kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only;
-//! this one reads the right rows.
+//! 1, 3. MGPUSim records 148,736 memory instructions and 540,928 lines for 512^3. One of each wavefront reads the
+//! work-group size from the dispatch packet, which is not managed memory. It is left out here, as are scalar loads of
+//! kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only; this one
+//! reads the right rows.
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};

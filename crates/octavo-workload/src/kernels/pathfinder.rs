@@ -2,10 +2,10 @@
 //! rows at a time.
 //!
 //! A thread has a column. A work-group loads the costs so far of its 256 columns, those outside the grid left out, and
-//! takes `pyramid` rows: each loads the row of the grid and adds to the cheapest of three neighbours in local memory.
-//! At each row one more column at either end is out of date, so that a group stores the inner 256 - 2 `pyramid`, and
-//! groups overlap by that. Costs swap between two arrays from launch to launch. The last launch may have fewer rows:
-//! its blocks are wider, and also begin `pyramid` columns left of their place, like all blocks.
+//! takes `pyramid` rows. For each it loads the row of the grid and adds it to the cheapest of three neighbours in local
+//! memory. At each row one more column at either end is out of date, so that a group stores the inner 256 - 2
+//! `pyramid`, and groups overlap by that. Costs swap between two arrays from launch to launch. The last launch may have
+//! fewer rows: its blocks are wider, and also begin `pyramid` columns left of their place, like all blocks.
 //!
 //! Scale 1 is the input of Rodinia's script, 100,000 columns, 100 rows and a pyramid of 20; or, as `input` says, the
 //! 100,000 x 20,000 of the Grace Hopper study. Both dimensions follow the root of the scale.

@@ -2,13 +2,13 @@
 //!
 //! The circuit follows [Qiskit's definition](crate::quantum::circuit). A first launch sets the state in which all
 //! qubits are 0, a thread for each amplitude. Each gate is a launch, as a GPU back-end of Qiskit Aer does it with
-//! fusion of gates switched off: a thread takes the four amplitudes whose states differ in the gate's two qubits,
+//! fusion of gates switched off. A thread takes the four amplitudes whose states differ in the gate's two qubits,
 //! multiplies them by the gate's matrix and stores them where they were. Which lines a wavefront touches depends on the
 //! two qubits: qubits from 6 on leave its four times 64 amplitudes contiguous, lower ones interleave them. Work-groups
 //! of 1024, as Aer's. The matrices, written by the host, are read by the scalar unit.
 //!
-//! `chunk_qubits` divides the state into chunks, as Aer does with a state that is larger than a GPU (`blocking_qubits`): a
-//! gate is then a launch for each chunk, or for each two or four chunks that its qubits join.
+//! `chunk_qubits` divides the state into chunks, as Aer does with a state that is larger than a GPU
+//! (`blocking_qubits`). A gate is then a launch for each chunk, or for each two or four chunks that its qubits join.
 //!
 //! Left out: sampling of the final state, fusion, the reordering of qubits.
 //!

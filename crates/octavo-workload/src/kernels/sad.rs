@@ -1,5 +1,5 @@
-//! Sums of absolute differences for motion estimation (Parboil `sad`): how well each 4 x 4 block of a frame matches a
-//! reference frame at 33 x 33 places around it, and the same for larger blocks.
+//! Sums of absolute differences for motion estimation (Parboil `sad`). They say how well each 4 x 4 block of a frame
+//! matches a reference frame at 33 x 33 places around it, and the same for larger blocks.
 //!
 //! The first kernel has a work-group of 61 threads for each 4 x 4 block. A quarter of a wavefront copies the block to
 //! local memory. Each thread then has 18 neighbouring places, three at a time. For each three it reads six pixels of

@@ -2,10 +2,10 @@
 //! wavefront.
 //!
 //! Thread `t` computes pixel (`t mod width`, `t / width`): the sum over the mask of mask value times the input pixel
-//! that lies under it. The input is padded by mask - 1 pixels to the right and below, and as many threads are started
-//! as it has pixels, so the last ones find themselves below the image and leave at once. Every mask element is one
-//! load that is waited for before it is multiplied. The mask's address is uniform and read with scalar loads. Kernel
-//! arguments are left out.
+//! that lies under it. The input is padded by mask - 1 pixels to the right and below. As many threads are started as it
+//! has pixels, so the last ones lie below the image and leave at once. Every mask element is one load that is waited
+//! for before it is multiplied. The mask's address is uniform and read with scalar loads. Kernel arguments are left
+//! out.
 //!
 //! Published footprint 131 MB: 4142 x 4142 pixels of four bytes, padded to 4144 x 4144.
 
@@ -29,9 +29,10 @@ const LARGEST_SIDE: u64 = 1 << 18;
 /// Padded rows begin on a line, as in the benchmark's default size (254 + 2).
 const SIDE_GRANULE: u64 = LINE_BYTES / PIXEL;
 
-/// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch), in this order: the division that
-/// finds the pixel, alone and with the set-up of threads that have one; before the first load of all, of a row and of
-/// others; up to the mask element; up to the wait; after the last row; the conversion of the result.
+/// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch). First the division that finds the
+/// pixel, alone and with the set-up of threads that have one. Then what comes before the first load of all, of a row
+/// and of others. Then up to the mask element, up to the wait, and after the last row. Last the conversion of the
+/// result.
 const LOCATE: Op = Op::mix(25, 4, 0, 1);
 const SET_UP: Op = Op::mix(31, 5, 0, 2);
 const BEFORE_FIRST_LOAD: Op = Op::mix(16, 2, 0, 1);

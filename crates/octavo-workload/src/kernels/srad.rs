@@ -8,7 +8,7 @@
 //! the next.
 //!
 //! Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges are shared.
-//! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations; or, with `input`, the Grace Hopper
+//! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations. With `input`, it is the Grace Hopper
 //! study's: 20480 x 20480, 12 iterations, and an image that a kernel of its own writes first. Between iterations the
 //! host needs statistics of a part of the image: Rodinia's program copies all of it to the host, a program without
 //! copies reads that part. Rodinia's copy back, of what the host has not changed, is left out.

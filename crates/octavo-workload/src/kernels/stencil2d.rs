@@ -5,12 +5,12 @@
 //! memory (LDS), waiting for each. Then its first and last thread load the columns left and right of it, one element
 //! at a time. Then it computes from the LDS alone and stores 16 rows. The halo of the whole array is never written.
 //!
-//! Groups are numbered down the columns of the array (dimension 0 of the grid is rows), so a contiguous range of
-//! groups is a band of *columns*: nearly every page, about half a row long, is used by several GPUs.
+//! Groups are numbered down the columns of the array (dimension 0 of the grid is rows), so a contiguous range of groups
+//! is a band of *columns*. Nearly every page, about half a row long, is then used by several GPUs.
 //!
 //! Instructions, waits and the barrier come from the compiled GCN3 kernel. Of the 207 lines that MGPUSim records for a
-//! wavefront one is of the dispatch packet, from which it reads the work-group size: no managed memory, and left out
-//! here, as are scalar loads of kernel arguments.
+//! wavefront one is of the dispatch packet, from which it reads the work-group size. The packet is not managed memory.
+//! It is left out here, as are scalar loads of kernel arguments.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry,

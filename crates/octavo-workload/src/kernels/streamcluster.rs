@@ -7,10 +7,10 @@
 //! Each writes to its own row of a matrix with a column for each centre. The host then decides whether the candidate is
 //! opened, and which centres close. Work-groups of 512.
 //!
-//! The points are drawn, and the program is followed for real up to the last launch: the first centres by its random
-//! sampling, whose price is halved until there are ten, then its local search over random candidates. The host clears
-//! the matrix before each launch; that is not modelled. The search would go on for over a thousand launches; how many
-//! are made is an option.
+//! The points are drawn, and the program is followed for real up to the last launch. The first centres come from its
+//! random sampling, whose price is halved until there are ten. Its local search over random candidates follows. The
+//! host clears the matrix before each launch; that is not modelled. The search would go on for over a thousand
+//! launches; how many are made is an option.
 //!
 //! Scale 1 is Rodinia's own input: 65,536 points in 256 dimensions, 10 to 20 centres, 70 MB.
 

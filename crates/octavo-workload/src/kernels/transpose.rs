@@ -3,8 +3,8 @@
 //! A work-group is four wavefronts of 16x4 threads, each thread moves 4x4 elements, the group a tile of 64x64. Every
 //! wavefront loads 16 rows of the input's tile with four instructions, waits for the others at a barrier, and stores 16
 //! rows of the output's. Work-group (x, y) takes the tile in row x and column (x + y) mod the tiles of a row, so that
-//! groups that run together are spread over memory banks: nothing keeps a contiguous range of groups, and so a GPU,
-//! to a band of rows or columns of either matrix. Kernel arguments are left out.
+//! groups that run together are spread over memory banks. So a contiguous range of groups, as a GPU has it, is no band
+//! of rows or columns of either matrix. Kernel arguments are left out.
 //!
 //! Scale 1 is 32 MB, this project's choice, as nothing is published.
 

@@ -1,5 +1,6 @@
-//! Circuits of quantum volume, as Qiskit's class of that name defines them: layers, each with a random order of the
-//! qubits, whose first and second, third and fourth and so on are a pair; a random SU(4) on each pair.
+//! Circuits of quantum volume, as Qiskit's class of that name defines them. They consist of layers, each with a random
+//! order of the qubits. In that order the first and second, third and fourth and so on are a pair, and a random SU(4)
+//! acts on each pair.
 
 use rand::Rng;
 

@@ -313,9 +313,10 @@ impl Workload for Decode {
         steps(cursor, out, parts.steps(), |number, out| parts.stream((group / each) as usize, place, number, out));
     }
 
-    /// The tokens that are made: of which request, by which step (counted from the first of the window), which step
-    /// made the request's token before, and before which step it arrived; each unknown if it was before the window, and
-    /// the last two said of first or of further tokens only. Then the launches of a step.
+    /// The tokens that are made, one entry each: `request` is whose token it is, `made` the step that made it (counted
+    /// from the first of the window). `before` is the step that made the request's previous token, infinite for the
+    /// first in the window. `arrived` is the step before which the request arrived. It is infinite except for a first
+    /// token whose request arrived within the window. `launches` are those of a step.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
         let begins = self.planned[0].step.at;
         let mut last = std::collections::BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Language models that serve requests: decoding with a paged cache of keys and values, and mixtures of experts.
 //!
 //! [Requests](requests) arrive by the statistics of public [traces](traces); a [schedule](schedule) batches them and
-//! gives their tokens blocks of the cache; of each step, the [replay](decode) streams the weights of a [model](models),
-//! all of them or only the chosen [experts]', and the blocks. `docs/serving.md` describes all of it.
+//! gives their tokens blocks of the cache. For each step, the [replay](decode) streams the blocks and the weights of a
+//! [model](models), all of them or only the chosen [experts]'. `docs/serving.md` describes all of it.
 
 pub mod decode;
 pub mod entries;

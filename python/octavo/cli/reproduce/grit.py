@@ -60,7 +60,7 @@ def grit(
     ] = False,
     walks: Annotated[
         bool,
-        typer.Option("--walks", help="Count under GRIT which schemes misses of the second-level TLB find instead."),
+        typer.Option("--walks", help="Instead, count the scheme of each page that misses the L2 TLB, under GRIT."),
     ] = False,
     collapse_scale: Annotated[
         float | None,
@@ -181,7 +181,7 @@ def _partition(sink: Sink, study: Study, collapse_scale: float | None) -> tuple[
 
 def _walks(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
     found = walked.walks(study)
-    shown.shares(sink, "Schemes among misses of the second-level TLB, under GRIT", found.points.drop("walks"))
+    shown.shares(sink, "Schemes of the pages that miss the L2 TLB, under GRIT", found.points.drop("walks"))
     return found.root, found.to_dict()
 
 

@@ -134,7 +134,7 @@ def stream(node: Node, size: int, operation: str = "copy") -> Pattern:
 def chase(node: Node, footprint: int, stride: int, loads: int = 20_000) -> Pattern:
     """Seconds of each of `loads` dependent loads behind a walk that brings caches and TLBs to what they stay.
 
-    From strides of a page on, loads pass over the first-level cache, as the probe's do.
+    From strides of a page on, loads pass over the L1 cache, as the probe's do.
     """
     if stride >= PAGE:
         node = Node(node.name, {**node.changes, "l1.line": "64B", "l1.size": f"{LINE}B", "l1.ways": 1})

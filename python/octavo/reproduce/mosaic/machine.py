@@ -1,4 +1,4 @@
-"""(i) and (j): what a TLB miss holds up, how far the second level is, how wide the bus is; inputs of other sizes.
+"""(i) and (j): what a TLB miss holds up, how far the L2 cache is, how wide the bus is; inputs of other sizes.
 
 The publication does not say these things; the simulator that its authors published does (its shipped configuration may
 not be the one behind the figures). No machine here is chosen by the average that it leads to: all are shown.
@@ -28,7 +28,7 @@ BLOCKING = ("node.l1_tlb.on_miss=blocking",)
 (shader.cc, `memory_cycle`)."""
 UNDER_ONE_MISS = ("node.l1_tlb.on_miss=hits-under-misses", "node.l1_tlb.miss_registers=1")
 DELAY = ("node.l2.latency=95cycles",)
-"""The 85 cycles (`-rop_latency`, default of gpu-sim.cc) that each access of the second level waits in the published
+"""The 85 cycles (`-rop_latency`, default of gpu-sim.cc) that each access of the L2 cache waits in the published
 simulator, beside the 10 of the publication; data and walks alike."""
 SHIPPED_VALUES = (
     "node.clock=700MHz",
@@ -37,7 +37,7 @@ SHIPPED_VALUES = (
     "node.l1_tlb.ways=64",
 )
 """Its configuration where the publication has other values: 700 MHz, memory of 924 MHz x 4 x 4 B x 6 = 88.7 GB/s, and
-64 entries of the first-level TLB. Here, 48 banks of 64 bytes in 24 cycles are 89.6 GB/s."""
+64 entries of the L1 TLB. Here, 48 banks of 64 bytes in 24 cycles are 89.6 GB/s."""
 
 
 @dataclass(frozen=True)

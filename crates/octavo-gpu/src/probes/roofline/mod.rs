@@ -4,17 +4,17 @@
 //! GPU ρ times. So that points compare with the ceilings of `octavo-advise`, B is the bytes touched, σ·S:
 //!
 //! - operations: Q = α·B, whatever ρ is, counted as two for each multiplication with addition (`count`);
-//! - placed on the device: all of S is copied from pinned memory (`copy_seconds`, t_cp/σ of equation 3), then the kernel
-//!   runs on the GPU's memory (`seconds`, t of equation 2); performance is Q / (`seconds` + `copy_seconds`);
-//! - placed on the host: managed memory that the processor has written; the kernel runs ρ times with Q/ρ operations
-//!   each, and before each time but the first the processor writes the touched pages, which brings them back to the
-//!   host. `seconds` is the sum of the kernels alone: B·ρ bytes cross the link in it, and performance is Q / `seconds`
+//! - placed on the device: all of S is copied from pinned memory (`copy_seconds`, t_cp/σ of equation 3). Then the
+//!   kernel runs on the GPU's memory (`seconds`, t of equation 2). Performance is Q / (`seconds` + `copy_seconds`);
+//! - placed on the host: managed memory that the processor has written. The kernel runs ρ times with Q/ρ operations
+//!   each. Before each time but the first the processor writes the touched pages, which brings them back to the host.
+//!   `seconds` is the sum of the kernels alone: B·ρ bytes cross the link in it, and performance is Q / `seconds`
 //!   (equation 4).
 //!
 //! What is touched comes in runs of the driver's block (2 MiB, less where the structure is small), evenly apart, every
 //! page of a run: a fault then never brings along what is not touched. `roofline_scattered` touches the same share in
-//! single pages evenly apart, for which the driver fetches at least 64 KiB each: how far that stays below the ceilings
-//! is what they do not know of the driver.
+//! single pages evenly apart, for which the driver fetches at least 64 KiB each. The distance to the ceilings is what
+//! they do not know of the driver.
 
 mod host;
 mod structure;

@@ -6,8 +6,8 @@
 //! the size of the driver's block, since smaller ones share a block with others, fresh or not.
 //!
 //! Ping-pong comes last. From release 590 on, once the driver has seen processors compete for pages, it lengthens the
-//! lapse within which it counts migrations as competition, up to half a second (`adjust_thrashing_lapse` in NVIDIA's
-//! open kernel modules), for the rest of the process.
+//! lapse within which it counts migrations as competition. The lapse grows up to half a second and stays so for the
+//! rest of the process (`adjust_thrashing_lapse` in NVIDIA's open kernel modules).
 
 mod advise;
 mod bench;

@@ -49,9 +49,9 @@ pub trait Eviction: Send {
         false
     }
 
-    /// `page`, which takes up a frame of the memory `holder`, was accessed this many times since it was last told of
-    /// it; told in the order of last accesses, before anything that can make room. Only if it
-    /// [wants](Eviction::wants_accesses) that; a use unless implemented otherwise.
+    /// `page`, which takes up a frame of the memory `holder`, was accessed this many `times` since the last call for
+    /// it. Calls come in the order of last accesses, before anything that can make room, and only if the evictor
+    /// [wants](Eviction::wants_accesses) them. Unless implemented otherwise, an access counts as a use.
     fn accessed(&mut self, holder: MemoryId, page: PageId, times: u32, memory: &Residency<'_>) {
         _ = times;
         self.used(holder, page, memory);

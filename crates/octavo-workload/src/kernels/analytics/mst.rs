@@ -2,7 +2,7 @@
 //! again.
 //!
 //! Kernels: `start` writes each vertex's own number and no best edge. A round is `find`, `hook` and `flatten`. `find`
-//! goes through all rows, edge-balanced: neighbours, weights, the labels of both ends; where these differ, the row's
+//! goes through all rows, edge-balanced: neighbours, weights, the labels of both ends; Where these differ, the row's
 //! lightest edge joins the best one of its tree by an atomic minimum of weight and the other tree's label, eight bytes.
 //! `hook`: the root of each tree loads its best edge and that of the tree it leads to, and hangs itself there; where
 //! two chose each other, the lower stays. What it chose stays behind: the forest is all that was chosen by those that

@@ -8,9 +8,9 @@ use crate::kernels::matrix::ELEMENT_BYTES;
 
 /// `transpose_tensor`: one thread an element of the output.
 ///
-/// A thread splits its id into one index for each axis, writing them to its part of one index buffer, copies them in
-/// the input's order to the other, and combines those into the input's offset. The two index buffers are as large as
-/// the tensor times its axes and make up most of the layer's footprint and of this kernel's traffic.
+/// A thread splits its id into one index for each axis, and writes them to its part of one index buffer. It copies them
+/// in the input's order to the other buffer, and combines those into the input's offset. The two index buffers are as
+/// large as the tensor times its axes and make up most of the layer's footprint and of this kernel's traffic.
 #[derive(Debug)]
 pub struct Transpose {
     from: u64,

@@ -78,8 +78,8 @@ impl Larger<'_> {
         self.sad.sums.at(array * PADDED + 2 * pair, PIXEL)
     }
 
-    /// Sizes lie one after another: of a macroblock there is one array for 16 x 16, two each for 16 x 8 and 8 x 16,
-    /// four for 8 x 8, eight each for 8 x 4 and 4 x 8, and 16 for 4 x 4.
+    /// Sizes lie one after another. A macroblock has one array for 16 x 16, two each for 16 x 8 and 8 x 16, and four
+    /// for 8 x 8. It has eight each for 8 x 4 and 4 x 8, and 16 for 4 x 4.
     fn arrays(&self) -> Vec<Arrays> {
         let (count, own) = (self.sad.macroblocks(), self.macroblock);
         match self.merge {
