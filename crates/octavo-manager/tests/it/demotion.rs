@@ -2,8 +2,9 @@
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
-    Access, Allocation, CounterNotification, CounterSpec, Event, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId,
-    MemoryMask, Mode, PageId, PageRun, Plan, PlanClass, ProcessorId, SystemConfig, SystemTable, Topology,
+    Access, Allocation, CounterNotification, CounterSpec, Demotion, Event, HOST_MEMORY, Kind, Manager, MemoryConfig,
+    MemoryId, MemoryMask, Mode, Occupancy, PageId, PageRun, Plan, PlanClass, ProcessorId, SystemConfig, SystemTable,
+    Topology,
 };
 use octavo_units::{Bytes, Time};
 
@@ -223,6 +224,17 @@ fn nobody_lends_what_it_has_in_reserve() {
     }
 }
 
+/// GPU 1 has two pages that it can remove, of which one is its reserve: it takes one of two that leave together.
+#[test]
+fn what_a_lender_removes_for_one_block_counts_no_more_for_the_next() {
+    let mut manager = lenders(2, &[2, 2]);
+    (0..4).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!([0, 1].map(|page| manager.page(PageId(page)).owner), [MemoryId::gpu(1); 2]);
+    let mut plans = Vec::new();
+    handle(&mut manager, Event::Capacity { memory: MemoryId::gpu(0), pages: 0 }, &mut plans);
+    assert_eq!(copies(&plans), [["copy 2 gpu0 gpu1 eviction", "copy 3 gpu0 host eviction"]]);
+}
+
 #[test]
 fn a_reserve_of_more_than_half_of_a_gpu_can_be_refused() {
     // Of 4 and 8 pages of 2 MiB: two are half of the smaller memory.
@@ -334,6 +346,23 @@ fn half_of_a_batch_comes_by_way_of_a_neighbour() {
 }
 
 #[test]
+fn a_batch_comes_straight_unless_it_is_to_come_by_way_of_neighbours() {
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ("none", "{}"), &[100, 100]);
+    assert_eq!(batch(&mut manager, &[0, 32])[1], ["copy 32 host gpu0 migration", "wake gpu0 32"]);
+    let mut manager = with_lanes("{}", ("none", "{}"), &[100, 100]).with_demotion(Box::new(Lends));
+    assert_eq!(batch(&mut manager, &[0, 32])[1], ["copy 32 host gpu0 migration", "wake gpu0 32"]);
+}
+
+/// Would lend its second GPU's link, and says nothing else.
+struct Lends;
+
+impl Demotion for Lends {
+    fn lender(&mut self, _to: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> Option<MemoryId> {
+        Some(MemoryId::gpu(1))
+    }
+}
+
+#[test]
 fn a_whole_block_makes_the_detour() {
     let options = r#"{"reserve": "0B", "parallel_fetch": true}"#;
     let mut manager = with_lanes(options, ("tree", r#"{"threshold": 1}"#), &[100, 100]);
@@ -400,6 +429,18 @@ fn more_borrowers_than_lenders_fall_back_to_the_local_path_and_are_counted() {
     let plans = by(&mut manager, 1, 6 * 32);
     assert_eq!(shown(&plans, "224")[0], "copy 224x32 host gpu1 prefetch");
     assert_eq!(manager.statistics().fell_back, 32);
+}
+
+#[test]
+fn where_nobody_lends_memory_nothing_falls_back_to_the_local_path() {
+    let config = MemoryConfig {
+        prefetch: choice("multi-path", r#"{"blocks": 1, "stride": 1}"#),
+        page_size: Bytes(64 << 10),
+        ..MemoryConfig::default()
+    };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![64, 64])).unwrap());
+    assert_eq!(batch(&mut manager, &[0])[1..], [["copy 32x32 host gpu0 prefetch"]]);
+    assert_eq!(manager.statistics().fell_back, 0);
 }
 
 #[test]

@@ -296,6 +296,17 @@ fn a_full_memory_that_evicts_nothing_is_out_of_memory() {
 }
 
 #[test]
+fn a_full_memory_that_evicts_is_not_out_of_memory_while_its_page_is_busy() {
+    let mut manager = Manager::new(&placement("on-touch", "{}"), &Topology::of(vec![1])).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Time::ZERO, Event::Allocate(run(0, 2).into()), &mut plans);
+    let write = |page| crate::common::fault(0, page, octavo_manager::Access::Write);
+    manager.handle(Time::ZERO, Event::Faults(&[write(0)]), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[write(1)]), &mut plans);
+    assert_eq!((plans.len(), manager.out_of_memory()), (1, None), "page 1 waits until page 0 has come");
+}
+
+#[test]
 fn a_memory_that_is_about_to_be_emptied_is_not_out_of_memory() {
     let config = MemoryConfig { eviction: choice("none", "{}"), ..placement("on-touch", "{}") };
     let mut manager = Manager::new(&config, &Topology::of(vec![1, 1])).unwrap();

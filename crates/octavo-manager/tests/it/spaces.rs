@@ -175,6 +175,18 @@ fn a_space_gives_up_what_its_own_evictor_says() {
     }
 }
 
+/// Who reports accesses asks once, before the space has memory and an evictor.
+#[test]
+fn a_space_whose_evictor_counts_accesses_asks_for_them_from_the_start() {
+    let config = MemoryConfig { sharing: Choice::named("quota"), ..MemoryConfig::default() };
+    for (eviction, wanted) in [("lfu-block", true), ("lru-block", false)] {
+        let spaces = [SpaceConfig::default(), own(None, Some(eviction)), own(None, Some("lru-block"))];
+        let manager = Manager::new(&config, &Topology::of(vec![16])).unwrap();
+        let manager = manager.with_spaces(&config, &spaces).unwrap();
+        assert_eq!(manager.wants_accesses(), wanted, "{eviction}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let refusal = |config: &MemoryConfig, space: SpaceConfig| {

@@ -129,3 +129,32 @@ impl Demotion for SpareMemory {
         harvesters > self.harvests.len() - harvesters
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_gpus(count: usize) -> SpareMemory {
+        SpareMemory { options: Options::default(), reserve: 0, next: 0, harvests: vec![false; count] }
+    }
+
+    #[test]
+    fn it_is_crowded_while_more_gpus_borrow_than_lend() {
+        let mut three = of_gpus(3);
+        let mut left = |from: usize, to: MemoryId| {
+            three.left(MemoryId::gpu(from), to);
+            three.crowded()
+        };
+        assert!(!left(0, MemoryId::gpu(2)), "one of three borrows");
+        assert!(left(1, HOST_MEMORY), "two of three do: what goes to the host found no room elsewhere");
+        assert!(!left(1, MemoryId::gpu(0)), "the first lends now");
+    }
+
+    #[test]
+    fn it_is_not_crowded_while_as_many_gpus_lend_as_borrow() {
+        let mut two = of_gpus(2);
+        assert!(!two.crowded());
+        two.left(MemoryId::gpu(0), MemoryId::gpu(1));
+        assert!(!two.crowded());
+    }
+}

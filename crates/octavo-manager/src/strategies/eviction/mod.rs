@@ -9,6 +9,8 @@ mod queue;
 mod random_page;
 mod recency;
 mod sequential_local;
+#[cfg(test)]
+mod tests;
 mod tree_neighborhood;
 mod whole_block;
 

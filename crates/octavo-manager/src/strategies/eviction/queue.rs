@@ -133,6 +133,16 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_is_used_again_right_after_the_oldest_was_looked_for_is_the_newest() {
+        let mut queue = UseQueue::default();
+        queue.grow(3);
+        [0, 1, 2].into_iter().for_each(|key| queue.push(key, |_| true));
+        assert_eq!(queue.pop(), Some(0));
+        queue.push(1, |_| true);
+        assert_eq!([queue.pop(), queue.pop(), queue.pop()], [Some(2), Some(1), None]);
+    }
+
+    #[test]
     fn order_outlasts_stamps_that_run_out() {
         let mut queue = UseQueue::default();
         queue.grow(4);

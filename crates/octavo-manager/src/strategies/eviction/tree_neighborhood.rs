@@ -178,6 +178,12 @@ mod tests {
         assert_eq!(stay(8, 0b1010_1000, 0xff, 3), 0);
     }
 
+    /// Leaf 5 leaves, and one of the four leaves of the upper half stays: it goes, too. The lower half is full.
+    #[test]
+    fn the_upper_half_is_emptied_though_the_lower_half_stays() {
+        assert_eq!(stay(8, 0b0110_1111, 0xff, 5), 0b0000_1111);
+    }
+
     #[test]
     fn what_is_busy_stays_and_counts() {
         assert_eq!(stay(4, 0b1101, 0b0101, 0), 0b1100);

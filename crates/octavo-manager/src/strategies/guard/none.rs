@@ -49,3 +49,14 @@ impl ThrashingGuard for NoGuard {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_watches_nothing_keeps_no_page_and_waits_for_no_time() {
+        assert!(!NoGuard.watches() && !NoGuard.keeps(PageId(3)));
+        assert_eq!(NoGuard.deadline(), None);
+    }
+}

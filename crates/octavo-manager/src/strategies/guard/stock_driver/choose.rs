@@ -101,3 +101,106 @@ impl Situation<'_, '_> {
         linked && self.context.can_map(processor, place)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::{Bytes, Time};
+
+    use super::*;
+    use crate::contract::geometry::Geometry;
+    use crate::contract::ids::HOST_MEMORY;
+    use crate::contract::masks::MemoryMask;
+    use crate::contract::topology::{FastLinks, Reach, Topology};
+    use crate::memories::frames::Frames;
+    use crate::pages::Pages;
+    use crate::strategies::context::Charges;
+    use crate::strategies::guard::stock_driver::page::Pin;
+
+    const GPU: [ProcessorId; 3] = [ProcessorId::gpu(0), ProcessorId::gpu(1), ProcessorId::gpu(2)];
+    const AT: [MemoryId; 3] = [MemoryId::gpu(0), MemoryId::gpu(1), MemoryId::gpu(2)];
+
+    /// A fault of a processor on a page that lies in `owner`.
+    struct Case<'a> {
+        topology: &'a Topology,
+        fighters: &'a [ProcessorId],
+        owner: MemoryId,
+        links: LinksThere,
+        preferred: Option<MemoryId>,
+    }
+
+    impl Case<'_> {
+        fn choose(&self, requester: ProcessorId, favoured: bool, pin: Option<MemoryId>) -> Choice {
+            let &Case { topology, owner, links, preferred, .. } = self;
+            let fight = Fight {
+                fighters: self.fighters.iter().copied().fold(ProcessorMask::EMPTY, ProcessorMask::with),
+                favoured: Some(requester).filter(|_| favoured),
+                pin: pin.map(|at| Pin { at, until: None }),
+                ..Fight::default()
+            };
+            let geometry = Geometry { gpus: topology.gpus(), page_size: Bytes(4 << 10) };
+            let context = Context {
+                now: Time::ZERO,
+                decider: None,
+                pages: &mut Pages::new(geometry, topology.memories.len()),
+                frames: &Frames::new(topology),
+                was_full: MemoryMask::EMPTY,
+                reach: &topology.reach,
+                fast: &topology.fast,
+                charges: &mut Charges::default(),
+            };
+            let context = &context;
+            Situation { requester, owner, preferred, fight: &fight, pin_threshold: 10, links, context }.choose()
+        }
+    }
+
+    /// The host fights as well and does not reach the GPU that the page should be with.
+    #[test]
+    fn the_processor_that_advice_prefers_gets_a_pinned_page_when_it_is_favoured() {
+        let topology = &Topology::unlimited(2);
+        let (fighters, preferred) = (&[HOST, GPU[0], GPU[1]], Some(AT[0]));
+        let case = Case { topology, fighters, owner: HOST_MEMORY, links: LinksThere::None, preferred };
+        assert_eq!(case.choose(GPU[0], false, Some(HOST_MEMORY)), Choice::Throttle);
+        assert_eq!(case.choose(GPU[0], true, Some(HOST_MEMORY)), Choice::Pin(AT[0]));
+        assert_eq!(case.choose(GPU[0], false, Some(AT[0])), Choice::Pin(AT[0]), "it is there");
+        assert_eq!(case.choose(GPU[1], false, Some(HOST_MEMORY)), Choice::Pin(HOST_MEMORY), "others map it");
+    }
+
+    #[test]
+    fn a_pinned_page_goes_to_the_favoured_and_is_mapped_by_those_who_can() {
+        let topology = &Topology::unlimited(2);
+        let (owner, links, preferred) = (HOST_MEMORY, LinksThere::None, None);
+        let case = Case { topology, fighters: &GPU[..2], owner, links, preferred };
+        assert_eq!(case.choose(GPU[1], true, Some(AT[0])), Choice::Pin(AT[1]));
+        assert_eq!(case.choose(GPU[1], false, Some(AT[0])), Choice::Pin(AT[0]));
+        let case = Case { fighters: &[HOST, GPU[0]], ..case };
+        assert_eq!(case.choose(HOST, false, Some(AT[0])), Choice::Throttle, "the host does not reach it");
+    }
+
+    /// GPUs 1 and 2 do not reach each other. Both reach GPU 0 and the host: the favoured one's links decide.
+    #[test]
+    fn a_common_place_is_the_closest_that_all_who_fight_can_map() {
+        let reach = |own: usize| MemoryMask::HOSTS.with(AT[0]).with(AT[own]);
+        let reach = Reach::new(vec![MemoryMask::HOSTS, reach(0), reach(1), reach(2)]);
+        let to_host = MemoryMask::only(HOST_MEMORY);
+        for (fast, expected) in [(MemoryMask::EMPTY, AT[0]), (to_host, HOST_MEMORY), (to_host.with(AT[0]), AT[0])] {
+            let none = MemoryMask::EMPTY;
+            let fast = FastLinks::new(vec![none, none, fast, none]);
+            let topology = &Topology { reach: reach.clone(), fast, ..Topology::unlimited(3) };
+            let (owner, links, preferred) = (HOST_MEMORY, LinksThere::Node, None);
+            let case = Case { topology, fighters: &GPU[1..], owner, links, preferred };
+            assert_eq!(case.choose(GPU[1], true, Some(AT[2])), Choice::Pin(expected), "{topology:?}");
+        }
+    }
+
+    #[test]
+    fn links_between_gpus_are_fast_and_lead_neither_to_the_host_nor_from_it() {
+        let topology = &Topology::unlimited(2).coherent();
+        let case = |fighters, owner| {
+            let case = Case { topology, fighters, owner, links: LinksThere::Gpus, preferred: None };
+            case.choose(GPU[1], false, None)
+        };
+        assert_eq!(case(&GPU[..2], AT[0]), Choice::Pin(AT[0]));
+        assert_eq!(case(&GPU[..2], HOST_MEMORY), Choice::Throttle);
+        assert_eq!(case(&[HOST, GPU[1]], AT[0]), Choice::Throttle);
+    }
+}
