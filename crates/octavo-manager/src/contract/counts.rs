@@ -234,4 +234,11 @@ mod tests {
         let found = ["stops", "turns.left", "turns", "turns.up", "stops.left"].map(|path| counts.get(path));
         assert_eq!(found, [Some(2), Some(0), None, None, None]);
     }
+
+    #[test]
+    fn what_seldom_happens_is_listed_only_where_it_did() {
+        let listed = serde_json::to_value(Statistics { populated: 3, ..Statistics::default() }).unwrap();
+        assert_eq!((&listed["populated"], &listed["migrations"]), (&3.into(), &0.into()));
+        assert!(listed.get("staged").is_none(), "{listed}");
+    }
 }

@@ -19,6 +19,14 @@ pub struct Fault {
     pub access: Access,
 }
 
+#[cfg(test)]
+impl Fault {
+    /// A GPU's load.
+    pub(crate) fn load(gpu: usize, page: u32) -> Self {
+        Self { processor: ProcessorId::gpu(gpu), page: PageId(page), access: Access::Read }
+    }
+}
+
 /// A hardware access counter reached its threshold: `processor` fetched that many lines of `page`'s counter group
 /// from another processor's memory since the group's counter was last cleared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

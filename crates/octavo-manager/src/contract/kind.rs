@@ -94,3 +94,19 @@ pub struct Advice {
     /// Whether the pages are mostly read, so that every reader should have a copy.
     pub read_mostly: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_can_touch_all_but_device_memory() {
+        let touched = Kind::ALL.into_iter().filter(|kind| kind.on_host());
+        assert_eq!(touched.collect::<Vec<_>>(), [Kind::Managed, Kind::System, Kind::Pinned]);
+    }
+
+    #[test]
+    fn a_kind_is_written_as_users_type_it() {
+        assert_eq!(Kind::ALL.map(|kind| kind.to_string()), ["managed", "system", "device", "pinned"]);
+    }
+}

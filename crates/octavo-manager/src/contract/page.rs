@@ -110,3 +110,18 @@ impl PageView {
         Self { owner: memory, resident: MemoryMask::only(memory), ..Self::on_the_host_alone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_backed_if_a_gpu_and_the_host_have_it() {
+        let (host, gpu) = (PageView::on_the_host_alone(), PageView::on_a_gpu_alone(0));
+        let and = |other| PageView { resident: gpu.resident.with(other), ..gpu };
+        assert!(and(MemoryId::host(0)).backed());
+        for alone in [host, gpu, and(MemoryId::gpu(1))] {
+            assert!(!alone.backed(), "{alone:?}");
+        }
+    }
+}

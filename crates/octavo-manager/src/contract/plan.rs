@@ -260,3 +260,16 @@ impl Step {
         woken.into_iter().flat_map(|(processor, pages)| pages.iter().map(move |page| (processor, page)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_is_one_more_leaves_its_source_what_it_was() {
+        use Cause::{Duplication, Eviction, Migration, Prefetch, RemoteMap, Staging, WriteBack, WriteCollapse};
+        let all = [Migration, RemoteMap, Duplication, WriteCollapse, Eviction, Prefetch, WriteBack, Staging];
+        let kept: Vec<Cause> = all.into_iter().filter(|cause| cause.keeps_source()).collect();
+        assert_eq!(kept, [Duplication, WriteBack, Staging]);
+    }
+}

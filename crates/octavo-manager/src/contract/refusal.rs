@@ -76,3 +76,16 @@ impl Step {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::{HOST_MEMORY, PageId};
+
+    #[test]
+    fn of_a_step_of_which_no_page_is_done_nothing_is() {
+        let release = |count| Step::Release { memory: HOST_MEMORY, pages: PageRun { first: PageId(7), count } };
+        let part = |pages| Prefix { steps: 0, pages }.part(&release(4));
+        assert_eq!([0, 1, 4].map(part), [None, Some(release(1)), Some(release(4))]);
+    }
+}

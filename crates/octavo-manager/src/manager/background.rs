@@ -146,3 +146,63 @@ impl Manager {
         self.scratch.given_up = given_up;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_registry::Choice;
+
+    use super::*;
+    use crate::contract::event::{Event, Fault};
+    use crate::contract::ids::{ProcessorId, SpaceId};
+    use crate::contract::kind::Advice;
+    use crate::contract::masks::{MemoryMask, ProcessorMask};
+    use crate::contract::page::PageView;
+    use crate::contract::topology::Topology;
+    use crate::strategies::config::{MemoryConfig, built};
+    use crate::strategies::decision::{Decision, Unsubscribe};
+    use crate::strategies::policies::{Policies, Policy};
+    use crate::strategies::prefetch::PREFETCHERS;
+
+    const LEFT: MemoryId = MemoryId::gpu(1);
+
+    /// Gives up what GPU 1 has of these pages when a kernel ends.
+    struct GivesUp(Vec<PageId>);
+
+    impl Placement for GivesUp {
+        fn on_fault(&mut self, _fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
+            Decision::Migrate
+        }
+
+        fn on_kernel_end(&mut self, _end: &KernelEnd, _context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
+            given_up.extend(self.0.iter().map(|&page| Unsubscribe { page, memories: MemoryMask::only(LEFT) }));
+        }
+    }
+
+    /// Two GPUs have replicas of two managed pages: stores to the first are broadcast, the second is only read. Which
+    /// pages GPU 1 loses at the end of a kernel, if the placements of managed memory and of the operating system's give
+    /// these up.
+    fn lost(managed: &[PageId], system: &[PageId]) -> Vec<PageId> {
+        let (broadcast, read) = (PageId(0), PageId(1));
+        let config = MemoryConfig { placement: Choice::named("gps"), ..MemoryConfig::default() };
+        let mut manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
+        manager.happens(Event::Allocate(PageRun { first: broadcast, count: 2 }.into()));
+        let advice = Advice { read_mostly: true, ..Advice::default() };
+        manager.happens(Event::Advise { pages: PageRun::one(read), advice });
+        [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().for_each(|(gpu, page)| manager.reads(gpu, page));
+        let policy = |pages: &[PageId]| Policy {
+            placement: Box::new(GivesUp(pages.to_vec())),
+            prefetch: built(&PREFETCHERS, &Choice::named("none"), &manager.geometry()).unwrap(),
+        };
+        manager.policies = Policies::new(policy(managed), policy(system)).unwrap();
+        let gpus = ProcessorMask::only(ProcessorId::gpu(1));
+        manager.happens(Event::KernelEnd(KernelEnd { space: SpaceId(0), gpus }));
+        [broadcast, read].into_iter().filter(|&page| !manager.page(page).resident.contains(LEFT)).collect()
+    }
+
+    #[test]
+    fn a_placement_gives_up_replicas_of_its_own_pages_whose_stores_are_broadcast() {
+        let both = [PageId(0), PageId(1)];
+        assert_eq!(lost(&both, &[]), [PageId(0)]);
+        assert_eq!(lost(&[], &both), []);
+    }
+}

@@ -107,3 +107,24 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_registry::Choice;
+    use octavo_units::Time;
+
+    use super::*;
+    use crate::contract::event::{Event, Fault};
+    use crate::contract::topology::Topology;
+    use crate::strategies::config::MemoryConfig;
+
+    #[test]
+    fn a_page_on_its_way_or_with_stores_that_are_broadcast_is_not_compacted() {
+        let config = MemoryConfig { placement: Choice::named("gps"), ..MemoryConfig::default() };
+        let mut manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
+        manager.happens(Event::Allocate(PageRun { first: PageId(0), count: 3 }.into()));
+        [(0, 0), (0, 1), (1, 1)].into_iter().for_each(|(gpu, page)| manager.reads(gpu, page));
+        manager.handle(Time::ZERO, Event::Faults(&[Fault::load(0, 2)]), &mut Vec::new());
+        assert_eq!([0, 1, 2].map(|page| manager.can_be_compacted(PageId(page))), [true, false, false]);
+    }
+}

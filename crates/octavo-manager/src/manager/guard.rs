@@ -79,3 +79,65 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_registry::Choice;
+
+    use super::*;
+    use crate::contract::event::{Allocation, Event};
+    use crate::contract::ids::ProcessorId;
+    use crate::contract::kind::Advice;
+    use crate::contract::masks::ProcessorMask;
+    use crate::contract::plan::Step;
+    use crate::contract::topology::Topology;
+    use crate::strategies::config::MemoryConfig;
+    use crate::strategies::guard::strict::Strict;
+    use crate::strategies::system::SystemConfig;
+
+    const SYSTEM: PageId = PageId(600);
+
+    /// Two GPUs, four managed pages on the host and one of the operating system's memory.
+    fn manager(placement: &str) -> Manager {
+        let placement = Choice::named(placement);
+        let system = SystemConfig { placement: placement.clone(), ..SystemConfig::default() };
+        let config = MemoryConfig { placement, system, ..MemoryConfig::default() };
+        let mut manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
+        manager.happens(Event::Allocate(PageRun { first: PageId(0), count: 4 }.into()));
+        manager.happens(Event::Allocate(Allocation { kind: Kind::System, ..PageRun::one(SYSTEM).into() }));
+        manager
+    }
+
+    #[test]
+    fn the_guard_is_asked_about_managed_pages_with_one_copy_that_are_not_mostly_read() {
+        let mut manager = manager("duplication");
+        let untouched = Allocation { populated: false, ..PageRun::one(PageId(700)).into() };
+        manager.happens(Event::Allocate(untouched));
+        let advice = Advice { read_mostly: true, ..Advice::default() };
+        manager.happens(Event::Advise { pages: PageRun::one(PageId(2)), advice });
+        (0..2).for_each(|gpu| manager.reads(gpu, 1));
+        manager.memory.guard = Some(Box::new(Strict(Vec::new())));
+        for (page, asked) in [(0, true), (1, false), (2, false), (SYSTEM.0, false), (700, false)] {
+            let (hint, _) = manager.hint(&Fault::load(0, page));
+            assert_eq!(hint != Hint::Pass, asked, "page {page}");
+        }
+    }
+
+    #[test]
+    fn managed_pages_that_no_plan_holds_are_unpinned() {
+        let mut manager = manager("first-touch");
+        // GPU 1 maps pages of GPU 0; one of these mappings is still to be made.
+        for page in [0, 1, SYSTEM.0] {
+            manager.reads(0, page);
+        }
+        [0, SYSTEM.0].into_iter().for_each(|page| manager.reads(1, page));
+        let mut plans = Vec::new();
+        manager.handle(Time::ZERO, Event::Faults(&[Fault::load(1, 1)]), &mut plans);
+        plans.clear();
+        manager.memory.guard = Some(Box::new(Strict(vec![PageId(0), PageId(1), SYSTEM])));
+        manager.ask_what_to_unpin(&mut plans);
+        let steps: Vec<Step> = plans.into_iter().flat_map(|plan| plan.steps).collect();
+        let processors = ProcessorMask::only(ProcessorId::gpu(1));
+        assert_eq!(steps, [Step::Invalidate { processors, pages: PageRun::one(PageId(0)) }]);
+    }
+}

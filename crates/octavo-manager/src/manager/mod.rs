@@ -31,6 +31,8 @@ use octavo_units::Time;
 
 use crate::contract::counts::Statistics;
 use crate::contract::error::ConfigError;
+#[cfg(test)]
+use crate::contract::event::{Event, Fault};
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
@@ -264,5 +266,23 @@ impl Manager {
         };
         manager.note_failure(None);
         Ok(manager)
+    }
+}
+
+#[cfg(test)]
+impl Manager {
+    /// Something happens, and all plans are done at once.
+    fn happens(&mut self, event: Event<'_>) {
+        let mut plans = Vec::new();
+        self.handle(Time::ZERO, event, &mut plans);
+        while !plans.is_empty() {
+            let plan = plans.remove(0);
+            self.complete(Time::ZERO, plan.id, &mut plans);
+        }
+    }
+
+    /// A GPU reads a page, and all plans are done at once.
+    fn reads(&mut self, gpu: usize, page: u32) {
+        self.happens(Event::Faults(&[Fault::load(gpu, page)]));
     }
 }

@@ -306,3 +306,31 @@ impl Manager {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_registry::Choice;
+
+    use super::*;
+    use crate::contract::event::Event;
+    use crate::contract::ids::PageRun;
+    use crate::contract::topology::Topology;
+    use crate::strategies::config::MemoryConfig;
+    use crate::strategies::guard::strict::Strict;
+
+    #[test]
+    fn pages_that_are_fought_over_bring_nothing_and_are_not_brought() {
+        let config = MemoryConfig { prefetch: Choice::named("sequential-local"), ..MemoryConfig::default() };
+        let mut manager = Manager::new(&config, &Topology::unlimited(1)).unwrap();
+        manager.happens(Event::Allocate(PageRun { first: PageId(0), count: 1024 }.into()));
+        manager.memory.guard = Some(Box::new(Strict(vec![PageId(515), PageId(530)])));
+        let mut beside = |demanded: &[u32]| {
+            let mut faulted = BlockMap::EMPTY;
+            demanded.iter().for_each(|page| faulted.insert(page - 512));
+            manager.what_else(&Fault::load(0, demanded[0]), (faulted, MemoryMask::EMPTY))
+        };
+        assert_eq!(beside(&[515]), []);
+        let rest = [528, 529].into_iter().chain(531..535).chain(536..544);
+        assert_eq!(beside(&[515, 535]), rest.map(PageId).collect::<Vec<_>>(), "64 KiB around page 535");
+    }
+}

@@ -1,9 +1,9 @@
 //! Advice decides before the placement strategy does, as in the stock driver; prefetch calls bring pages.
 
-use crate::common::{Node, fault, placement};
+use crate::common::{Node, choice, fault, placement};
 use octavo_manager::{
-    Access, Advice, CounterNotification, Event, Fault, HOST, HOST_MEMORY, MemoryMask, PLACEMENTS, PageId, PageRun,
-    ProcessorId, ProcessorMask, Topology,
+    Access, Advice, Allocation, CounterNotification, Event, Fault, HOST, HOST_MEMORY, MemoryConfig, MemoryMask,
+    PLACEMENTS, PageId, PageRun, ProcessorId, ProcessorMask, Topology,
 };
 use octavo_units::Time;
 
@@ -61,9 +61,35 @@ fn pages_that_are_mostly_read_are_replicated_and_collapse_at_a_write() {
         assert_eq!(node.manager.page(PageId(3)).resident, MemoryMask(0b111), "{name}");
         node.write(1, 3);
         assert_eq!(node.manager.page(PageId(3)).resident, MemoryMask::only(GPU1.memory()), "{name}");
-        let brought = node.event(Event::Prefetch { pages: PageRun { first: PageId(3), count: 2 }, to: GPU0.memory() });
+        let wish = Event::Prefetch { pages: PageRun { first: PageId(3), count: 2 }, to: GPU0.memory() };
+        let brought = node.event(wish);
         assert!(brought.contains(&"copy 3 gpu1 gpu0 duplication".to_owned()), "{name}: {brought:?}");
+        assert!(node.event(wish).is_empty(), "{name}: they are there");
     }
+}
+
+#[test]
+fn a_prefetch_call_makes_untouched_pages_though_they_are_mostly_read() {
+    let mut node = Node::new(&placement("on-touch", "{}"));
+    let pages = PageRun { first: PageId(3000), count: 2 };
+    let advice = Advice { read_mostly: true, ..Advice::default() };
+    node.event(Event::Allocate(Allocation { advice, populated: false, ..pages.into() }));
+    let made = node.event(Event::Prefetch { pages, to: GPU0.memory() });
+    assert_eq!(made, ["populate 3000x2 gpu0", "map gpu0 3000x2 -> gpu0 rw"]);
+    assert_eq!(node.manager.statistics().prefetched, 2);
+}
+
+#[test]
+fn pages_that_should_be_elsewhere_are_not_brought_along() {
+    let prefetch = choice("sequential-local", "{}");
+    let mut node = Node::new(&MemoryConfig { prefetch, ..placement("on-touch", "{}") });
+    for (first, gpu) in [(4, GPU1), (8, GPU0)] {
+        let advice = Advice { preferred: Some(gpu.memory()), ..Advice::default() };
+        node.event(Event::Advise { pages: PageRun { first: PageId(first), count: 4 }, advice });
+    }
+    node.read(0, 0);
+    let here = (0..20).filter(|&page| node.manager.page(PageId(page)).owner == GPU0.memory());
+    assert_eq!(here.collect::<Vec<_>>(), (0..4).chain(8..16).collect::<Vec<_>>());
 }
 
 #[test]

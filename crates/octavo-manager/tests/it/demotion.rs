@@ -2,9 +2,9 @@
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
-    Access, Allocation, CounterNotification, CounterSpec, Demotion, Event, HOST_MEMORY, Kind, Manager, MemoryConfig,
-    MemoryId, MemoryMask, Mode, Occupancy, PageId, PageRun, Plan, PlanClass, ProcessorId, SystemConfig, SystemTable,
-    Topology,
+    Access, Advice, Allocation, CounterNotification, CounterSpec, Demotion, Event, HOST_MEMORY, Kind, Manager,
+    MemoryConfig, MemoryId, MemoryMask, Mode, Occupancy, PageId, PageRun, Plan, PlanClass, PrefetchPlan, ProcessorId,
+    SystemConfig, SystemTable, Topology,
 };
 use octavo_units::{Bytes, Time};
 
@@ -304,8 +304,14 @@ fn victims_leave_for_the_neighbour_ahead_of_need() {
 
 /// Three GPUs with so many pages of 64 KiB, two blocks of 32 pages for each megabyte, and these strategies.
 fn with_lanes(demotion: &str, prefetch: (&str, &str), gpus: &[u32]) -> Manager {
+    with_plans(PrefetchPlan::Shared, demotion, prefetch, gpus)
+}
+
+/// The same, where this plan brings what is prefetched.
+fn with_plans(prefetch_plan: PrefetchPlan, demotion: &str, prefetch: (&str, &str), gpus: &[u32]) -> Manager {
     let (demotion, prefetch) = (choice("spare-memory", demotion), choice(prefetch.0, prefetch.1));
-    let config = MemoryConfig { demotion, prefetch, page_size: Bytes(64 << 10), ..MemoryConfig::default() };
+    let page_size = Bytes(64 << 10);
+    let config = MemoryConfig { demotion, prefetch, prefetch_plan, page_size, ..MemoryConfig::default() };
     let mut manager = Manager::new(&config, &Topology::of(gpus.to_vec())).unwrap();
     manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 32 * 8 }.into()), &mut Vec::new());
     manager
@@ -374,6 +380,18 @@ fn a_whole_block_makes_the_detour() {
         "wake gpu0 32",
     ];
     assert_eq!(batch(&mut manager, &[0, 32])[1], expected);
+    // By plans of their own, the other pages make it as well.
+    let mut manager = with_plans(PrefetchPlan::Own, options, ("tree", r#"{"threshold": 1}"#), &[100, 100]);
+    assert_eq!(batch(&mut manager, &[0, 32])[3], expected[2..4]);
+}
+
+#[test]
+fn blocks_are_halved_and_not_faults() {
+    let mut manager = with_lanes(r#"{"reserve": "0B", "parallel_fetch": true}"#, ("none", "{}"), &[100, 100]);
+    let found = batch(&mut manager, &[0, 1, 2, 32]);
+    let first: Vec<&String> = found.iter().map(|steps| &steps[0]).collect();
+    let own = [0, 1, 2].map(|page| format!("copy {page} host gpu0 migration"));
+    assert_eq!((first[..3].to_vec(), first[3].as_str()), (own.iter().collect(), "copy 32 host gpu1 staging"));
 }
 
 #[test]
@@ -393,6 +411,32 @@ fn whole_blocks_come_ahead_over_the_local_path() {
     // From block 5 to block 2 it goes down: block 0 is there already.
     assert_eq!(batch(&mut manager, &[165])[1..], [["copy 224x32 host gpu0 prefetch"]]);
     assert_eq!(batch(&mut manager, &[33]).len(), 1);
+}
+
+#[test]
+fn pages_that_another_gpu_has_or_should_have_do_not_come_ahead() {
+    let ahead = ("local-path", r#"{"blocks": 1, "stride": 1}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[200, 200]);
+    let run = |first, count| PageRun { first: PageId(first), count };
+    let [here, there] = [0, 1].map(MemoryId::gpu);
+    let mut plans = Vec::new();
+    handle(&mut manager, Event::Prefetch { pages: run(32, 4), to: there }, &mut plans);
+    complete(&mut manager, &plans[0], &mut Vec::new());
+    for (first, memory) in [(36, there), (40, here)] {
+        let advice = Advice { preferred: Some(memory), ..Advice::default() };
+        handle(&mut manager, Event::Advise { pages: run(first, 4), advice }, &mut Vec::new());
+    }
+    assert_eq!(batch(&mut manager, &[0])[1..], [["copy 40x24 host gpu0 prefetch"]]);
+}
+
+#[test]
+fn memory_with_a_prefetcher_of_its_own_does_not_come_ahead() {
+    let ahead = ("local-path", r#"{"blocks": 1, "stride": 1}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[200, 200]);
+    let next = PageRun { first: PageId(256), count: 32 };
+    let system = Allocation { kind: Kind::System, ..next.into() };
+    handle(&mut manager, Event::Allocate(system), &mut Vec::new());
+    assert_eq!(batch(&mut manager, &[224]).len(), 1, "the block behind it is the operating system's memory");
 }
 
 #[test]

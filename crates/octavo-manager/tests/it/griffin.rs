@@ -1,7 +1,7 @@
 //! Griffin: delayed first touch, and migration by reported counts.
 
 use crate::common::{Node, placement};
-use octavo_manager::{AccessCount, Event, HOST_MEMORY, MemoryId, PageId, ProcessorId, ReportSpec};
+use octavo_manager::{AccessCount, Advice, Event, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId, ReportSpec};
 
 fn griffin() -> Node {
     Node::new(&placement("griffin-dpc", "{}"))
@@ -68,4 +68,19 @@ fn at_most_eight_pages_move_and_those_that_gain_most_first() {
     let moved = node.manager.statistics().report_migrations;
     assert!(moved <= 8 && moved > 0, "{steps:?}");
     assert_eq!(node.manager.page(PageId(19)).owner, MemoryId::gpu(0));
+}
+
+#[test]
+fn a_page_that_should_be_elsewhere_does_not_move_at_a_report() {
+    for (preferred, owner) in [(0, 0), (1, 1)] {
+        let mut node = griffin();
+        node.read(0, 0);
+        node.read(1, 0);
+        let advice = Advice { preferred: Some(MemoryId::gpu(preferred)), ..Advice::default() };
+        node.event(Event::Advise { pages: PageRun::one(PageId(0)), advice });
+        // It is dedicated to GPU 1 from the second report on.
+        report(&mut node, &[(0, 0, 10), (0, 1, 11)]);
+        report(&mut node, &[(0, 0, 1), (0, 1, 20)]);
+        assert_eq!(node.manager.page(PageId(0)).owner, MemoryId::gpu(owner), "preferred on GPU {preferred}");
+    }
 }

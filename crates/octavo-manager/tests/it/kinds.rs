@@ -48,6 +48,13 @@ fn device_memory_is_dealt_out_or_split_and_mapped_on_every_gpu() {
 }
 
 #[test]
+fn a_gpu_whose_part_is_empty_gets_no_frames() {
+    let mut node = Node::new(&MemoryConfig::default());
+    let one = Allocation { run: PageRun::one(PageId(3000)), ..device(Spread::Split) };
+    assert_eq!(allocate(&mut node, one), ["populate 3000 gpu1 as it is", "map gpu0+gpu1 3000 -> gpu1 rw"]);
+}
+
+#[test]
 fn a_fault_on_memory_that_stays_waits_for_its_frames_where_blocks_are_served_together() {
     let config = MemoryConfig { prefetch: choice("tree", "{}"), ..MemoryConfig::default() };
     let mut manager = Manager::new(&config, &Topology::of(vec![8, 8])).unwrap();

@@ -1,8 +1,9 @@
 //! Large pages in memories of a few frames, step by step: large frames of four base pages.
 
-use crate::common::{Node, choice, placement};
+use crate::common::{Node, choice, fault, placement};
 use octavo_manager::{
-    Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, ProcessorId, SpaceId, Topology,
+    Access, Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, Prefix, ProcessorId, Refusal,
+    SpaceId, Topology, Why,
 };
 use octavo_units::{Bytes, Time};
 
@@ -140,10 +141,37 @@ fn a_free_list_mixes_spaces() {
 
 #[test]
 fn a_freed_large_page_is_splintered() {
+    for options in ["", r#", "compaction": "none""#] {
+        let mut node = node(&mosaic("on-touch", options), &[64]);
+        fill(&mut node, 0..8);
+        assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
+        assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 1);
+    }
+}
+
+#[test]
+fn a_block_becomes_a_large_page_when_the_last_plan_for_its_pages_is_done() {
     let mut node = node(&mosaic("on-touch", ""), &[64]);
-    fill(&mut node, 0..8);
-    assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
-    assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 1);
+    let faults = [4, 5, 6, 7].map(|page| fault(0, page, Access::Write));
+    let steps = node.event(Event::Faults(&faults));
+    assert_eq!(steps.last().unwrap(), "coalesce gpu0 4x4");
+    assert_eq!(steps.iter().filter(|step| step.starts_with("wake")).count(), 4);
+}
+
+#[test]
+fn a_block_that_loses_no_page_after_all_is_a_large_page_again() {
+    let mut node = node(&mosaic("on-touch", ""), &[64, 64]);
+    fill(&mut node, 4..8);
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault(1, 6, Access::Write)]), &mut plans);
+    assert_eq!(coalesced(&node, 4..8), [false; 4]);
+    let (plan, refusal) = (plans.remove(0), Refusal { done: Prefix::NONE, why: Why::Again });
+    node.manager.fail(Time::ZERO, &plan, refusal, &mut plans);
+    while !plans.is_empty() {
+        let plan = plans.remove(0);
+        node.manager.complete(Time::ZERO, plan.id, &mut plans);
+    }
+    assert_eq!(coalesced(&node, 4..8), [true; 4]);
 }
 
 #[test]
@@ -180,6 +208,13 @@ fn pages_allocated_into_the_hole_of_a_large_page_splinter_it() {
     assert_eq!(coalesced(&node, 0..4), [false, true, true, true]);
     assert_eq!(node.event(Event::Allocate(run(0, 1).into())), ["splinter gpu0 0x4"]);
     assert_eq!(node.write(0, 0)[3], "coalesce gpu0 0x4");
+    // Until it is split, the new page waits.
+    node.event(Event::Free(run(0, 1)));
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, Event::Allocate(run(0, 1).into()), &mut plans);
+    assert!(node.manager.page(PageId(0)).busy);
+    node.manager.complete(Time::ZERO, plans[0].id, &mut Vec::new());
+    assert!(!node.manager.page(PageId(0)).busy);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Pages that accesses are under way to stay (UVMSmart, `gmmu_t::is_block_evictable`).
 
-use octavo_manager::{Event, MemoryConfig, OutstandingAccesses, PageId, ProcessorId, Topology, UnderWay};
+use octavo_manager::{
+    Allocation, Event, Kind, MemoryConfig, OutstandingAccesses, PageId, PageRun, ProcessorId, Topology, UnderWay,
+};
 use octavo_units::Time;
 
 use crate::common::{Node, choice, placement};
@@ -10,13 +12,15 @@ fn full(outstanding: OutstandingAccesses, until: &[(u32, u64)]) -> Node {
     let config = MemoryConfig { outstanding, ..placement("on-touch", "{}") };
     let mut node = Node::with(&config, &Topology::of(vec![2]));
     [0, 1].into_iter().for_each(|page| drop(node.read(0, page)));
-    let under_way = |&(page, until): &(u32, u64)| UnderWay {
-        processor: ProcessorId::gpu(0),
-        page: PageId(page),
-        until: Time(until),
-    };
-    node.manager.note_outstanding(&until.iter().map(under_way).collect::<Vec<_>>());
+    under_way(&mut node, until);
     node
+}
+
+/// Accesses of the GPU to these pages are under way until then.
+fn under_way(node: &mut Node, until: &[(u32, u64)]) {
+    let processor = ProcessorId::gpu(0);
+    let access = |&(page, until): &(u32, u64)| UnderWay { processor, page: PageId(page), until: Time(until) };
+    node.manager.note_outstanding(&until.iter().map(access).collect::<Vec<_>>());
 }
 
 /// Which pages the GPU has.
@@ -78,4 +82,16 @@ fn memory_that_shrinks_waits_for_accesses_that_are_under_way() {
     node.manager.handle(Time(50), Event::Tick, &mut plans);
     node.manager.work_ahead(Time(50), &mut plans);
     assert_eq!((plans.len(), here(&node)), (1, vec![1]));
+}
+
+#[test]
+fn nobody_waits_for_accesses_to_device_memory() {
+    let config = MemoryConfig { outstanding: OutstandingAccesses::Stay, ..placement("on-touch", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![2]));
+    let device = PageRun::one(PageId(3000));
+    node.event(Event::Allocate(Allocation { kind: Kind::Device, ..device.into() }));
+    node.read(0, 0);
+    under_way(&mut node, &[(3000, 20), (0, 50)]);
+    assert!(node.read(0, 1).is_empty(), "nothing can leave");
+    assert_eq!(node.manager.deadline(), Some(Time(50)), "device memory never leaves");
 }

@@ -3,7 +3,7 @@
 use crate::common::{choice, fault, show};
 use octavo_manager::{
     Access, Allocation, Event, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, PageId, PageRun, Plan, ProcessorId,
-    Topology,
+    SpaceId, Topology, Wait,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -17,12 +17,13 @@ struct Node {
 
 impl Node {
     fn new(page_size: u64, gpus: &[u32], host: u32) -> Self {
-        let demotion = choice("spare-memory", r#"{"reserve": "0B"}"#);
-        let (page_size, eviction) = (Bytes(page_size), Choice::named("lru-block"));
-        let config = MemoryConfig { demotion, page_size, eviction, ..MemoryConfig::default() };
+        Self::with(&lending(page_size, r#"{"reserve": "0B"}"#), gpus, host)
+    }
+
+    fn with(config: &MemoryConfig, gpus: &[u32], host: u32) -> Self {
         let mut topology = Topology::of(gpus.to_vec());
         topology.memories[0].capacity_pages = host;
-        let mut node = Self { manager: Manager::new(&config, &topology).unwrap(), plans: Vec::new() };
+        let mut node = Self { manager: Manager::new(config, &topology).unwrap(), plans: Vec::new() };
         node.allocate(0, 64, Kind::Managed, None);
         node
     }
@@ -40,6 +41,14 @@ impl Node {
 
     fn write(&mut self, gpu: usize, page: u32) {
         self.happen(Event::Faults(&[fault(gpu, page, Access::Write)]));
+    }
+
+    /// A GPU writes pages one after another, and all plans are acknowledged.
+    fn writes(&mut self, gpu: usize, pages: impl IntoIterator<Item = u32>) {
+        for page in pages {
+            self.write(gpu, page);
+            self.settle();
+        }
     }
 
     /// Acknowledges all plans; work that nothing waits for is not begun.
@@ -61,6 +70,15 @@ impl Node {
         let steps = self.plans.iter().flat_map(|plan| &plan.steps).map(show).filter(data);
         steps.filter(|step| !step.starts_with("release gpu0")).collect()
     }
+}
+
+fn lending(page_size: u64, options: &str) -> MemoryConfig {
+    let (demotion, eviction) = (choice("spare-memory", options), Choice::named("lru-block"));
+    MemoryConfig { demotion, page_size: Bytes(page_size), eviction, ..MemoryConfig::default() }
+}
+
+fn run(first: u32, count: u32) -> PageRun {
+    PageRun { first: PageId(first), count }
 }
 
 #[test]
@@ -110,6 +128,115 @@ fn device_memory_that_is_freed_waits_no_more() {
     node.work_ahead();
     node.settle();
     assert_eq!(node.manager.page(PageId(3000)).resident.iter().count(), 0);
+}
+
+#[test]
+fn device_memory_that_is_freed_in_part_waits_for_the_rest() {
+    let mut node = Node::new(2 << 20, &[1, 4], u32::MAX);
+    node.writes(0, 0..5);
+    node.allocate(3000, 4, Kind::Device, Some(1));
+    node.happen(Event::Free(run(3001, 1)));
+    let awaited = [run(3000, 1), run(3002, 2), run(2999, 2)].map(|run| node.manager.awaits_frames(run));
+    let others = [run(3001, 1), run(2998, 2), run(3004, 1)].map(|run| node.manager.awaits_frames(run));
+    assert_eq!((awaited, others), ([true; 3], [false; 3]));
+    node.happen(Event::Free(run(3000, 1)));
+    assert!(node.plans.is_empty(), "there is nothing to be done about it");
+    assert_eq!(node.manager.starving().unwrap().out.page, PageId(3002));
+}
+
+#[test]
+fn each_application_waits_for_what_is_its_own() {
+    let mut node = Node::new(2 << 20, &[1, 1], u32::MAX);
+    let own = Allocation { space: SpaceId(1), ..run(100, 2).into() };
+    node.happen(Event::Allocate(own));
+    // GPU 1 is full: it keeps page 0, of which the host has no copy.
+    node.writes(0, 0..2);
+    node.allocate(3000, 1, Kind::Device, Some(1));
+    node.write(1, 100);
+    let waits = |node: &Node| [0, 1, 2].map(|space| node.manager.first_wait(SpaceId(space)));
+    let found = waits(&node);
+    assert_eq!((found[0], found[2]), (Some(Wait::Page(PageId(3000))), None));
+    assert!(matches!(found[1], Some(Wait::Fault(_))), "{found:?}");
+    node.write(1, 101);
+    assert_eq!(waits(&node), found, "what waits longest is still the same");
+}
+
+#[test]
+fn copies_that_the_host_has_are_not_awaited() {
+    let mut node = Node::new(64 << 10, &[1, 3], u32::MAX);
+    // GPU 1 keeps page 0, which the host gets a copy of, and then page 32, and page 1 of the same block as page 0.
+    node.writes(0, [0, 32]);
+    node.work_ahead();
+    node.settle();
+    node.writes(0, [1, 33]);
+    node.write(1, 40);
+    let starving = node.manager.starving().unwrap();
+    assert_eq!((starving.out.memory, starving.awaiting), (MemoryId::gpu(1), 2));
+}
+
+#[test]
+fn who_waits_for_a_page_that_comes_or_goes_does_not_starve() {
+    // In the only frame of GPU 0, page 0 is about to come, or about to leave for GPU 1.
+    for leaves in [false, true] {
+        let mut node = Node::new(2 << 20, &[1, 1], u32::MAX);
+        node.write(0, 0);
+        if leaves {
+            node.settle();
+            node.write(1, 0);
+        }
+        node.write(0, 5);
+        assert_eq!((node.manager.starving(), node.manager.out_of_memory()), (None, None), "{leaves}");
+        node.settle();
+        assert_eq!(node.manager.page(PageId(5)).owner, MemoryId::gpu(0), "{leaves}");
+    }
+}
+
+#[test]
+fn who_waits_for_pages_that_are_being_staged_is_not_out_of_memory() {
+    let prefetch = choice("multi-path", r#"{"blocks": 1, "stride": 1}"#);
+    let eviction = Choice::named("none");
+    let config = MemoryConfig { prefetch, eviction, ..lending(64 << 10, r#"{"reserve": "0B"}"#) };
+    let mut node = Node::with(&config, &[100, 32], u32::MAX);
+    node.allocate(3000, 1, Kind::Managed, None);
+    // The second block is on its way to GPU 1, which has no room for more, and evicts nothing.
+    node.write(0, 0);
+    node.write(1, 3000);
+    assert!(node.manager.out_of_memory().is_none());
+    node.settle();
+    assert_eq!(node.manager.page(PageId(3000)).owner, MemoryId::gpu(1), "what was staged made room");
+}
+
+#[test]
+fn a_gpu_that_shrinks_needs_room_on_the_host() {
+    let mut node = Node::new(2 << 20, &[3], 64);
+    let shrink = |node: &mut Node, pages| {
+        let capacity = Event::Capacity { memory: MemoryId::gpu(0), pages };
+        node.manager.handle(Time::ZERO, capacity, &mut node.plans);
+        node.work_ahead();
+        node.settle();
+    };
+    node.writes(0, 0..3);
+    shrink(&mut node, 2);
+    assert_eq!((node.manager.page(PageId(0)).owner, node.manager.out_of_memory()), (HOST_MEMORY, None));
+    // That fills the host.
+    node.allocate(3000, 2, Kind::Pinned, None);
+    node.settle();
+    shrink(&mut node, 1);
+    assert_eq!(node.manager.out_of_memory().map(|out| (out.memory, out.page.0)), Some((HOST_MEMORY, 1)));
+}
+
+#[test]
+fn what_would_leave_ahead_of_need_stays_while_the_host_is_full() {
+    let options = r#"{"reserve": "2MiB", "pre_eviction": true}"#;
+    let mut node = Node::with(&lending(2 << 20, options), &[2], 64);
+    node.writes(0, 0..2);
+    node.allocate(3000, 2, Kind::Pinned, None);
+    node.settle();
+    node.work_ahead();
+    assert!(node.plans.is_empty() && node.manager.out_of_memory().is_none(), "nobody needs the room");
+    node.happen(Event::Free(run(3000, 2)));
+    node.work_ahead();
+    assert_eq!(node.steps(), ["copy 0 gpu0 host eviction"]);
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use crate::common::{Node, choice};
 use octavo_manager::{
     Access, Allocation, CounterNotification, CounterSpec, Event, Fault, HOST, HOST_MEMORY, Kind, MemoryConfig,
-    MemoryId, PageId, PageRun, Prefix, ProcessorId, Refusal, SpaceId, SystemConfig, SystemTable, Topology, Why,
+    MemoryId, PageId, PageRun, PrefetchPlan, Prefix, ProcessorId, Refusal, SpaceId, SystemConfig, SystemTable,
+    Topology, Why,
 };
 use octavo_units::{Bytes, Time};
 
@@ -154,4 +155,33 @@ fn a_page_that_is_mapped_again_where_it_is_near_is_no_remote_mapping() {
     assert_eq!(owner(&node, 3072), MemoryId::gpu(0));
     assert_eq!(touch(&mut node, ProcessorId::gpu(0), 3072), lines);
     assert_eq!(node.manager.statistics().remote_maps, 0);
+}
+
+/// A node whose only GPU is full of 32 managed pages, and where 64 KiB come with each page that does.
+fn full(populated: bool) -> Node {
+    let config = MemoryConfig {
+        system: SystemConfig { prefetch: choice("sequential-local", "{}"), ..SystemConfig::default() },
+        prefetch_plan: PrefetchPlan::AtOnce,
+        ..MemoryConfig::default()
+    };
+    let mut node = Node::with(&config, &Topology::of(vec![32]).coherent());
+    node.event(Event::Allocate(Allocation { kind: Kind::System, populated, ..PAGES.into() }));
+    (0..32).for_each(|page| _ = node.write(0, page));
+    node
+}
+
+#[test]
+fn no_managed_page_leaves_for_it_and_what_comes_with_it() {
+    let mut node = full(false);
+    touch(&mut node, ProcessorId::gpu(0), 3072);
+    assert_eq!(owner(&node, 3072), HOST_MEMORY);
+    assert_eq!(node.manager.statistics().evictions_written, 0);
+}
+
+#[test]
+fn a_page_that_stays_where_it_is_brings_no_others() {
+    let mut node = full(true);
+    node.event(Event::Free(PageRun { first: PageId(0), count: 2048 }));
+    let lines = touch(&mut node, ProcessorId::gpu(0), 3072);
+    assert_eq!(lines, ["map host+gpu0 3072 -> host rw", "wake gpu0 3072"]);
 }

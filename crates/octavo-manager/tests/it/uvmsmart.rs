@@ -1,9 +1,10 @@
 //! The prefetchers and evictors of UVMSmart (ISCA 2019): what its code decides, and what its published logs show. Each
 //! test names the option or function, or the log, whose decision it states.
 
-use crate::common::{Node, choice, placement};
+use crate::common::{Node, choice, fault, placement};
 use octavo_manager::{
-    Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, PrefetchPlan, Prefix, ProcessorId, Refusal, Topology, Why,
+    Access, Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, PrefetchPlan, Prefix, ProcessorId, Refusal,
+    Topology, Why,
 };
 use octavo_units::Time;
 
@@ -333,14 +334,54 @@ fn do_hardware_prefetch_what_comes_is_decided_before_anything_leaves() {
     }
 }
 
+/// Whole leaves come with what is touched, and room is made for all at once.
+fn at_once(name: &str) -> MemoryConfig {
+    let prefetch = choice("sequential-local", "{}");
+    MemoryConfig { prefetch_plan: PrefetchPlan::AtOnce, prefetch, ..placement(name, "{}") }
+}
+
+#[test]
+fn what_leaves_for_a_fault_and_what_comes_with_it_leaves_together() {
+    let mut node = Node::with(&at_once("on-touch"), &Topology::of(vec![LEAF]));
+    node.read(0, 512);
+    let steps = node.read(0, 528);
+    let left: Vec<&String> = steps.iter().filter(|step| step.ends_with("eviction")).collect();
+    assert_eq!(left, ["copy 512x16 gpu0 host eviction"]);
+}
+
+#[test]
+fn a_fault_that_only_maps_its_page_brings_nothing() {
+    let mut node = Node::with(&at_once("first-touch"), &Topology::unlimited(2));
+    node.event(Event::Prefetch { pages: PageRun::one(PageId(528)), to: MemoryId::gpu(0) });
+    node.event(Event::Faults(&[512, 528].map(|page| fault(1, page, Access::Read))));
+    let there = (512..1024).filter(|&page| node.manager.page(PageId(page)).owner == MemoryId::gpu(1));
+    assert_eq!(there.collect::<Vec<_>>(), (512..528).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_to_be_done_about_a_page_on_its_way_is_decided_when_it_has_come() {
+    let mut node = Node::with(&at_once("on-touch"), &Topology::unlimited(2));
+    let counts = |node: &Node| {
+        let counts = node.manager.statistics();
+        (counts.far_faults, counts.faults_on_busy_pages, counts.stale_faults)
+    };
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault(0, 512, Access::Read)]), &mut plans);
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault(1, 516, Access::Read)]), &mut plans);
+    assert_eq!((plans.len(), counts(&node)), (1, (1, 1, 0)));
+    while !plans.is_empty() {
+        let plan = plans.remove(0);
+        node.manager.complete(Time::ZERO, plan.id, &mut plans);
+    }
+    assert_eq!((node.manager.page(PageId(516)).owner, counts(&node)), (MemoryId::gpu(1), (2, 1, 0)));
+    node.read(1, 516);
+    assert_eq!(counts(&node), (2, 1, 1), "it is mapped");
+}
+
 /// What does not fit as a whole comes as far as it finds room.
 #[test]
 fn what_is_more_than_the_memory_comes_run_by_run() {
-    let config = MemoryConfig {
-        prefetch_plan: PrefetchPlan::AtOnce,
-        prefetch: choice("sequential-local", "{}"),
-        ..placement("on-touch", "{}")
-    };
+    let config = at_once("on-touch");
     let mut node = Node::with(&config, &Topology::of(vec![5]));
     node.read(0, 3);
     assert_eq!(here(&node, 0..16), [0, 1, 2, 3]);

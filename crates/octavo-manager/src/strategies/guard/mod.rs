@@ -2,6 +2,8 @@
 
 mod none;
 mod stock_driver;
+#[cfg(test)]
+pub(crate) mod strict;
 
 use octavo_registry::Registry;
 use octavo_units::Time;
