@@ -33,4 +33,13 @@ mod tests {
         (0..70_000).for_each(|_| counts[random.below(7) as usize] += 1);
         assert!(counts.iter().all(|count| (9_600..10_400).contains(count)), "{counts:?}");
     }
+
+    /// The upper halves of the first numbers that the published program gives for the seed 0.
+    #[test]
+    fn numbers_are_those_of_splitmix64() {
+        let published = [0xe220_a839, 0x6e78_9e6a, 0x06c4_5d18, 0xf88b_b8a8];
+        let mut random = Random::new(0);
+        let found = published.map(|_| random.below(u32::MAX));
+        assert_eq!(found, published.map(|half| half - 1), "half × (2³² - 1) / 2³², rounded down");
+    }
 }

@@ -177,9 +177,7 @@ mod tests {
 
     #[test]
     fn a_page_that_comes_back_takes_over_a_home_without_pages_in_their_places() {
-        let mut memory = FrameStore::new(4, 12);
-        memory.grow(16);
-        while memory.add_large_frame() {}
+        let mut memory = memory(12);
         let space = SpaceId(0);
         memory.put(PageId(1), space, 1, true);
         memory.put(PageId(6), space, 2, true);
@@ -190,5 +188,57 @@ mod tests {
         assert_eq!(memory.frames[0].matching, 2, "pages 6 and 7");
         memory.replace(8, Content::Page(PageId(0)));
         assert_eq!(memory.home(0), None, "a large frame that is no home does not become one");
+    }
+
+    /// Large frames of four base frames.
+    fn memory(frames: u32) -> FrameStore {
+        let mut memory = FrameStore::new(4, frames);
+        memory.grow(16);
+        while memory.add_large_frame() {}
+        memory
+    }
+
+    #[test]
+    fn a_page_of_another_space_makes_a_large_frame_mixed() {
+        let mut memory = memory(4);
+        let holders = [(0, 0, 0), (1, 0, 1), (8, 1, 2), (2, 0, 3)].map(|(page, space, frame)| {
+            memory.put(PageId(page), SpaceId(space), frame, true);
+            memory.frames[0].holder
+        });
+        let own = Holder::Space(SpaceId(0));
+        assert_eq!(holders, [own, own, Holder::Mixed, Holder::Mixed]);
+        assert!(!memory.frames[0].may_hold(SpaceId(0)) && !memory.frames[0].may_hold(SpaceId(1)));
+    }
+
+    #[test]
+    fn only_a_page_in_its_own_place_settles() {
+        let mut memory = memory(8);
+        memory.put(PageId(5), SpaceId(0), 0, true);
+        assert_eq!(memory.home(1), None);
+        memory.put(PageId(6), SpaceId(0), 6, true);
+        assert_eq!(memory.home(1), Some(1));
+    }
+
+    #[test]
+    fn a_block_holds_as_many_frames_as_it_has_pages_there() {
+        let mut memory = memory(8);
+        [(4, 4), (5, 5), (6, 0)]
+            .into_iter()
+            .for_each(|(page, frame)| _ = memory.put(PageId(page), SpaceId(0), frame, true));
+        assert_eq!([memory.held(0), memory.held(1)], [0, 3]);
+        memory.replace(5, Content::Free);
+        memory.replace(0, Content::Leaving(7));
+        assert_eq!(memory.held(1), 1);
+    }
+
+    #[test]
+    fn a_last_large_frame_that_is_not_whole_is_empty_without_what_it_lacks() {
+        let mut memory = memory(6);
+        memory.put(PageId(8), SpaceId(0), 4, true);
+        assert_eq!((memory.frames[1].holder, memory.home(2)), (Holder::Space(SpaceId(0)), Some(1)));
+        memory.replace(4, Content::Free);
+        assert_eq!((memory.frames[1].holder, memory.home(2)), (Holder::Nobody, None));
+        [4, 5].into_iter().for_each(|frame| _ = memory.put(PageId(frame), SpaceId(1), frame, false));
+        assert_eq!(memory.hole(1), None, "two base frames are all that it has");
     }
 }

@@ -259,4 +259,15 @@ mod tests {
         assert_eq!(frames.excess(gpu, 30, 25), 25, "half of the memory, less what stays");
         assert_eq!(frames.excess(gpu, 30, 60), 0, "more than half stays");
     }
+
+    #[test]
+    fn more_than_a_memory_has_never_fits_and_nothing_does_while_it_shrinks() {
+        let mut frames = Frames::new(&Topology::of(vec![4]));
+        let (gpu, none) = (MemoryId::gpu(0), Change::default());
+        assert_eq!([4, 5].map(|count| frames.missing(gpu, count, &none)), [Some(0), None]);
+        frames.hold(gpu, 4);
+        assert_eq!([1, 4].map(|count| frames.missing(gpu, count, &none)), [Some(1), Some(4)]);
+        frames.set_capacity(gpu, 3);
+        assert_eq!(frames.missing(gpu, 1, &none), None);
+    }
 }

@@ -56,3 +56,16 @@ impl LargeFrame {
         self.home != NONE && self.used == self.matching + self.leaving
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_pure_while_it_holds_nothing_but_its_block() {
+        let home = LargeFrame { home: 3, used: 4, matching: 3, leaving: 1, ..LargeFrame::empty() };
+        assert!(home.pure(), "a page that leaves was the block's");
+        assert!(!LargeFrame { used: 5, foreign: 1, ..home }.pure());
+        assert!(!LargeFrame::empty().pure(), "it is no home");
+    }
+}

@@ -208,4 +208,14 @@ mod tests {
         assert!(memory.add_large_frame() && !memory.add_large_frame());
         assert_eq!(last(&memory), [Content::Free; 4]);
     }
+
+    #[test]
+    fn unfinished_splinters_are_counted_for_each_block() {
+        let mut memory = FrameStore::new(4, 8);
+        memory.grow(8);
+        *memory.splintering(1) += 2;
+        assert_eq!([memory.splinters(0), memory.splinters(1)], [0, 2]);
+        *memory.splintering(1) -= 1;
+        assert_eq!(memory.splinters(1), 1);
+    }
 }

@@ -41,3 +41,31 @@ impl Advised {
         self.0 = self.0.iter().flat_map(left).collect();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::HOST_MEMORY;
+
+    fn run(first: u32, count: u32) -> PageRun {
+        PageRun { first: PageId(first), count }
+    }
+
+    #[test]
+    fn what_was_said_last_about_a_page_holds() {
+        let read = Advice { read_mostly: true, ..Advice::default() };
+        let preferred = Advice { preferred: Some(HOST_MEMORY), ..Advice::default() };
+        let mut advised = Advised::default();
+        advised.set(run(10, 10), read);
+        advised.set(run(10, 5), preferred);
+        let nothing = Advice::default();
+        let said = [9, 10, 14, 15, 19, 20].map(|page| advised.of(PageId(page)));
+        assert_eq!(said, [nothing, preferred, preferred, read, read, nothing]);
+        advised.forget(run(12, 5));
+        let said = [11, 12, 16, 17].map(|page| advised.of(PageId(page)));
+        assert_eq!(said, [preferred, nothing, nothing, read]);
+        assert!(!advised.is_empty());
+        advised.set(run(0, 30), nothing);
+        assert!(advised.is_empty());
+    }
+}

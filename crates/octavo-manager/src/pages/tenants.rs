@@ -78,3 +78,24 @@ impl Tenants {
         &mut self.spaces[index]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::{PageId, PageRun, ProcessorId};
+
+    #[test]
+    fn a_space_is_at_home_where_it_runs_while_it_has_memory() {
+        let (mut tenants, space) = (Tenants::default(), SpaceId(1));
+        let at_home = |tenants: &Tenants| [0, 1].map(|gpu| tenants.at_home(space, MemoryId::gpu(gpu)));
+        assert_eq!(at_home(&tenants), [false, false]);
+        let run = PageRun { first: PageId(0), count: 2 };
+        let allocation = Allocation { space, gpus: ProcessorMask::only(ProcessorId::gpu(1)), ..run.into() };
+        tenants.allocated(&allocation, ProcessorMask::all_gpus(2));
+        assert_eq!(at_home(&tenants), [false, true]);
+        tenants.freed(space);
+        assert_eq!(at_home(&tenants), [false, true]);
+        tenants.freed(space);
+        assert_eq!(at_home(&tenants), [false, false]);
+    }
+}

@@ -15,6 +15,19 @@ fn allocate_on_host(pages: &mut Pages, run: PageRun) {
     pages.put(run, HOST_MEMORY);
 }
 
+/// A page is in another state from now on.
+fn set(pages: &mut Pages, page: PageId, state: &PageState) {
+    let before = pages.state(page);
+    pages.change_state(page, &before, state);
+}
+
+/// A page that these memories hold, the last of them as its owner, and no processor maps.
+fn held_by(memories: &[MemoryId], mode: Mode) -> PageState {
+    let resident = memories.iter().fold(MemoryMask::EMPTY, |mask, &memory| mask.with(memory));
+    let (owner, none) = (*memories.last().unwrap(), ProcessorMask::EMPTY);
+    PageState { owner, mode, resident, mapped: none, writable: none }
+}
+
 #[test]
 fn a_record_is_eight_bytes() {
     assert_eq!(size_of::<Record>(), 8);
@@ -61,6 +74,95 @@ fn what_left_is_counted_by_runs_of_neighbours_in_each_block() {
 }
 
 #[test]
+fn a_page_has_a_bit_for_each_memory_and_two_for_each_processor() {
+    let mut planes = Planes::new(3, 5);
+    planes.grow(512);
+    let bits = planes.bytes() * 8 / 512;
+    assert!((5 + 2 * 3..2 * (5 + 2 * 3)).contains(&bits), "{bits} bits a page");
+}
+
+#[test]
+fn copies_in_a_memory_are_counted_until_they_leave() {
+    let mut pages = pages(4096);
+    let (run, gpu) = (PageRun { first: PageId(8), count: 4 }, MemoryId::gpu(1));
+    allocate_on_host(&mut pages, run);
+    set(&mut pages, PageId(8), &held_by(&[HOST_MEMORY, gpu], Mode::Plain));
+    assert_eq!([HOST_MEMORY, gpu].map(|memory| pages.residents(memory)), [4, 1]);
+    set(&mut pages, PageId(9), &held_by(&[gpu], Mode::Plain));
+    assert_eq!([HOST_MEMORY, gpu].map(|memory| pages.residents(memory)), [3, 2]);
+    run.iter().for_each(|page| pages.forget(page));
+    assert_eq!([HOST_MEMORY, gpu].map(|memory| pages.residents(memory)), [0, 0]);
+}
+
+#[test]
+fn all_memories_of_the_host_are_near_it() {
+    let mut pages = pages(4096);
+    let run = PageRun { first: PageId(8), count: 8 };
+    pages.allocate(&run.into());
+    (0..8).for_each(|index| pages.put(PageRun::one(PageId(8 + index)), MemoryId::host(index as usize)));
+    let near = pages.resident_near(HOST, PageId(8));
+    assert_eq!(near.iter().collect::<Vec<_>>(), (8..16).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_page_is_backed_by_a_copy_on_the_host_beside_a_gpus() {
+    let [one, other, host] = [MemoryId::gpu(0), MemoryId::gpu(1), MemoryId::host(1)];
+    let holders: [&[MemoryId]; 4] = [&[one], &[host], &[one, other], &[host, other]];
+    let backed = holders.map(|memories| held_by(memories, Mode::Plain).backed());
+    assert_eq!(backed, [false, false, false, true]);
+}
+
+#[test]
+fn what_a_gpu_keeps_of_a_block_is_told_apart_by_whether_the_host_has_it() {
+    let mut pages = pages(64 << 10);
+    let gpu = MemoryId::gpu(1);
+    allocate_on_host(&mut pages, PageRun { first: PageId(0), count: 64 });
+    set(&mut pages, PageId(2), &held_by(&[gpu], Mode::Spare));
+    set(&mut pages, PageId(33), &held_by(&[gpu], Mode::Spare));
+    set(&mut pages, PageId(34), &held_by(&[HOST_MEMORY, gpu], Mode::Spare));
+    set(&mut pages, PageId(35), &held_by(&[gpu], Mode::Plain));
+    assert_eq!(pages.kept_in_block(gpu, 1, false), [PageId(33)]);
+    assert_eq!(pages.kept_in_block(gpu, 1, true), [PageId(34)]);
+    assert_eq!(pages.kept_in_block(gpu, 0, false), [PageId(2)]);
+    assert!(pages.kept_in_block(MemoryId::gpu(0), 1, false).is_empty());
+}
+
+static SEEN: Attribute = Attribute { name: "seen", shift: 0, width: 1, values: &["no", "yes"], events: &["yes"] };
+static NOTE: Attribute = Attribute { name: "note", shift: 1, width: 2, values: &[], events: &[] };
+static CLAIMS: [&Attribute; 2] = [&SEEN, &NOTE];
+
+#[test]
+fn what_the_only_placement_notes_of_a_page_to_come_is_lost_once_there_are_two() {
+    let mut pages = pages(4096);
+    let (only, there, to_come) = (Decider::MANAGED, PageId(3), PageId(9));
+    pages.claim(only, &CLAIMS).unwrap();
+    pages.allocate(&PageRun { first: PageId(0), count: 4 }.into());
+    [there, to_come].into_iter().for_each(|page| pages.set_attribute(only, page, &NOTE, 2));
+    assert_eq!([there, to_come].map(|page| pages.attribute(only, page, &NOTE)), [2, 2]);
+    pages.claim(Decider::SYSTEM, &CLAIMS).unwrap();
+    [there, to_come].into_iter().for_each(|page| pages.set_attribute(only, page, &NOTE, 3));
+    assert_eq!([there, to_come].map(|page| pages.attribute(only, page, &NOTE)), [3, 0]);
+    assert_eq!(pages.attribute(Decider::SYSTEM, there, &NOTE), 0, "it does not decide about that");
+}
+
+#[test]
+fn the_placement_of_managed_memory_counts_all_pages_but_those_of_spaces_with_their_own() {
+    let mut pages = pages(4096);
+    let own = Decider::at(2);
+    [Decider::MANAGED, own].into_iter().for_each(|decider| pages.claim(decider, &CLAIMS).unwrap());
+    pages.set_decider(SpaceId(1), own);
+    for (first, count, space, kind) in [(0, 10, 0, Kind::Managed), (16, 6, 1, Kind::Managed), (32, 4, 0, Kind::System)]
+    {
+        let run = PageRun { first: PageId(first), count };
+        pages.allocate(&Allocation { space: SpaceId(space), kind, ..run.into() });
+    }
+    pages.set_attribute(Decider::MANAGED, PageId(5), &SEEN, 1);
+    pages.set_attribute(own, PageId(17), &SEEN, 1);
+    assert_eq!(pages.by_value(Decider::MANAGED, &SEEN), [10 + 4 - 1, 1]);
+    assert_eq!(pages.by_value(own, &SEEN), [6 - 1, 1]);
+}
+
+#[test]
 fn managed_memory_is_told_from_all_other() {
     let mut pages = pages(4096);
     let (managed, system) = (PageRun { first: PageId(4), count: 2 }, PageRun { first: PageId(8), count: 2 });
@@ -102,14 +204,16 @@ fn large_pages_are_mapped_alike_in_all_their_words() {
         mapped: own,
         writable,
     };
-    let set = |pages: &mut Pages, page: PageId, state: &PageState| {
-        let before = pages.state(page);
-        pages.change_state(page, &before, state);
-    };
     run.iter().for_each(|page| set(&mut pages, page, &at(ProcessorMask::EMPTY)));
     assert!(pages.mapped_alike(gpu, run) && !pages.mapped_alike(ProcessorId::gpu(0), run));
     set(&mut pages, PageId(800), &at(own));
     assert!(!pages.mapped_alike(gpu, run), "one page can be written");
+    assert!(pages.mapped_alike(gpu, PageRun { first: PageId(832), count: 64 }));
+    assert!(!pages.mapped_alike(gpu, PageRun { first: PageId(768), count: 64 }));
+    set(&mut pages, PageId(800), &PageState { mapped: ProcessorMask::EMPTY, ..at(ProcessorMask::EMPTY) });
+    assert!(!pages.mapped_alike(gpu, run), "one page is not mapped");
+    set(&mut pages, PageId(800), &PageState { owner: HOST_MEMORY, resident: MemoryMask::only(HOST_MEMORY), ..at(own) });
+    assert!(!pages.mapped_alike(gpu, PageRun::one(PageId(800))), "it is mapped on the host");
     run.iter().for_each(|page| set(&mut pages, page, &at(own)));
     assert!(pages.mapped_alike(gpu, run));
     set(&mut pages, PageId(1023), &PageState { mapped: ProcessorMask::EMPTY, ..at(ProcessorMask::EMPTY) });

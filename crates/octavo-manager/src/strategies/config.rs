@@ -301,15 +301,42 @@ mod tests {
     #[test]
     fn frames_have_numbers_for_an_allocator_or_large_pages_or_foreign_data() {
         let plain = MemoryConfig::default();
-        let fragmentation = Fragmentation { index: 10, occupancy: 50, seed: 0 };
+        let fragmented = |index, occupancy| {
+            let fragmentation = Fragmentation { index, occupancy, seed: 0 };
+            MemoryConfig { fragmentation, ..MemoryConfig::default() }
+        };
         for (config, numbered) in [
             (plain.clone(), false),
             (MemoryConfig { allocator: Choice::named("cocoa"), ..plain.clone() }, true),
-            (MemoryConfig { sizing: Choice::named("mosaic"), ..plain.clone() }, true),
-            (MemoryConfig { fragmentation, ..plain }, true),
+            (MemoryConfig { allocator: Choice::named("chunks"), ..plain.clone() }, true),
+            (MemoryConfig { sizing: Choice::named("mosaic"), ..plain }, true),
+            (fragmented(10, 50), true),
+            (fragmented(10, 0), false),
+            (fragmented(0, 50), false),
         ] {
             assert_eq!(config.numbers_frames().unwrap(), numbered, "{config:?}");
         }
+    }
+
+    #[test]
+    fn an_evictor_that_wants_accesses_or_may_want_them_sees_them() {
+        let seen =
+            |eviction: Choice| MemoryConfig { eviction, ..MemoryConfig::default() }.may_see_accesses([]).unwrap();
+        let options = serde_json::from_str(r#"{"recency": "access"}"#).unwrap();
+        assert!(seen(Choice { name: "lru-page".to_owned(), options }));
+        assert!(!seen(Choice::named("lru-page")));
+        assert!(seen(Choice::named("mine.py")), "it is not built for this");
+    }
+
+    #[test]
+    fn what_stays_mapped_is_written_if_it_was_asked_for() {
+        let resolved = |options: &str| {
+            let demotion = Choice { name: "host".to_owned(), options: serde_json::from_str(options).unwrap() };
+            serde_json::to_value(MemoryConfig { demotion, ..MemoryConfig::default() }.resolve().unwrap().demotion)
+        };
+        let written = |options: &str| resolved(options).unwrap().get("stays_mapped").cloned();
+        assert_eq!(written(r#"{"stays_mapped": true}"#), Some(true.into()));
+        assert_eq!(written(r#"{"stays_mapped": false}"#), None, "the default");
     }
 
     #[test]

@@ -150,3 +150,37 @@ impl Context<'_> {
         self.charges.overlapped += accesses;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::Bytes;
+
+    use super::*;
+    use crate::contract::event::Allocation;
+    use crate::contract::ids::{HOST, HOST_MEMORY};
+    use crate::contract::topology::Topology;
+
+    #[test]
+    fn a_strategy_sees_advice_reach_and_how_often_a_block_left() {
+        let topology = Topology::of(vec![4; 2]);
+        let mut pages = Pages::new(Geometry { gpus: 2, page_size: Bytes(4 << 10) }, 3);
+        let advice = Advice { read_mostly: true, ..Advice::default() };
+        pages.allocate(&Allocation { advice, ..PageRun { first: PageId(0), count: 600 }.into() });
+        (0..2).for_each(|_| pages.note_left(&[PageId(3)]));
+        let context = Context {
+            now: Time::ZERO,
+            decider: None,
+            pages: &mut pages,
+            frames: &Frames::new(&topology),
+            was_full: MemoryMask::EMPTY,
+            reach: &topology.reach,
+            fast: &topology.fast,
+            charges: &mut Charges::default(),
+        };
+        assert_eq!([599, 600].map(|page| context.advice(PageId(page))), [advice, Advice::default()]);
+        assert_eq!([0, 512].map(|page| context.departures(PageId(page))), [2, 0]);
+        let (gpu, other) = (ProcessorId::gpu(0), MemoryId::gpu(1));
+        let maps = [(gpu, other), (gpu, HOST_MEMORY), (HOST, HOST_MEMORY), (HOST, other)];
+        assert_eq!(maps.map(|(who, what)| context.can_map(who, what)), [true, true, true, false]);
+    }
+}

@@ -77,6 +77,10 @@ fn what_has_left_comes_back_the_later_the_more_often_it_left() {
     note(&mut node, 0, 4);
     assert!(node.read(0, 0)[0].contains("map"), "five of six");
     assert!(accesses(&mut node, 0, 2).iter().any(|step| step.starts_with("copy 0 host")), "six");
+    // A third block has never left: 1 × 3 × 1.
+    note(&mut node, 1024, 1);
+    assert!(node.read(0, 1024)[0].contains("map"), "two of three");
+    assert!(accesses(&mut node, 1024, 2).iter().any(|step| step.starts_with("copy 1024 host")), "three");
 }
 
 #[test]

@@ -150,6 +150,24 @@ fn victims_go_to_a_neighbour_and_get_a_copy_on_the_host_in_the_background() {
 }
 
 #[test]
+fn the_host_gets_one_block_after_another() {
+    let mut manager = lenders(0, &[1, 8]);
+    // Pages 0 to 2 leave for the neighbour, and the first is being copied to the host.
+    let mut backs = Vec::new();
+    for page in 0..4 {
+        let mut plans = Vec::new();
+        handle(&mut manager, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
+        let demand = plans.remove(0);
+        complete(&mut manager, &demand, &mut plans);
+        backs.extend(plans);
+    }
+    assert_eq!(copies(&backs), [["copy 0 gpu1 host write-back"]]);
+    let first = backs.remove(0);
+    complete(&mut manager, &first, &mut backs);
+    assert_eq!(copies(&backs), [["copy 1 gpu1 host write-back"]]);
+}
+
+#[test]
 fn a_large_page_of_mosaic_is_large_again_once_it_is_back_from_the_neighbour() {
     let config = MemoryConfig {
         // A large frame is free whenever a block begins to come.

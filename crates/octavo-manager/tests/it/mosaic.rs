@@ -67,6 +67,22 @@ fn a_page_that_leaves_splinters_its_large_page_first() {
     assert_eq!(coalesced(&node, 4..8), [true; 4], "once it is back, in its own place");
 }
 
+/// Nobody knows yet whether the first splinter is done before the second plan.
+#[test]
+fn a_plan_beside_an_unfinished_splinter_splinters_as_well() {
+    let mut node = node(&mosaic("on-touch", ""), &[64, 64]);
+    fill(&mut node, 4..8);
+    let mut plans = Vec::new();
+    let mut first_step = |page| {
+        let fault = crate::common::fault(1, page, octavo_manager::Access::Write);
+        node.manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
+        crate::common::show(&plans.last().unwrap().steps[0])
+    };
+    assert_eq!([6, 5].map(&mut first_step), ["splinter gpu0 4x4"; 2]);
+    plans.drain(..).for_each(|plan| node.manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+    assert_eq!((node.write(1, 4)[0].as_str(), node.manager.statistics().splintered), ("drain gpu0 4", 1));
+}
+
 #[test]
 fn each_large_page_is_one_entry() {
     let mut node = node(&mosaic("on-touch", ""), &[64]);
@@ -191,6 +207,17 @@ fn a_large_page_keeps_its_holes_until_too_few_pages_are_left() {
 }
 
 #[test]
+fn pages_are_compacted_beside_a_free_list_as_well() {
+    let config = MemoryConfig { allocator: choice("free-list", "{}"), ..mosaic("on-touch", "") };
+    let mut node = node(&config, &[64]);
+    node.event(Event::Free(run(6, 2042)));
+    fill(&mut node, 0..6);
+    let steps = node.event(Event::Free(run(0, 3)));
+    assert_eq!(steps, ["splinter gpu0 0x4", "invalidate gpu0 3", "compact gpu0 1 WorstCase", "map gpu0 3 -> gpu0 rw"]);
+    assert_eq!(frames(&node, 3..6), [6, 4, 5].map(Some));
+}
+
+#[test]
 fn what_is_left_of_a_block_has_no_claim_to_its_large_frame() {
     let mut node = node(&mosaic("on-touch", ""), &[64]);
     node.event(Event::Free(run(7, 2041)));
@@ -268,6 +295,15 @@ fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
     assert_eq!((statistics.compactions, statistics.faults_on_compaction, statistics.evictions_written), (2, 2, 0));
     let used = node.manager.memory_use(GPU.memory()).unwrap();
     assert_eq!((used.base_frames, used.large_frames, used.large_frames_total), (8, 2, Some(4)));
+}
+
+#[test]
+fn no_fault_waits_for_a_large_frame_beside_a_free_list() {
+    let allocator = choice("free-list", "{}");
+    let mut node = node(&MemoryConfig { allocator, ..fragmented("") }, &[16]);
+    assert_eq!(node.write(0, 0)[0], "copy 0 host gpu0 migration");
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.compactions, statistics.faults_on_compaction), (0, 0));
 }
 
 #[test]

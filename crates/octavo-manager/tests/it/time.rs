@@ -1,8 +1,11 @@
 //! Time is an argument: strategies see it, and are asked again when they want.
 
+use std::sync::mpsc::{Sender, channel};
+
 use octavo_manager::{
-    Allocation, Context, Decision, Event, Fault, Geometry, HOST_MEMORY, KernelEnd, Manager, MemoryId, Move, PageId,
-    PageRun, PageView, Placement, ProcessorId, ProcessorMask, SpaceId, Topology, Unsubscribe,
+    AccessCount, Allocation, Context, Decision, Event, Fault, Geometry, HOST_MEMORY, KernelEnd, Kind, Manager,
+    MemoryId, Move, Needs, PageId, PageRun, PageView, Placement, ProcessorId, ProcessorMask, ReportSpec, SpaceId,
+    Topology, Unsubscribe,
 };
 use octavo_manager::{EVICTIONS, PREFETCHERS};
 use octavo_registry::Choice;
@@ -112,6 +115,38 @@ impl Placement for Stuck {
 #[should_panic(expected = "a strategy was asked at 9ps and wants to be asked by then")]
 fn a_deadline_that_stays_is_refused() {
     manager(Stuck).handle(Time(9), Event::Tick, &mut Vec::new());
+}
+
+/// Tells which pages a report is about.
+struct Reported(Sender<Vec<u32>>);
+
+impl Placement for Reported {
+    fn needs(&self) -> Needs {
+        Needs { reports: Some(ReportSpec { period_cycles: 1000, entry_bytes: 8 }), ..Needs::default() }
+    }
+
+    fn on_fault(&mut self, _fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
+        Decision::Migrate
+    }
+
+    fn on_report(&mut self, counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {
+        self.0.send(counts.iter().map(|count| count.page.0).collect()).unwrap();
+    }
+}
+
+#[test]
+fn a_report_is_about_pages_that_the_placement_decides_about() {
+    let (sender, told) = channel();
+    let mut manager = manager(Reported(sender));
+    let count = |page| AccessCount { processor: ProcessorId::gpu(0), page: PageId(page), lines: 1 };
+    let counts = [3, 15, 16].map(count);
+    manager.handle(Time::ZERO, Event::Report(&counts[..2]), &mut Vec::new());
+    assert_eq!(told.try_recv(), Ok(vec![3, 15]));
+    let others = PageRun { first: PageId(16), count: 4 };
+    let system = Allocation { kind: Kind::System, ..others.into() };
+    manager.handle(Time::ZERO, Event::Allocate(system), &mut Vec::new());
+    manager.handle(Time::ZERO, Event::Report(&counts), &mut Vec::new());
+    assert_eq!(told.try_recv(), Ok(vec![3, 15]), "the operating system's memory has another");
 }
 
 #[test]

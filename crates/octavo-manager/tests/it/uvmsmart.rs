@@ -303,6 +303,17 @@ fn is_block_evictable_what_is_not_whole_stays() {
 }
 
 #[test]
+fn is_block_evictable_pages_that_are_not_allocated_are_not_missed() {
+    for eviction in ["lru-block", "sequential-local", "tree-neighborhood"] {
+        let eviction = choice(eviction, r#"{"whole": true}"#);
+        let mut node = Node::with(&MemoryConfig { eviction, ..placement("on-touch", "{}") }, &Topology::of(vec![6]));
+        node.event(Event::Free(PageRun { first: PageId(4), count: 508 }));
+        (0..4).chain(512..515).for_each(|page| drop(node.read(0, page)));
+        assert_eq!((here(&node, 0..4), here(&node, 512..1024)), (vec![], vec![512, 513, 514]));
+    }
+}
+
+#[test]
 fn hwprefetch_oversub_the_other_prefetcher_begins_after_the_fault_that_did_not_fit() {
     let config = MemoryConfig {
         prefetch: choice("when-full", r#"{"before": "sequential-local", "after": "none"}"#),

@@ -3,6 +3,8 @@
 mod chunks;
 mod cocoa;
 mod free_list;
+#[cfg(test)]
+mod tests;
 
 use octavo_registry::Registry;
 
