@@ -145,4 +145,55 @@ mod tests {
         assert_eq!(memory.emptiest(1, 12, &|_| true).unwrap().moves, [(4, 9)]);
         assert_eq!(memory.emptiest(1, 12, &|page| page != PageId(5)).unwrap().moves, [(8, 5)], "page 5 is busy");
     }
+
+    #[test]
+    fn holes_of_all_frames_count_together() {
+        let mut memory = memory(3);
+        (0..2).for_each(|large| (0..3).for_each(|base| _ = memory.put_foreign(4 * large + base)));
+        (8..10).for_each(|frame| _ = memory.put_foreign(frame));
+        assert_eq!(memory.emptiest(1, 12, &|_| true).unwrap().moves, [(8, 3), (9, 7)]);
+    }
+
+    #[test]
+    fn homes_are_left_alone_as_long_as_anything_else_can_be_emptied() {
+        let mut memory = memory(3);
+        memory.put(PageId(0), SpaceId(0), 0, true);
+        for frame in [4, 5, 8, 9] {
+            memory.put(PageId(frame + 3), SpaceId(0), frame, false);
+        }
+        assert_eq!(memory.emptiest(1, 12, &|_| true).unwrap().moves, [(4, 10), (5, 11)], "page 0 alone is fewer");
+    }
+
+    #[test]
+    fn a_frame_that_lies_partly_beyond_the_memory_is_not_emptied() {
+        let mut memory = FrameStore::new(4, 6);
+        memory.grow(64);
+        while memory.add_large_frame() {}
+        memory.put(PageId(9), SpaceId(0), 4, false);
+        memory.put(PageId(13), SpaceId(0), 0, false);
+        assert_eq!(memory.evacuation(1, 1, 6, &|_| true), None);
+        assert_eq!(memory.evacuation(0, 1, 6, &|_| true).unwrap().moves, [(0, 5)], "but pages can go there");
+    }
+
+    #[test]
+    fn a_frame_is_emptied_as_a_whole_or_not_at_all() {
+        let mut memory = memory(4);
+        (4..6).for_each(|frame| _ = memory.put(PageId(frame + 3), SpaceId(0), frame, false));
+        memory.put(PageId(13), SpaceId(0), 8, false);
+        let moves = |spare, busy| memory.evacuation(1, 1, spare, &|page| page != PageId(busy)).map(|found| found.moves);
+        assert_eq!(moves(2, 99), Some(vec![(4, 9), (5, 10)]));
+        assert_eq!(moves(1, 99), None, "while pages move they are in two frames");
+        assert_eq!(moves(2, 8), None, "page 8 is busy");
+    }
+
+    #[test]
+    fn a_frame_of_several_holders_is_not_emptied() {
+        let mut memory = memory(2);
+        for large in 0..2 {
+            memory.put_foreign(4 * large);
+            memory.put(PageId(9 + large), SpaceId(0), 4 * large + 1, false);
+        }
+        assert_eq!(memory.evacuation(0, 1, 8, &|_| true), None);
+        assert_eq!(memory.emptiest(1, 8, &|_| true), None);
+    }
 }

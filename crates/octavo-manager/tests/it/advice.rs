@@ -45,11 +45,33 @@ fn who_accesses_pages_maps_them_wherever_they_are() {
     let pages = PageRun { first: PageId(0), count: 4 };
     let advice = Advice { accessed_by: both, ..Advice::default() };
     assert_eq!(node.event(Event::Advise { pages, advice }), ["map host+gpu0+gpu1 0x4 -> host rw"]);
+    assert_eq!(node.manager.statistics().remote_maps, 2 * 4, "the host's own is none");
     // Pages without advised accessors migrate, and no other processor maps them.
     assert!(!node.write(0, 7).contains(&"map gpu1 7 -> gpu0 rw".to_owned()));
     let moved = node.event(Event::Prefetch { pages, to: GPU0.memory() });
     assert!(moved.contains(&"map gpu1 0x4 -> gpu0 rw".to_owned()), "{moved:?}");
     assert_eq!(node.write(1, 2), ["wake gpu1 2"], "no fault is left to serve");
+}
+
+#[test]
+fn what_is_replicated_or_nowhere_is_mapped_for_nobody() {
+    let mut node = Node::with(&placement("duplication", "{}"), &Topology::unlimited(3));
+    (0..2).for_each(|gpu| _ = node.read(gpu, 3));
+    let fresh = PageRun { first: PageId(3000), count: 4 };
+    node.event(Event::Allocate(Allocation { populated: false, ..fresh.into() }));
+    for pages in [PageRun::one(PageId(3)), fresh] {
+        let advice = Advice { accessed_by: ProcessorMask::all_gpus(3), ..Advice::default() };
+        assert_eq!(node.event(Event::Advise { pages, advice }), [""; 0], "{pages:?}");
+    }
+}
+
+#[test]
+fn who_should_have_a_page_does_not_map_it_elsewhere() {
+    let mut node = Node::with(&placement("on-touch", "{}"), &Topology::unlimited(3));
+    node.write(0, 3);
+    let accessed_by = ProcessorMask::all_gpus(3);
+    let advice = Advice { preferred: Some(GPU1.memory()), accessed_by, ..Advice::default() };
+    assert_eq!(node.event(Event::Advise { pages: PageRun::one(PageId(3)), advice }), ["map gpu2 3 -> gpu0 rw"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::common::{choice, fault, show};
 use octavo_manager::{
     Access, Advice, Allocation, CounterNotification, CounterSpec, Demotion, Event, HOST_MEMORY, Kind, Manager,
     MemoryConfig, MemoryId, MemoryMask, Mode, Occupancy, PageId, PageRun, Plan, PlanClass, PrefetchPlan, ProcessorId,
-    SystemConfig, SystemTable, Topology,
+    SpaceId, SystemConfig, SystemTable, Topology,
 };
 use octavo_units::{Bytes, Time};
 
@@ -212,6 +212,37 @@ fn a_keeper_removes_what_has_its_copy_before_its_own_pages_leave_and_nothing_els
     handle(&mut manager, Event::Faults(&[fault(1, 22, Access::Write)]), &mut plans);
     assert_eq!(shown(&plans, "copy"), ["copy 21 gpu1 host eviction", "copy 22 host gpu1 migration"]);
     manager.check().unwrap();
+}
+
+#[test]
+fn where_kept_pages_make_room_no_own_page_leaves_under_any_eviction() {
+    for eviction in octavo_manager::EVICTIONS.names().filter(|name| *name != "none") {
+        let config = MemoryConfig {
+            demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
+            eviction: choice(eviction, "{}"),
+            page_size: Bytes(2 << 20),
+            ..MemoryConfig::default()
+        };
+        let mut manager = allocated(Manager::new(&config, &Topology::of(vec![1, 2])).unwrap());
+        by(&mut manager, 1, 20);
+        (0..2).for_each(|page| _ = write(&mut manager, page));
+        assert_eq!(manager.page(PageId(0)).owner, MemoryId::gpu(1), "{eviction}");
+        let plans = by(&mut manager, 1, 21);
+        assert_eq!(shown(&plans, "release gpu1"), ["release gpu1 0"], "{eviction}");
+        assert_eq!(manager.page(PageId(20)).owner, MemoryId::gpu(1), "{eviction}");
+    }
+}
+
+#[test]
+fn who_is_not_where_a_kept_page_should_be_maps_it_there() {
+    let mut manager = lenders(0, &[1, 2, 2]);
+    (0..2).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(manager.page(PageId(0)).owner, MemoryId::gpu(1));
+    let advice = Advice { preferred: Some(MemoryId::gpu(0)), ..Advice::default() };
+    handle(&mut manager, Event::Advise { pages: PageRun::one(PageId(0)), advice }, &mut Vec::new());
+    let plans = by(&mut manager, 2, 0);
+    assert_eq!(shown(&plans, "copy 0"), ["copy 0 gpu1 gpu0 migration"]);
+    assert_eq!(shown(&plans, "map"), ["map gpu0 0 -> gpu0 rw", "map gpu2 0 -> gpu0 rw"]);
 }
 
 #[test]
@@ -585,4 +616,98 @@ fn counters_tell_nothing_of_small_pages() {
     assert_eq!(needs(64 << 10, "{}"), Some(CounterSpec { threshold: 256, group_pages: 1 }));
     assert_eq!(needs(64 << 10, r#"{"migration": false}"#), None);
     assert_eq!(needs(4 << 10, "{}"), None);
+}
+
+#[test]
+fn a_keeper_removes_other_blocks_before_the_one_that_it_needs_room_in() {
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ("none", "{}"), &[1, 2]);
+    // GPU 1 keeps a page of block 0, which came first, and one of block 1.
+    [0, 32, 64].into_iter().for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(shown(&by(&mut manager, 1, 2), "release gpu1"), ["release gpu1 32"]);
+}
+
+#[test]
+fn a_page_that_should_be_with_a_neighbour_goes_there_without_a_detour() {
+    let options = r#"{"reserve": "0B", "parallel_fetch": true}"#;
+    let mut manager = with_lanes(options, ("none", "{}"), &[100, 100]);
+    let advice = Advice { preferred: Some(MemoryId::gpu(1)), ..Advice::default() };
+    handle(&mut manager, Event::Advise { pages: PageRun::one(PageId(32)), advice }, &mut Vec::new());
+    assert_eq!(batch(&mut manager, &[0, 32])[1], ["copy 32 host gpu1 migration", "wake gpu0 32"]);
+}
+
+#[test]
+fn only_what_the_host_has_makes_a_detour() {
+    let options = r#"{"reserve": "0B", "parallel_fetch": true}"#;
+    let mut manager = with_lanes(options, ("none", "{}"), &[100, 100, 100]);
+    by(&mut manager, 2, 33);
+    let found = batch(&mut manager, &[0, 32, 33]);
+    assert_eq!(found[1][0], "copy 32 host gpu1 staging");
+    assert_eq!(found[2], ["copy 33 gpu2 gpu0 migration", "wake gpu0 33"]);
+}
+
+#[test]
+fn what_was_staged_before_makes_room_for_what_is_staged_next() {
+    let ahead = ("multi-path", r#"{"blocks": 1, "stride": 1}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[200, 40]);
+    assert_eq!(shown(&write(&mut manager, 0), "gpu1"), ["copy 32x32 host gpu1 staging"]);
+    assert_eq!(shown(&write(&mut manager, 64), "gpu1"), ["release gpu1 32x32", "copy 96x32 host gpu1 staging"]);
+}
+
+/// GPUs with so many pages of 64 KiB, whose blocks leave as a whole.
+fn block_by_block(gpus: &[u32]) -> Manager {
+    let config = MemoryConfig {
+        demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
+        eviction: choice("lru-block", "{}"),
+        page_size: Bytes(64 << 10),
+        ..MemoryConfig::default()
+    };
+    let mut manager = Manager::new(&config, &Topology::of(gpus.to_vec())).unwrap();
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 32 * 8 }.into()), &mut Vec::new());
+    manager
+}
+
+#[test]
+fn a_kept_block_that_is_larger_than_what_comes_leaves_as_a_whole() {
+    let mut manager = block_by_block(&[2, 2]);
+    [32, 33].into_iter().for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(copies(&write(&mut manager, 64))[0][0], "copy 32x2 gpu0 gpu1 eviction");
+    write(&mut manager, 96);
+    let plans = write(&mut manager, 128);
+    assert_eq!(shown(&plans[..1], "gpu1"), ["release gpu1 32x2", "copy 64 gpu0 gpu1 eviction"]);
+}
+
+#[test]
+fn blocks_that_leave_together_go_where_each_finds_room() {
+    let options = r#"{"reserve": "0B", "neighbour": "fewest-pending"}"#;
+    let config =
+        MemoryConfig { demotion: choice("spare-memory", options), page_size: Bytes(2 << 20), ..Default::default() };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![3, 1, 1])).unwrap());
+    (0..4).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(manager.page(PageId(0)).owner, MemoryId::gpu(1));
+    // Page 1 takes the place of page 0, which has its copy, page 2 the frame of the other, and no GPU has a third one.
+    let run = PageRun { first: PageId(1000), count: 3 };
+    let device = Allocation { kind: Kind::Device, gpu: Some(ProcessorId::gpu(0)), ..run.into() };
+    let mut plans = Vec::new();
+    handle(&mut manager, Event::Allocate(device), &mut plans);
+    let expected = ["copy 1 gpu0 gpu1 eviction", "copy 2 gpu0 gpu2 eviction", "copy 3 gpu0 host eviction"];
+    assert_eq!(shown(&plans, "copy"), expected);
+}
+
+#[test]
+fn pages_that_are_kept_and_have_their_copy_take_nothing_from_shares() {
+    let config = MemoryConfig {
+        demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
+        sharing: choice("quota", "{}"),
+        page_size: Bytes(64 << 10),
+        ..MemoryConfig::default()
+    };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![8, 1])).unwrap());
+    let other = Allocation { space: SpaceId(1), ..PageRun { first: PageId(64), count: 32 }.into() };
+    handle(&mut manager, Event::Allocate(other), &mut Vec::new());
+    // GPU 0 keeps page 0 and has three pages of the first application and four of the second: half of the memory.
+    [0, 32].into_iter().for_each(|page| _ = by(&mut manager, 1, page));
+    (33..36).chain(64..68).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!((manager.page(PageId(0)).owner, manager.frames_held(MemoryId::gpu(0))), (MemoryId::gpu(0), 8));
+    // What comes beside page 0 does not drive that out, and nobody is above its share.
+    assert_eq!(shown(&write(&mut manager, 1), "eviction"), ["copy 33 gpu0 host eviction"]);
 }

@@ -66,3 +66,42 @@ fn the_last_replica_left_by_evictions_is_mapped_directly() {
     assert_eq!(node.manager.page(PageId(4)).owner, MemoryId::gpu(1));
     assert_ne!(node.manager.page(PageId(5)).owner, HOST_MEMORY);
 }
+
+/// Two GPUs have replicas of page 4, and a third stores to it from afar.
+fn two_replicas_and_a_stranger(capacity: &[u32]) -> Node {
+    let mut node = Node::with(&placement("gps", "{}"), &Topology::of(capacity.to_vec()));
+    node.read(0, 4);
+    node.read(1, 4);
+    node.write(2, 4);
+    node.event(crate::common::kernel_end(3));
+    node.write(2, 4);
+    node
+}
+
+#[test]
+fn who_stores_from_afar_loses_its_mapping_with_the_copy_of_the_owner_alone() {
+    let mut node = two_replicas_and_a_stranger(&[4, 1, 4]);
+    let replica = ["drain gpu1 4", "invalidate gpu1 4", "release gpu1 4", "map gpu0+gpu2 4 -> gpu0 rw"];
+    assert_eq!(node.read(1, 5)[..4], replica);
+    let mut node = two_replicas_and_a_stranger(&[1, 4, 4]);
+    let owner = ["drain gpu0+gpu2 4", "invalidate gpu0+gpu2 4", "release gpu0 4", "map gpu1 4 -> gpu1 rw"];
+    assert_eq!(node.read(0, 5)[..4], owner);
+}
+
+#[test]
+fn every_replica_that_is_given_up_counts() {
+    let mut node = gps();
+    for page in 4..8 {
+        node.read(0, page);
+        (1..3).for_each(|gpu| _ = node.write(gpu, page));
+    }
+    node.event(crate::common::kernel_end(3));
+    assert_eq!(node.manager.statistics().unsubscribed, 2 * 4);
+}
+
+#[test]
+fn a_page_leaves_a_coherent_host_for_its_first_subscriber() {
+    let mut node = Node::with(&placement("gps", "{}"), &Topology::unlimited(2).coherent());
+    let lines = ["copy 7 host gpu0 migration", "release host 7", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"];
+    assert_eq!(node.write(0, 7), lines);
+}

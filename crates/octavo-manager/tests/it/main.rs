@@ -7,6 +7,7 @@ mod chunks;
 mod classes;
 mod common;
 mod conformance;
+mod decisions;
 mod delayed;
 mod demotion;
 mod differential;

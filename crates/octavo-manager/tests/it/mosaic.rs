@@ -218,6 +218,18 @@ fn pages_are_compacted_beside_a_free_list_as_well() {
 }
 
 #[test]
+fn a_page_that_is_moved_within_its_memory_is_mapped_again_by_everyone() {
+    let mut node = node(&mosaic("first-touch", ""), &[64, 64]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(run(0, 6).into()));
+    fill(&mut node, 0..6);
+    assert_eq!(node.write(1, 3), ["map gpu1 3 -> gpu0 rw", "wake gpu1 3"]);
+    let steps = node.event(Event::Free(run(0, 3)));
+    let moved = ["invalidate gpu0+gpu1 3", "compact gpu0 1 WorstCase", "map gpu0+gpu1 3 -> gpu0 rw"];
+    assert_eq!(steps[1..], moved);
+}
+
+#[test]
 fn what_is_left_of_a_block_has_no_claim_to_its_large_frame() {
     let mut node = node(&mosaic("on-touch", ""), &[64]);
     node.event(Event::Free(run(7, 2041)));

@@ -94,6 +94,22 @@ fn memory_that_is_bound_runs_out_beside_memory_that_is_free() {
 }
 
 #[test]
+fn memory_that_is_bound_to_a_full_gpu_does_not_go_to_the_host() {
+    let mut node = node(&memory(NumaPolicy::Bind, &["gpu0"], "coherent"), &coherent(1, &[90]));
+    assert_eq!(touch(&mut node, GPU, 3072)[0], "populate 3072 gpu0");
+    assert!(touch(&mut node, GPU, 3073).is_empty());
+    assert_eq!(node.manager.out_of_memory().map(|out| (out.memory, out.page)), Some((GPU.memory(), PageId(3073))));
+}
+
+#[test]
+fn a_full_host_is_out_of_the_memory_that_the_policy_prefers() {
+    let mut node = node(&memory(NumaPolicy::Preferred, &["host1"], "coherent"), &coherent(9, &[0, 1]));
+    assert_eq!(touch(&mut node, HOST, 3072)[0], "populate 3072 host1");
+    assert!(touch(&mut node, HOST, 3073).is_empty());
+    assert_eq!(node.manager.out_of_memory().map(|out| (out.memory, out.page)), Some((MemoryId::host(1), PageId(3073))));
+}
+
+#[test]
 fn counters_do_not_bring_pages_past_a_policy() {
     let moved = |policy, nodes: &[&str]| {
         let mut node = node(&memory(policy, nodes, "coherent"), &coherent(9, &[90, 90]));

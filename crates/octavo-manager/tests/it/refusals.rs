@@ -1,11 +1,13 @@
 //! Every plan of a few programs is refused after every step, and after every page of every step.
 
 use octavo_manager::{
-    Access, Advice, EVICTIONS, Fault, HOST, Kind, MemoryConfig, PLACEMENTS, PageId, ProcessorId, ProcessorMask, Step,
-    Topology,
+    Access, Advice, Allocation, EVICTIONS, Event, Fault, HOST, Kind, MemoryConfig, MemoryId, PLACEMENTS, PageId,
+    PageRun, Plan, Prefix, ProcessorId, ProcessorMask, Refusal, Step, Topology, Why,
 };
 use octavo_registry::Choice;
+use octavo_units::Time;
 
+use crate::common::{Node, fault, placement, show};
 use crate::harness::Harness;
 
 /// Pages of the first allocation and of both.
@@ -132,4 +134,70 @@ fn plans_for_memory_of_every_kind_and_advice_can_be_refused_at_every_page() {
     for second in second {
         refuse_everywhere(&config("on-touch", "none", "lru-page"), second);
     }
+}
+
+/// The first plan of an event is refused after so many steps, and pages of the next; the steps of what comes of that.
+fn refused(node: &mut Node, event: Event<'_>, (steps, pages): (u32, u32), why: Why) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, event, &mut plans);
+    refuse(node, &plans[0], (steps, pages), why)
+}
+
+fn refuse(node: &mut Node, plan: &Plan, (steps, pages): (u32, u32), why: Why) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    node.manager.fail(Time::ZERO, plan, Refusal { done: Prefix { steps, pages }, why }, &mut plans);
+    node.manager.check().unwrap();
+    plans
+}
+
+fn lines(plans: &[Plan]) -> Vec<String> {
+    plans.iter().flat_map(|plan| &plan.steps).map(show).collect()
+}
+
+#[test]
+fn pages_that_were_copied_leave_where_they_were_and_the_others_stay() {
+    let mut node = Node::new(&placement("on-touch", "{}"));
+    let wish = Event::Prefetch { pages: PageRun { first: PageId(0), count: 4 }, to: MemoryId::gpu(0) };
+    let plans = refused(&mut node, wish, (0, 2), Why::Again);
+    assert_eq!(lines(&plans), ["release host 0x2"]);
+    assert_eq!([0, 1, 2, 3].map(|page| node.manager.page(PageId(page)).on_host()), [false, false, true, true]);
+}
+
+#[test]
+fn a_page_that_was_on_its_way_to_everyone_gets_there() {
+    let mut node = Node::new(&placement("ideal", "{}"));
+    let plans = refused(&mut node, Event::Faults(&[fault(0, 5, Access::Read)]), (1, 0), Why::Again);
+    assert_eq!(lines(&plans), ["release host 5", "map gpu0+gpu1 5 -> own rw", "wake gpu0 5"]);
+}
+
+#[test]
+fn a_page_that_was_copied_back_to_the_host_is_nobody_elses_any_more() {
+    let mut node = Node::new(&placement("ideal", "{}"));
+    node.read(0, 5);
+    let back = Fault { processor: HOST, page: PageId(5), access: Access::Read };
+    let plans = refused(&mut node, Event::Faults(&[back]), (3, 0), Why::Again);
+    assert_eq!(lines(&plans), ["release gpu0 5", "wake host 5"]);
+}
+
+#[test]
+fn memory_that_stays_is_mapped_even_if_that_was_refused() {
+    let mut node = Node::new(&placement("on-touch", "{}"));
+    let pinned = Allocation { kind: Kind::Pinned, ..PageRun { first: PageId(3000), count: 4 }.into() };
+    let plans = refused(&mut node, Event::Allocate(pinned), (1, 0), Why::Again);
+    assert_eq!(lines(&plans), ["map host+gpu0+gpu1 3000x4 -> host rw"]);
+}
+
+/// Both lie unmapped in one memory, when a plan that maps the one and evicts the other is refused.
+#[test]
+fn device_memory_is_mapped_beside_a_managed_page_that_is_not() {
+    let mut node = Node::with(&placement("on-touch", "{}"), &Topology::of(vec![3, 3]));
+    refused(&mut node, Event::Faults(&[fault(0, 2047, Access::Write)]), (2, 0), Why::Again);
+    let run = PageRun { first: PageId(2048), count: 2 };
+    let device = Allocation { kind: Kind::Device, gpu: Some(ProcessorId::gpu(0)), ..run.into() };
+    // The memory turns out to end behind the first of them, and so the managed page has to go.
+    let plans = refused(&mut node, Event::Allocate(device), (0, 1), Why::NoMemory);
+    let evicts = ["drain gpu0 2047", "copy 2047 gpu0 host eviction", "release gpu0 2047"];
+    let lays_out = ["map gpu0+gpu1 2048 -> gpu0 rw", "populate 2049 gpu0 as it is", "map gpu0+gpu1 2049 -> gpu0 rw"];
+    assert_eq!(lines(&plans), [evicts, lays_out].concat());
+    assert_eq!(lines(&refuse(&mut node, &plans[0], (0, 0), Why::Again)), [evicts, lays_out].concat());
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use octavo_manager::{Accessed, Event, MemoryConfig, PageId, ProcessorId, SpaceId, Synchronisation, Topology};
+use octavo_manager::{Accessed, Event, MemoryConfig, PageId, Plan, ProcessorId, SpaceId, Synchronisation, Topology};
+use octavo_units::Time;
 use proptest::prelude::*;
 
-use crate::common::{Node, choice, placement};
+use crate::common::{Node, choice, placement, show};
 
 fn accessed(gpu: usize, page: u32, stores: bool) -> Accessed {
     Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times: 1, stores }
@@ -36,6 +37,21 @@ fn written_pages_go_home_and_read_ones_stay() {
     node.read(0, 3);
     assert!(node.event(WAIT).is_empty(), "what came back was not written since");
     assert_eq!(node.manager.statistics().thrashed, 0, "it did not leave because memory was full");
+}
+
+#[test]
+fn written_pages_of_a_block_go_home_together() {
+    let mut node = node(Synchronisation::DirtyHome, 8);
+    let pages = [3, 4, 600];
+    pages.into_iter().for_each(|page| drop(node.write(0, page)));
+    node.manager.note_accesses(&pages.map(|page| accessed(0, page, true)));
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, WAIT, &mut plans);
+    let copies = |plan: &Plan| plan.steps.iter().map(show).find(|step| step.starts_with("copy")).unwrap();
+    assert_eq!(
+        plans.iter().map(copies).collect::<Vec<_>>(),
+        ["copy 3x2 gpu0 host migration", "copy 600 gpu0 host migration"]
+    );
 }
 
 #[test]

@@ -138,14 +138,12 @@ fn a_quota_is_of_what_can_be_made_to_leave() {
     assert!(lines.contains(&"copy 4096 gpu0 host eviction".to_owned()), "{lines:?}");
 }
 
-#[test]
-fn a_page_that_is_mapped_again_where_it_is_near_is_no_remote_mapping() {
+/// The mapping of a page of the first GPU was refused.
+fn unmapped() -> Node {
     let mut node = node(&Topology::unlimited(2).coherent());
-    let lines = ["map host+gpu0+gpu1 3072 -> gpu0 rw", "wake gpu0 3072"];
     let fault = Fault { processor: ProcessorId::gpu(0), page: PageId(3072), access: Access::Write };
     let mut plans = Vec::new();
     node.manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
-    // It came into being, and its mapping was refused.
     let refusal = Refusal { done: Prefix { steps: 1, pages: 0 }, why: Why::Again };
     let plan = plans.remove(0);
     node.manager.fail(Time::ZERO, &plan, refusal, &mut plans);
@@ -153,8 +151,17 @@ fn a_page_that_is_mapped_again_where_it_is_near_is_no_remote_mapping() {
         node.manager.complete(Time::ZERO, plan.id, &mut plans);
     }
     assert_eq!(owner(&node, 3072), MemoryId::gpu(0));
-    assert_eq!(touch(&mut node, ProcessorId::gpu(0), 3072), lines);
-    assert_eq!(node.manager.statistics().remote_maps, 0);
+    node
+}
+
+#[test]
+fn a_page_that_is_mapped_again_where_it_is_near_is_no_remote_mapping() {
+    for gpu in 0..2 {
+        let mut node = unmapped();
+        let lines = touch(&mut node, ProcessorId::gpu(gpu), 3072);
+        assert_eq!(lines, ["map host+gpu0+gpu1 3072 -> gpu0 rw".to_owned(), format!("wake gpu{gpu} 3072")]);
+        assert_eq!(node.manager.statistics().remote_maps, gpu as u64, "GPU {gpu}");
+    }
 }
 
 /// A node whose only GPU is full of 32 managed pages, and where 64 KiB come with each page that does.

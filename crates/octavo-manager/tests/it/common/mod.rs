@@ -30,7 +30,11 @@ impl Node {
     }
 
     pub fn with(config: &MemoryConfig, topology: &Topology) -> Self {
-        let mut manager = Manager::new(config, topology).unwrap();
+        Self::of(Manager::new(config, topology).unwrap())
+    }
+
+    /// A manager without pages gets these.
+    pub fn of(mut manager: Manager) -> Self {
         manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
         Self { manager, plans: Vec::new() }
     }
