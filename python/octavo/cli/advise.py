@@ -124,7 +124,7 @@ def advise(
         ),
     ] = None,
     kind: Annotated[
-        str | None,
+        options.KindName | None,
         typer.Option(
             "--kind", "-k", help="Where all buffers lie now: managed (for workloads), explicit, pinned, system."
         ),

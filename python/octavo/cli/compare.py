@@ -54,7 +54,7 @@ Placements = Annotated[
     ),
 ]
 Kinds = Annotated[
-    list[str] | None,
+    list[options.KindName] | None,
     typer.Option(
         "--kind",
         "-k",
@@ -134,7 +134,7 @@ def compare(
     options.check_once(assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
     planned = api.plan_comparison(
         scenario,
-        workloads=workloads,
+        workloads=workloads or None,
         placements=options.listed(placement) or None,
         kinds=options.listed(kind) or None,
         sharings=options.listed(sharing) or None,

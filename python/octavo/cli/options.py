@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 
 import typer
 
@@ -14,6 +14,16 @@ from octavo.runs import memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from octavo import arguments
+
+    ExecutorName: TypeAlias = arguments.Executor
+    FidelityName: TypeAlias = arguments.Fidelity
+    KindName: TypeAlias = arguments.Kind
+else:
+    ExecutorName = FidelityName = KindName = str  # Scenarios refuse other names, for all interfaces in the same words.
+
+Name = TypeVar("Name", bound=str)
 
 Source = Annotated[Path | None, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).", show_default=False)]
 Workload = Annotated[
@@ -62,7 +72,7 @@ Guard = Annotated[
     typer.Option("--guard", help="Guard against thrashing by name, or a Python file.", show_default=False),
 ]
 Kind = Annotated[
-    str | None,
+    KindName | None,
     typer.Option(
         "--kind",
         "-k",
@@ -71,14 +81,14 @@ Kind = Annotated[
     ),
 ]
 Executor = Annotated[
-    str | None,
+    ExecutorName | None,
     typer.Option(
         "--executor",
         help="Executor of decisions: simulated (in simulated time) or instant (decisions and counts without time).",
     ),
 ]
 Fidelity = Annotated[
-    str | None,
+    FidelityName | None,
     typer.Option(
         "--fidelity",
         help="Fidelity of accesses to a GPU's own memory: line, or page (without cache tags).",
@@ -153,7 +163,6 @@ Replicates = Annotated[
     typer.Option(
         "--replicates",
         metavar="N",
-        min=1,
         help="Run each N times, with start times of GPUs and the order among equals changed: medians with intervals.",
     ),
 ]
@@ -251,9 +260,9 @@ def overrides(
     return changes
 
 
-def listed(values: list[str] | None) -> list[str]:
+def listed(values: list[Name] | None) -> list[Name]:
     """Names given one by one or separated by commas."""
-    names = [name.strip() for value in values or [] for name in value.split(",")]
+    names = [cast("Name", name.strip()) for value in values or [] for name in value.split(",")]
     if any(not name for name in names):
         raise ScenarioError(f"an empty name in `{','.join(values or [])}`")
     return names

@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
+from octavo import given
 from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError
-from octavo.files import links
+from octavo.files import links, replaced
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
 from octavo.trace.folder import check_all
@@ -144,7 +145,7 @@ def _results(
     results = finished(points, force=force)
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
-    workers = workers or default_workers()
+    workers = given.workers(workers) or default_workers()
     limits = _Limits(memory.share(min(workers, len(missing))), *bounds)
     return results | _run_all(points, missing, progress, (workers, limits), watch or (lambda _: None), force=force)
 
@@ -163,6 +164,7 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
         found = folder.finished(point.folder, point.scenario, force=force)
         if point.timeline is not None:
             folder.check_file(point.timeline)
+            replaced.check_made(point.timeline, replaced.TIMELINE)
         elif found is not None:
             results[index] = found
     return results
