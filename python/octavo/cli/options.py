@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 
 import typer
 
-from octavo.cli import former
-from octavo.cli.complete import names
+from octavo.cli import complete, former
 from octavo.errors import ScenarioError
 from octavo.runs import memory
 
@@ -31,7 +30,7 @@ Workload = Annotated[
     typer.Option(
         "--workload",
         "-w",
-        autocompletion=names("workloads"),
+        autocompletion=complete.names("workloads"),
         callback=former.read,
         help="Workload by name, folder of a trace, or file of a recorded step. Overrides the scenario file's.",
     ),
@@ -47,35 +46,61 @@ Node = Annotated[
     typer.Option(
         "--node",
         "-n",
-        autocompletion=names("nodes"),
+        autocompletion=complete.names("nodes"),
         help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu without a scenario file.",
     ),
 ]
 Prefetch = Annotated[
-    str | None, typer.Option("--prefetch", help="Prefetcher by name, or a Python file.", show_default=False)
+    str | None,
+    typer.Option(
+        "--prefetch",
+        autocompletion=complete.names("prefetchers"),
+        help="Prefetcher by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Eviction = Annotated[
-    str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
+    str | None,
+    typer.Option(
+        "--eviction",
+        autocompletion=complete.names("evictions"),
+        help="Eviction strategy by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Demotion = Annotated[
     str | None,
-    typer.Option("--demotion", help="Where evicted pages go: by name, or a Python file.", show_default=False),
+    typer.Option(
+        "--demotion",
+        autocompletion=complete.names("demotions"),
+        help="Where evicted pages go: by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Sharing = Annotated[
     str | None,
     typer.Option(
-        "--sharing", help="How much of another's memory a job may take: by name, or a Python file.", show_default=False
+        "--sharing",
+        autocompletion=complete.names("sharings"),
+        help="How much of another's memory a job may take: by name, or a Python file.",
+        show_default=False,
     ),
 ]
 Guard = Annotated[
     str | None,
-    typer.Option("--guard", help="Guard against thrashing by name, or a Python file.", show_default=False),
+    typer.Option(
+        "--guard",
+        autocompletion=complete.names("guards"),
+        help="Guard against thrashing by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Kind = Annotated[
     KindName | None,
     typer.Option(
         "--kind",
         "-k",
+        autocompletion=complete.choices("Kind"),
         help="Run the whole program, with all buffers of this kind: explicit, managed, pinned or system; or "
         "as a trace recorded it: recorded. `launches` is a run without a program around it.",
     ),
@@ -84,6 +109,7 @@ Executor = Annotated[
     ExecutorName | None,
     typer.Option(
         "--executor",
+        autocompletion=complete.choices("Executor"),
         help="Executor of decisions: simulated (in simulated time) or instant (decisions and counts without time).",
     ),
 ]
@@ -91,12 +117,18 @@ Fidelity = Annotated[
     FidelityName | None,
     typer.Option(
         "--fidelity",
+        autocompletion=complete.choices("Fidelity"),
         help="Fidelity of accesses to a GPU's own memory: line, or page (without cache tags).",
     ),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        autocompletion=complete.key,
+        help="Change one value by dotted key; may be repeated.",
+    ),
 ]
 
 

@@ -9,6 +9,7 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.compared import show_speedups
+from octavo.cli.complete import names
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
@@ -79,7 +80,9 @@ def grit(
             help="Kernels, by name or by the publication's abbreviation; all eight if left out.",
         ),
     ] = None,
-    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = DEFAULT_NODE,
+    node: Annotated[
+        str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.")
+    ] = DEFAULT_NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,

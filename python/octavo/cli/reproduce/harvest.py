@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli import options
+from octavo.cli.complete import names
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
@@ -43,7 +44,9 @@ def harvest(
             "out.",
         ),
     ] = None,
-    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = studies.NODE,
+    node: Annotated[
+        str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.")
+    ] = studies.NODE,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
     ] = False,
