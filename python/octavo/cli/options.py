@@ -50,6 +50,7 @@ Node = Annotated[
         help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu without a scenario file.",
     ),
 ]
+NodePreset = Annotated[str, typer.Option("--node", "-n", autocompletion=complete.names("nodes"), help="Node preset.")]
 Prefetch = Annotated[
     str | None,
     typer.Option(

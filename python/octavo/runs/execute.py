@@ -32,6 +32,8 @@ _GRACE_SECONDS = 1.0
 """Wall time in which every run stops, unless it is in the middle of a policy's code."""
 _PANIC = "PanicException"
 """The engine raises it for a defect of its own; the class cannot be imported by name."""
+_TIMELINE = "cannot write the timeline: "
+"""How the engine begins what it says of a timeline, whose temporary name it knows alone."""
 _SHOWN = 10
 """Failures that a message tells one by one."""
 _RUNNING: set[int] = set()
@@ -251,7 +253,7 @@ def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunRes
     except _core.OverTime:
         return None
     except _core.SimulationError as error:
-        failure = _failure(error, point.label)
+        failure = _failure(error, point)
         return None if limits.may_fill and isinstance(failure, OutOfMemoryError) else failure
     except OctavoError as error:
         return error
@@ -261,12 +263,14 @@ def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunRes
         return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
 
 
-def _failure(error: _core.SimulationError, label: str) -> SimulationError:
+def _failure(error: _core.SimulationError, point: Point) -> SimulationError:
     """What went wrong in the engine, in words for the user."""
+    label = point.label
     if isinstance(error, _core.OutOfMemory):
         return OutOfMemoryError(f"{label}: {error.args[0]}")
     if not isinstance(error, _core.PolicyError):
-        return memory.refused(label, str(error.args[0]))
+        message = str(error.args[0]).replace(_TIMELINE, f"cannot write the timeline {point.timeline}: ", 1)
+        return memory.refused(label, message)
     message, traceback = error.args
     failure = PolicyError(f"{label}: {message}", traceback)
     failure.__cause__ = error.__cause__

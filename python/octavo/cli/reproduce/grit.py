@@ -9,7 +9,6 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.compared import show_speedups
-from octavo.cli.complete import names
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
@@ -80,9 +79,7 @@ def grit(
             help="Kernels, by name or by the publication's abbreviation; all eight if left out.",
         ),
     ] = None,
-    node: Annotated[
-        str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.")
-    ] = DEFAULT_NODE,
+    node: options.NodePreset = DEFAULT_NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli import options
-from octavo.cli.complete import names
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
@@ -44,9 +43,7 @@ def harvest(
             "out.",
         ),
     ] = None,
-    node: Annotated[
-        str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.")
-    ] = studies.NODE,
+    node: options.NodePreset = studies.NODE,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
     ] = False,
