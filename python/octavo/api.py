@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from octavo import given
 from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.policies.names import strategy_name
@@ -18,14 +19,14 @@ from octavo.runs.folder import check_writable
 from octavo.runs.progress import told
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import DEFAULT_NODE, SIMULATED, Recipe, Scenario, overrides_of, trace_name
-from octavo.variants import DEFAULT_PLACEMENTS, listed, variants_of
+from octavo.variants import DEFAULT_PLACEMENTS, variants_of
 from octavo.workloads import inspect_workload, quantum_volume, workload_program, workload_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
-    from octavo.arguments import Arguments
+    from octavo.arguments import Arguments, Kind
     from octavo.policies.names import Strategy
     from octavo.runs.result import RunResult
 
@@ -53,10 +54,12 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
 
     """
     kinds = ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
-    strategies = {f"memory.{kind}": arguments.get(kind) for kind in kinds}
-    named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
+    strategies = {kind: arguments.get(kind) for kind in kinds}
+    named = {
+        f"memory.{kind}": None if value is None else strategy_name(value, kind) for kind, value in strategies.items()
+    }
     others = {
-        "workload.scale": arguments.get("scale"),
+        "workload.scale": given.number("scale", arguments.get("scale")),
         "seed": arguments.get("seed"),
         "program.kind": arguments.get("kind"),
         "executor.kind": arguments.get("executor"),
@@ -64,19 +67,34 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     }
     # Options of a strategy follow its name; the other arguments win over `overrides`.
     changes = [*_given(named), *overrides_of(arguments.get("overrides")), *_given(others)]
-    workload, node, jobs = arguments.get("workload"), arguments.get("node"), arguments.get("jobs")
-    workload = trace_name(workload) if isinstance(workload, Path) else workload
-    node = None if node is None else node_name(node)
+    workload, jobs = _workload(arguments.get("workload")), arguments.get("jobs")
+    node = _node(arguments.get("node"))
     if jobs is not None:
         if source is not None or workload is not None:
             raise ScenarioError("expected either `jobs`, or a scenario or a workload", "a job names its own workload")
-        return Recipe.from_jobs(jobs, node=node or DEFAULT_NODE).with_overrides(changes)
+        return Recipe.from_jobs(given.tables("jobs", jobs), node=node or DEFAULT_NODE).with_overrides(changes)
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
         return Recipe.from_names(workload, node=node or DEFAULT_NODE).with_overrides(changes)
-    base = Recipe(source.toml, "scenario") if isinstance(source, Scenario) else Recipe.from_file(source)
-    return base.with_overrides([*_given({"workload.name": workload, "node.preset": node}), *changes])
+    return _written(source).with_overrides([*_given({"workload.name": workload, "node.preset": node}), *changes])
+
+
+def _written(source: str | Path | Scenario) -> Recipe:
+    if isinstance(source, Scenario):
+        return Recipe(source.toml, "scenario")
+    return Recipe.from_file(given.path("source", source, "a scenario, or the path of a TOML file"))
+
+
+def _workload(workload: str | Path | None, argument: str = "workload") -> str | None:
+    if workload is None:
+        return None
+    name = given.text(argument, workload, "the name of a workload, or the folder of a trace")
+    return trace_name(name) if isinstance(name, Path) else name
+
+
+def _node(node: str | Path | None) -> str | None:
+    return None if node is None else node_name(given.text("node", node, "the name of a preset, or a TOML file"))
 
 
 def _given(values: Mapping[str, object]) -> list[str]:
@@ -89,8 +107,7 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Unpack[Ar
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`, `jobs`, `node`, `placement`, `prefetch`, `eviction`, `demotion`, `sharing`, `guard`,
-            `kind`, `executor`, `fidelity`, `scale`, `seed`, `overrides`: see `octavo.arguments.Arguments`.
+        **arguments: see `octavo.arguments.Arguments`.
 
     Raises:
         ScenarioError: something in it cannot be used.
@@ -119,7 +136,7 @@ def run(
         force: replace what `output` holds.
         perfetto: also write the run's timeline there, as a native Perfetto trace; a finished result is run again.
         watch: called about ten times a second with the progress of the run; `True` shows it.
-        **arguments: as for `octavo.scenario`.
+        **arguments: see `octavo.arguments.Arguments`.
 
     Raises:
         OctavoError: the scenario cannot be used or simulated, or the folder cannot be written.
@@ -132,7 +149,7 @@ def run(
     """
     resolved = scenario(source, **arguments)
     folder, keep = folder_of(output)
-    timeline = None if perfetto is None else Path(perfetto)
+    timeline = None if perfetto is None else given.path("perfetto", perfetto)
     if timeline is not None and resolved.executor != SIMULATED:
         raise ScenarioError(
             f"no timeline without time: expected the executor {SIMULATED}, found {resolved.executor}",
@@ -150,9 +167,9 @@ def run(
 def compare(  # noqa: PLR0913 - one for each thing that can be named
     source: str | Path | Scenario | None = None,
     *,
-    workloads: Sequence[str] | None = None,
+    workloads: Sequence[str | Path] | str | Path | None = None,
     placements: Sequence[Strategy] | Strategy | None = None,
-    kinds: Sequence[str] | None = None,
+    kinds: Sequence[Kind] | Kind | None = None,
     sharings: Sequence[Strategy] | Strategy | None = None,
     baseline: str | None = None,
     alone: bool = False,
@@ -182,12 +199,13 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
         watch: called about ten times a second with the progress of the runs; `True` shows it.
-        **arguments: as for `octavo.scenario`.
+        **arguments: see `octavo.arguments.Arguments`.
 
     Raises:
         OctavoError: a scenario cannot be used or simulated, or the folder cannot be written.
 
     """
+    given.workers(workers)
     planned = plan_comparison(
         source,
         workloads=workloads,
@@ -238,9 +256,9 @@ class PlannedComparison:
 def plan_comparison(
     source: str | Path | Scenario | None = None,
     *,
-    workloads: Sequence[str] | None = None,
+    workloads: Sequence[str | Path] | str | Path | None = None,
     placements: Sequence[Strategy] | Strategy | None = None,
-    kinds: Sequence[str] | None = None,
+    kinds: Sequence[Kind] | Kind | None = None,
     sharings: Sequence[Strategy] | Strategy | None = None,
     baseline: str | None = None,
     alone: bool = False,
@@ -248,12 +266,11 @@ def plan_comparison(
     **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
-    variants = variants_of(listed(placements), listed(kinds), listed(sharings))
+    variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
     labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
-        raise ScenarioError(f"unknown baseline `{baseline}`: expected one of {', '.join(labels)}")
-    single = arguments.get("workload")
-    named = listed(workloads) or (None if single is None else [str(single)])
+        raise ScenarioError(f"--baseline: unknown baseline `{baseline}`: expected one of {', '.join(labels)}")
+    named = _names(given.names("workloads", workloads), arguments.get("workload"))
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
@@ -262,11 +279,18 @@ def plan_comparison(
     )
 
 
+def _names(several: Sequence[str | Path] | None, single: str | Path | None) -> list[str] | None:
+    """Workloads as a scenario names them; nothing if there are none."""
+    named = [_workload(single)] if several is None else [_workload(each, "workloads") for each in several]
+    return [name for name in named if name is not None] or None
+
+
 def folder_of(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
     """The folder to fill, and what ties a temporary one to the life of a result."""
     if output is not None:
-        check_writable(Path(output).parent)
-        return Path(output), lambda _: None
+        folder = given.path("output", output)
+        check_writable(folder.parent)
+        return folder, lambda _: None
     temporary = tempfile.TemporaryDirectory(prefix="octavo-")
 
     def keep(result: object) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, cast
+
+from octavo.errors import OctavoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,63 +18,99 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
+Kind: TypeAlias = Literal["launches", "explicit", "managed", "pinned", "system", "recorded"]
+Executor: TypeAlias = Literal["simulated", "instant"]
+Fidelity: TypeAlias = Literal["line", "page"]
+
+PLACEHOLDER = "**arguments: see `octavo.arguments.Arguments`."
+"""What docstrings say where help is to list every argument."""
+
 
 class Arguments(TypedDict, total=False):
-    """What `octavo.scenario`, `octavo.run` and `octavo.compare` take besides; they win over a scenario's own values."""
+    """What `octavo.scenario`, `octavo.run` and `octavo.compare` take besides; they win over a scenario's own values.
+
+    Attributes:
+        workload: workload by name, or folder of a trace.
+        jobs: programs that run beside one another, each a table as `[[job]]` in a file: `{"workload": "fir"}`.
+        placement: placement strategy by name, as a Python file, or as a class of `octavo.policies`.
+        prefetch: prefetcher; as `placement`.
+        eviction: eviction strategy; as `placement`.
+        demotion: where evicted pages go; as `placement`.
+        sharing: how much of another's memory a job may take; as `placement`.
+        guard: guard against thrashing; as `placement`.
+        kind: `launches` alone, or the whole program with buffers that are `explicit`, `managed`, `pinned`, `system`
+            or as a trace `recorded` them.
+        executor: `simulated`, or `instant` for decisions and counts without time.
+        fidelity: `line`, or `page` for accesses to a GPU's own memory without cache tags.
+        node: node preset, or a TOML file with a `[node]`, such as a machine file.
+        scale: footprint relative to the published one, such as `1 / 16`.
+        seed: seed of everything random.
+        overrides: further values: an `octavo.Config`, values by dotted key, or a list of `KEY=VALUE`.
+
+    """
 
     workload: str | Path | None
-    """By name, or the folder of a trace."""
     jobs: Sequence[Mapping[str, object]] | None
-    """Programs that run beside one another, each a table as `[[job]]` in a file, such as `{"name": "front",
-    "workload": "fir", "gpus": [0]}`."""
     placement: Strategy | None
-    """By name, as a Python file, or as a class of `octavo.policies`."""
     prefetch: Strategy | None
-    """As `placement`."""
     eviction: Strategy | None
-    """As `placement`."""
     demotion: Strategy | None
-    """As `placement`."""
     sharing: Strategy | None
-    """How much of another's memory a job may take: as `placement`."""
     guard: Strategy | None
-    """As `placement`."""
-    kind: str | None
-    """What runs: `launches`, or a whole program whose buffers are `explicit`, `managed`, `pinned` or `system` memory,
-    or as a trace `recorded` them."""
-    executor: str | None
-    """`simulated`, or `instant` for decisions and counts without time."""
-    fidelity: str | None
-    """`line`, or `page` to settle accesses to a GPU's own memory without cache tags."""
+    kind: Kind | None
+    executor: Executor | None
+    fidelity: Fidelity | None
     node: str | Path | None
-    """A preset, or a TOML file with a `[node]`, such as a machine file."""
     scale: float | None
-    """Footprint relative to the published one."""
     seed: int | None
-    """Seed of everything random."""
     overrides: Config | Mapping[str, object] | Sequence[str] | None
-    """Further values: as an `octavo.Config`, by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the
-    command line takes them, such as `["node.gpu_link.bandwidth=600GB/s"]`."""
+
+
+def named(function: _Function) -> _Function:
+    """A function whose errors speak of the arguments that it was given."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def naming(*positional: object, **keywords: object) -> object:
+        try:
+            return function(*positional, **keywords)
+        except OctavoError as error:
+            given = signature.bind_partial(*positional, **keywords).arguments
+            given |= given.pop("arguments", {})
+            error.typed = frozenset(name for name, value in given.items() if value is not None)
+            raise
+
+    return cast("_Function", naming)
 
 
 def spelled_out(function: _Function) -> _Function:
-    """A function of `**arguments` that shows them one by one, and refuses any other name."""
+    """A function of `**arguments` that shows them one by one, refuses any other name, and speaks of them in errors."""
     before = inspect.signature(function)
     own = [each for each in before.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     further = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation.__forward_arg__)
         for name, annotation in inspect.get_annotations(Arguments).items()
     ]
     signature = before.replace(parameters=[*own, *further])
+    naming = named(function)
 
     @functools.wraps(function)
-    def checked(*positional: object, **named: object) -> object:
-        for name in named:
+    def checked(*positional: object, **keywords: object) -> object:
+        for name in keywords:
             if name not in signature.parameters:
                 near = get_close_matches(name, signature.parameters, 1)
                 hint = f"; did you mean '{near[0]}'?" if near else ""
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'{hint}")
-        return function(*positional, **named)
+        return naming(*positional, **keywords)
 
     checked.__signature__ = signature  # type: ignore[attr-defined]  # what `inspect.signature` looks for
+    checked.__doc__ = _with_each(function.__doc__)
     return cast("_Function", checked)
+
+
+def _with_each(text: str | None) -> str | None:
+    """A docstring with a line for each argument; nothing if Python runs without docstrings."""
+    if text is None or Arguments.__doc__ is None:
+        return text
+    listed = Arguments.__doc__.partition("Attributes:\n")[2].strip()
+    return text.replace(PLACEHOLDER, listed)

@@ -24,15 +24,27 @@ ARGUMENTS = {
     "job": "jobs",
 }
 """Keys of a scenario that arguments stand for."""
-_SAME = ("baseline", "best", "budget", "executor", "kind", "node", "perfetto", "placements", "workers", "workload")
+_ALSO = {
+    "workload": ("workloads", "source"),
+    "workload.name": ("workloads", "source"),
+    "memory.placement": ("placements",),
+    "memory.sharing": ("sharings",),
+    "program.kind": ("kinds",),
+}
+"""Keys that arguments of other names stand for, too: several of a kind, or the workload that `octavo.advise` takes."""
+_SAME = (
+    *("alone", "baseline", "best", "bounds", "budget", "by-phase", "direction", "executor", "exhaustive", "faults"),
+    *("fidelity", "kind", "node", "on", "perfetto", "placements", "quick", "readings", "replicates", "scale", "seed"),
+    *("symmetry", "trials", "verify", "workers", "workload"),
+)
 """Options of the command line that arguments in Python have the names of."""
 _OPTIONS = {
     "-o": "output",
     "--force": "force=True",
-    **{f"--{name}": name for name in _SAME},
+    **{f"--{name}": name.replace("-", "_") for name in _SAME},
     "--memory-limit": "octavo.limit_memory",
 }
-"""Options of the command line, and the arguments they are in Python."""
+"""Options of the command line, and what they are in Python."""
 
 
 class OctavoError(Exception):
@@ -41,6 +53,8 @@ class OctavoError(Exception):
     exit_code = 1
     details = ""
     """Lines that belong below the message, such as a traceback."""
+    typed: frozenset[str] | None = None
+    """Arguments of the Python function that failed; nothing if it is unknown which there were."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -49,25 +63,38 @@ class OctavoError(Exception):
 
     def __str__(self) -> str:
         """Message and hint for Python: of arguments, where the command line speaks of options."""
-        hint = "" if self.hint is None else f"\n{cut(_in_python(self.hint))}"
-        return cut(_in_python(self.message)) + hint
+        hint = "" if self.hint is None else f"\n{cut(_with_arguments(self.hint))}"
+        return cut(_with_arguments(_of_argument(self.message, self.typed))) + hint
 
 
-def _in_python(text: str) -> str:
+def _of_argument(text: str, typed: frozenset[str] | None) -> str:
+    """A message that begins with the argument it is about, where it began with an option."""
+    found = re.match(r"--set ([\w.\[\]-]+)=.*?: `([^`]+)`: ", text, re.DOTALL)
+    if found:
+        return f"{_place(found[1], found[2], typed)}: {text[found.end() :]}"
+    text = re.sub(r"^--set ", "argument `overrides`: ", text)
+    return re.sub(r"^--([a-z]+(?:-[a-z]+)*): ", lambda option: f"argument `{option[1].replace('-', '_')}`: ", text)
+
+
+def _place(key: str, at: str, typed: frozenset[str] | None) -> str:
+    """The argument that set a key, and where in its value the mistake is, if that is deeper than the key."""
+    name = ARGUMENTS.get(key)
+    names = (name, *_ALSO.get(key, ())) if name else ()
+    given = [each for each in names if each and (typed is None or each in typed)]
+    if name == "jobs" and given:
+        return f"argument `{at.replace('job', 'jobs', 1)}`"
+    place = f"argument `{given[0]}`" if given else f'overrides["{key}"]'
+    return place if at in (key, f"{key}.name") else f"{place}: `{at}`"
+
+
+def _with_arguments(text: str) -> str:
     """A text with arguments in place of options; commands in backticks stay as they are."""
-    text = re.sub(r"^--set ([\w.\[\]-]+)=.*?: (?=`\w)", _argument, text, count=1, flags=re.DOTALL)
-    text = re.sub(r"^--set ", "overrides: ", text)
     parts = text.split("`")
     for index in range(0, len(parts), 2):
         parts[index] = re.sub(
             r"(?<![\w-])--?[a-z]+(?:-[a-z]+)*", lambda found: _OPTIONS.get(found[0], found[0]), parts[index]
         )
     return "`".join(parts)
-
-
-def _argument(found: re.Match[str]) -> str:
-    name = ARGUMENTS.get(found[1])
-    return f"argument `{name}`: " if name else f'overrides["{found[1]}"]: '
 
 
 class ScenarioError(OctavoError):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from octavo.policies.names import label, strategy_name
 from octavo.runs.experiment import Variant
@@ -19,18 +18,13 @@ _PLACED_KINDS = (LAUNCHES, "managed", "recorded")
 """Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
 
 
-def listed(names: Any) -> Any:
-    """A list of names, which may be a single one: its letters are never meant."""
-    return [names] if isinstance(names, (str, Path, type)) else names
-
-
 def variants_of(
     placements: Sequence[Strategy] | None, kinds: Sequence[str] | None, sharings: Sequence[Strategy] | None
 ) -> list[Variant]:
     """A variant for each placement, or for each kind, each of them with each way to share."""
     if not sharings:
         return _placed_variants(placements, kinds)
-    shared = [Variant(label(sharing), (f"memory.sharing={strategy_name(sharing)}",)) for sharing in sharings]
+    shared = [_of_strategy("sharing", sharing) for sharing in sharings]
     if placements is None and not kinds:
         return shared
     return [
@@ -40,11 +34,17 @@ def variants_of(
     ]
 
 
+def _of_strategy(kind: str, strategy: Strategy) -> Variant:
+    """A variant of the argument `placements` or `sharings`."""
+    name = strategy_name(strategy, f"{kind}s")
+    return Variant(label(strategy), (f"memory.{kind}={name}",))
+
+
 def _placed_variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:
     """A variant for each placement; or for each kind, and each placement of a kind that asks one."""
     if placements is None:
         placements = () if kinds else DEFAULT_PLACEMENTS
-    placed = [Variant(label(placement), (f"memory.placement={strategy_name(placement)}",)) for placement in placements]
+    placed = [_of_strategy("placement", placement) for placement in placements]
     if not kinds:
         return placed
     variants = []

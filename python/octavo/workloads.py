@@ -3,29 +3,55 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
 
 import octavo._core as _core
+from octavo import given
+from octavo.arguments import named
 from octavo.errors import ScenarioError
+from octavo.scenarios.nodes import SUFFIX
+from octavo.scenarios.scenario import Recipe, Scenario, trace_name
 
-if TYPE_CHECKING:
-    from octavo.scenarios.scenario import Scenario
+Buffers: TypeAlias = Literal["explicit", "managed", "system", "pinned", "recorded"]
+Spread: TypeAlias = Literal["interleaved", "split"]
 
 
-def inspect_workload(source: Scenario) -> dict[str, Any]:
-    """What a scenario's workload touches, reads, writes and shares between its GPUs.
+def _toml(source: Scenario | str | Path) -> str:
+    """The scenario, or that of a file, or of a workload that is named alone.
+
+    Raises:
+        ScenarioError: there is no such file or workload, or the source is none of these.
+
+    """
+    if isinstance(source, Scenario):
+        return source.toml
+    found = given.text("source", source, "a scenario, a scenario file or the name of a workload")
+    if str(found).endswith(SUFFIX):
+        return Recipe.from_file(found).resolve().toml
+    return Recipe.from_names(trace_name(found) if isinstance(found, Path) else found).resolve().toml
+
+
+@named
+def inspect_workload(source: Scenario | str | Path) -> dict[str, Any]:
+    """What a workload touches, reads, writes and shares between its GPUs.
+
+    Args:
+        source: a scenario, a scenario file, or a workload by name or as the folder of a trace. One that is named alone
+            runs on the default node at its published size; `octavo.scenario` changes both.
 
     Raises:
         ScenarioError: the workload cannot be built.
 
     """
     try:
-        characteristics: dict[str, Any] = json.loads(_core.inspect_workload(source.toml))
+        characteristics: dict[str, Any] = json.loads(_core.inspect_workload(_toml(source)))
     except _core.SimulationError as error:
         raise ScenarioError(error.args[0]) from None
     return characteristics
 
 
+@named
 def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> dict[str, Any]:
     """The circuit that the workload `quantum-volume` simulates, and the amplitudes that it leads to.
 
@@ -44,10 +70,8 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     """
     layers = qubits if depth is None else depth
     for name, found, least, most in (("qubits", qubits, 2, 20), ("depth", layers, 1, 1000)):
-        if not least <= found <= most:
-            raise ScenarioError(f"{name}: expected {least} to {most}, found {found}")
-    if not 0 <= seed < 1 << 63:
-        raise ScenarioError(f"seed: expected a whole number from 0 and below 2^63, found {seed}")
+        given.whole(name, found, least=least, most=most)
+    given.whole("seed", seed, least=0, most=(1 << 63) - 1)
     try:
         circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, layers, seed))
     except _core.ScenarioError as error:
@@ -55,11 +79,15 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     return circuit
 
 
-def workload_result(source: Scenario) -> dict[str, Any]:
-    """What a scenario's workload computes.
+@named
+def workload_result(source: Scenario | str | Path) -> dict[str, Any]:
+    """What a workload computes.
 
     Programs on graphs find ranks, levels, distances, components, communities or the lightest forest. `kmeans`,
     `background`, `alignment`, `bst` and `evolution` compute what their names say.
+
+    Args:
+        source: as for `inspect_workload`.
 
     Returns:
         `result`, the name of a list of numbers, and that list. It has `None` where there is no number, as for vertices
@@ -73,7 +101,7 @@ def workload_result(source: Scenario) -> dict[str, Any]:
 
     """
     try:
-        found: dict[str, Any] = json.loads(_core.workload_result(source.toml))
+        found: dict[str, Any] = json.loads(_core.workload_result(_toml(source)))
     except _core.SimulationError as error:
         raise ScenarioError(error.args[0]) from None
     except _core.ScenarioError as error:
@@ -81,13 +109,18 @@ def workload_result(source: Scenario) -> dict[str, Any]:
     return found
 
 
+@named
 def workload_program(
-    source: Scenario, kind: str = "managed", *, spread: str = "interleaved", threads: int = 1
+    source: Scenario | str | Path,
+    kind: Buffers = "managed",
+    *,
+    spread: Spread = "interleaved",
+    threads: int = 1,
 ) -> dict[str, Any]:
-    """A scenario's workload as a whole program: its buffers and, in order, what host and GPUs do with them.
+    """A workload as a whole program: its buffers and, in order, what host and GPUs do with them.
 
     Args:
-        source: The scenario.
+        source: as for `inspect_workload`.
         kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`; `recorded` of a trace that holds a
             whole program.
         spread: How explicit buffers lie on several GPUs: `interleaved` page by page, or `split` in equal parts.
@@ -101,10 +134,11 @@ def workload_program(
         ScenarioError: the workload cannot be built, or there is no such kind or spread.
 
     """
-    if threads < 1:
-        raise ScenarioError(f"threads: expected at least 1, found {threads}")
+    given.choice("kind", kind, get_args(Buffers))
+    given.choice("spread", spread, get_args(Spread))
+    given.whole("threads", threads, least=1)
     try:
-        program: dict[str, Any] = json.loads(_core.workload_program(source.toml, kind, spread, threads))
+        program: dict[str, Any] = json.loads(_core.workload_program(_toml(source), kind, spread, threads))
     except _core.ScenarioError as error:
         raise ScenarioError(*error.args) from None
     except _core.SimulationError as error:

@@ -117,6 +117,8 @@ def test_inspect_prints_who_shares_what(cli):
     done = cli("workload", "inspect", "stencil2d", "--scale", "0.015625")
     assert done.returncode == 0, done.stderr
     assert "footprint" in done.stdout
+    assert "branch instructions" in done.stdout
+    assert "local data instructions" in done.stdout
     found = json.loads(cli("workload", "inspect", "stencil2d", "--scale", "0.015625", "--json").stdout)
     assert found["total"]["stores"] > 0
 

@@ -67,6 +67,11 @@ def test_ranks_are_spearmans():
     assert spearman([1, 2], [1, 2]) is None
 
 
+def test_a_table_that_is_not_there_is_named_once(tmp_path):
+    with pytest.raises(ValidationError, match=r"^cannot read \S+nope\.csv: No such file or directory$"):
+        correlate(tmp_path / "nope.csv")
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

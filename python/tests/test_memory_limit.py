@@ -46,7 +46,7 @@ def test_other_words_are_no_amount(text):
 def test_more_than_any_machine_has_is_refused(text, cli):
     with pytest.raises(ValueError, match="expected an amount of memory below 16777216TiB"):
         memory.amount(text)
-    with pytest.raises(octavo.ScenarioError, match=r"limit_memory: expected .* below 16777216TiB"):
+    with pytest.raises(octavo.ScenarioError, match=r"argument `limit`: expected .* below 16777216TiB"):
         octavo.limit_memory(text)
     assert memory.amount("16777215TiB") < 1 << 64
 

@@ -124,3 +124,10 @@ def test_what_cannot_be_used_is_refused_by_file_and_line(machine, name, text, me
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
     assert not (folder / "out").exists()
+
+
+def test_another_file_is_not_meant_for_its_ending_alone(machine):
+    (machine.parent / "sweep.toml").touch()
+    done = octavo_command("run", "--workload", "fir", "--node", "nothere.toml", cwd=machine.parent)
+    assert "cannot read nothere.toml: No such file or directory" in done.stderr
+    assert "did you mean" not in done.stderr

@@ -37,6 +37,20 @@ def test_help_imports_no_tables_and_no_commands():
     assert done.stdout.rstrip().endswith("LOADED []")
 
 
+@pytest.mark.parametrize("command", ["", "run", "report", "reproduce harvest", "trace seal", "apply"])
+def test_help_names_no_types_of_python(command, cli):
+    shown = cli(*command.split(), "--help").stdout
+    assert "--help" in shown
+    assert not re.search(r"<(bool|str|path|int|float|list)\b", shown)
+
+
+def test_logs_of_rmm_are_looked_at_without_numpy(tmp_path):
+    code = "import sys; sys.modules['numpy'] = None; sys.argv = ['octavo', 'import', 'rmm', 'no.csv']; "
+    code += "from octavo.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "cannot read no.csv: No such file or directory" in done.stderr
+
+
 ALONE = """\
 import sys
 sys.modules |= dict.fromkeys(("numpy", "matplotlib"))  # not to be found
@@ -72,6 +86,19 @@ def test_runs_and_reports_need_no_extra(tmp_path):
         ("octavo compare -p on-touch,dupl", "on-touch,duplication"),
         ("octavo run --workload sten", "stencil2d"),
         ("octavo run --node grit-8", "grit-8gpu"),
+        ("octavo run --kind mana", "managed"),
+        ("octavo compare -k explicit,pin", "explicit,pinned"),
+        ("octavo run --fidelity p", "page"),
+        ("octavo compare --executor ins", "instant"),
+        ("octavo run --demotion spare", "spare-memory"),
+        ("octavo run --guard stock", "stock-driver"),
+        ("octavo compare --sharing quo", "quota"),
+        ("octavo run --prefetch tree-", "tree-neighborhood"),
+        ("octavo run --eviction lfu", "lfu-block"),
+        ("octavo advise fir --node gh200-", "gh200-cdmm"),
+        ("octavo validate programs x.csv --node gh200-", "gh200-cdmm"),
+        ("octavo run --set node.gpu_link.b", "node.gpu_link.bandwidth="),
+        ("octavo sweep s.toml --set memory.pla", "memory.placement="),
         ("octavo expl", "explain"),
     ],
 )

@@ -233,6 +233,16 @@ def test_what_cannot_be_compared(arguments, message, tmp_path):
         small(tmp_path, **arguments)
 
 
+def test_a_package_says_that_it_has_no_reference(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reference, "checkout", lambda: tmp_path)
+    with pytest.raises(
+        ValidationError, match=r"mgpusim-v4\.2\.0\.csv is not here: it is part of Octavo's repository"
+    ) as caught:
+        validate.mgpusim(tmp_path / "out")
+    assert "a checkout of the repository, or name your own with --reference and --traces" in caught.value.hint
+
+
 def test_a_table_of_another_version(tmp_path):
     other = tmp_path / "mgpusim-v4.3.0.csv"
     shutil.copy(TABLE, other)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.advice import picture
+from octavo import html
+from octavo.advice import picture, shown, words
 
 if TYPE_CHECKING:
     from octavo.advice.by_phase import ByPhase
@@ -93,3 +94,9 @@ class Advice:
 
     def __repr__(self) -> str:
         return f"Advice({self.name}: {', '.join(f'{name} {place}' for name, place in self.placements.items())})"
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.name} on {self.constants.name}"
+        gain = f"Predicted gain: {words.seconds(self.plan.gain.value)} ({shown.between(self.plan.gain)})"
+        notes = (html.paragraph(f"Note: {note}") for note in self.notes)
+        return html.table(caption, shown.COLUMNS, shown.rows(self.plan)) + html.paragraph(gain) + "".join(notes)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from octavo import given
 from octavo.advice import of_profile, of_program, recorded
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.order import Order
@@ -15,6 +15,7 @@ from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
     from typing import Unpack
 
     from octavo.advice.answer import Advice
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
     from octavo.arguments import Arguments
     from octavo.runs.execute import Progress
 
+Readings: TypeAlias = Literal["sound", "published"]
+
 
 @spelled_out
 def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     source: str | Path | Scenario | None = None,
     *,
     budget: int | str | None = None,
-    placements: Sequence[Placement] = PLACEMENTS,
-    readings: Literal["sound", "published"] = "sound",
+    placements: Sequence[Placement] | Placement = PLACEMENTS,
+    readings: Readings = "sound",
     verify: bool = False,
     exhaustive: bool = False,
     symmetry: bool = False,
@@ -45,6 +48,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     **arguments: Unpack[Arguments],
 ) -> Advice:
     """Advise where each buffer of a program should lie.
+
+    Without a scenario, the node is `cuda-sm90`, and managed memory is as the production driver has it.
 
     Args:
         source: a workload by name, a scenario (or its TOML file), the folder of a trace, of a run or of an imported
@@ -66,8 +71,7 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         workers: runs side by side; as many as there are cores if left out.
         force: replace what `output` holds.
         watch: called about ten times a second with the progress of the runs; `True` shows it.
-        **arguments: as for `octavo.scenario`; `node` may be a machine file. Without a scenario, the node is `cuda-sm90`
-            and managed memory as the production driver has it.
+        **arguments: see `octavo.arguments.Arguments`.
 
     Raises:
         AdviceError: there is no answer: a profile has no sizes, buffers alias, no placement is left for a buffer, or
@@ -81,9 +85,9 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
 
     """
     order = Order(
-        budget=size_of(budget) if isinstance(budget, str) else budget,
-        placements=tuple(placements),
-        readings=readings,
+        budget=_bytes(budget),
+        placements=tuple(given.names("placements", placements) or ()),
+        readings=given.choice("readings", readings, get_args(Readings)),
         verify=verify,
         exhaustive=exhaustive,
         symmetry=symmetry,
@@ -91,18 +95,24 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         on=on,
         quick=quick,
         by_phase=by_phase,
-        faults=None if faults is None else Path(faults),
-        workers=workers,
+        faults=None if faults is None else given.path("faults", faults),
+        workers=given.workers(workers),
         force=force,
     )
-    path = None if source is None or isinstance(source, Scenario) else _meant(Path(source))
+    path = None if source is None or isinstance(source, Scenario) else _meant(given.path("source", source))
     order.check(source if path is None else path)
-    place = None if output is None else Path(output)
+    place = None if output is None else given.path("output", output)
     if path is not None and recorded.is_recording(path):
         return of_profile.recording(path, arguments, order, place)
     if path is not None and is_imported(path):
         return of_profile.imported(path, arguments, order, place)
     return of_program.advice(source, arguments, order, place, watch)
+
+
+def _bytes(budget: int | str | None) -> int | None:
+    if budget is None or isinstance(budget, str):
+        return None if budget is None else size_of(budget)
+    return given.whole("budget", budget, least=0)
 
 
 def _meant(path: Path) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import systems
-from octavo.errors import OutputError
 from octavo.files import atomic
+from octavo.files.replaced import check_free
 
 if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
@@ -45,8 +45,7 @@ def write(node: str | Path, file: str | Path, *, force: bool = False) -> None:
 
     """
     file = Path(file)
-    if file.exists() and not force:
-        raise OutputError(f"{file} exists already", "choose another name, or replace it with --force")
+    check_free(file, force=force)
     atomic.write_bytes(file, text(systems.from_node(node)).encode())
 
 

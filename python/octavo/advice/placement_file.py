@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import actions, marked, recorded
-from octavo.errors import AdviceError, OutputError
+from octavo.errors import AdviceError
+from octavo.files.replaced import check_free
 from octavo.runs import folder as files
 
 if TYPE_CHECKING:
@@ -48,12 +49,7 @@ def check(source: Path, path: Path, *, force: bool = False) -> None:
     if not recorded.is_recording(source):
         raise _no_recording(str(source))
     files.check_file(path)
-    _check_free(path, force=force)
-
-
-def _check_free(path: Path, *, force: bool) -> None:
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already", "choose another name, or replace it with --force")
+    check_free(path, force=force)
 
 
 def _no_recording(name: str) -> AdviceError:
@@ -72,7 +68,7 @@ def write(advice: Advice, path: Path, *, force: bool = False) -> None:
 
     """
     found = document(advice)
-    _check_free(path, force=force)
+    check_free(path, force=force)
     files.write_json(path, found)
 
 

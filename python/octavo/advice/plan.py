@@ -147,7 +147,7 @@ def _check(buffers: Sequence[Buffer], room: int, placements: Sequence[Placement]
     unknown = [each for each in placements if each not in PLACEMENTS]
     if unknown or not placements:
         expected = ", ".join(PLACEMENTS)
-        raise AdviceError(f"placements: expected some of {expected}, found {', '.join(unknown) or 'none'}")
+        raise AdviceError(f"--placements: expected some of {expected}, found {', '.join(unknown) or 'none'}")
     if room < 0:
         raise AdviceError(f"--budget: expected 0 B or more, found {room:,} B")
 

@@ -135,7 +135,7 @@ def _naps(guard: Mapping[str, Any]) -> _Naps:
 def _present(scenario: Scenario, names: Sequence[str]) -> dict[str, Placement]:
     kind = scenario.kind
     if kind == "recorded":
-        listed = {each["name"]: each["kind"] for each in api.workload_program(scenario, kind)["buffers"]}
+        listed = {each["name"]: each["kind"] for each in api.workload_program(scenario, "recorded")["buffers"]}
         return {name: _KINDS.get(listed.get(name, "managed"), "managed") for name in names}
     own = scenario.values.get("program", {}).get("buffers", {})
     return {name: _KINDS[own.get(name, {}).get("kind") or kind] for name in names}

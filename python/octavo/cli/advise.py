@@ -10,7 +10,7 @@ import typer
 
 from octavo.advice import ask, placement_file
 from octavo.advice.facts import PLACEMENTS
-from octavo.cli import advised, former, options
+from octavo.cli import advised, complete, former, options
 from octavo.cli.advised import Library
 from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
@@ -120,13 +120,20 @@ def advise(
     node: Annotated[
         str | None,
         typer.Option(
-            "--node", "-n", "--machine", help="Node preset, or a machine file; cuda-sm90 for workloads and profiles."
+            "--node",
+            "-n",
+            "--machine",
+            autocompletion=complete.names("nodes"),
+            help="Node preset, or a machine file; cuda-sm90 for workloads and profiles.",
         ),
     ] = None,
     kind: Annotated[
-        str | None,
+        options.KindName | None,
         typer.Option(
-            "--kind", "-k", help="Where all buffers lie now: managed (for workloads), explicit, pinned, system."
+            "--kind",
+            "-k",
+            autocompletion=complete.choices("Kind"),
+            help="Where all buffers lie now: managed (for workloads), explicit, pinned, system.",
         ),
     ] = None,
     budget: Budget = None,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import actions, words
+from octavo.advice import actions, shown, words
 
 if TYPE_CHECKING:
     from octavo.advice.answer import Advice
     from octavo.advice.facts import Fact
-    from octavo.advice.plan import Range
     from octavo.cli.sink import Sink
 
 _SHOWN = 10
@@ -27,25 +26,13 @@ class Library(Enum):
 
 def show(sink: Sink, advice: Advice, library: Library) -> None:
     """Where each buffer should lie, what was found by runs, and what to write."""
-    rows = [
-        [
-            each.buffer.name,
-            words.size(each.buffer.size),
-            each.buffer.present,
-            each.placement,
-            words.seconds(each.gain.value),
-            _range(each.gain),
-            each.why,
-        ]
-        for each in advice.plan.buffers
-    ]
     title = f"{advice.name} on {advice.constants.name}"
-    sink.table(title, ["buffer", "size", "now", "advised", "gain", "between", "why"], rows)
+    sink.table(title, shown.COLUMNS, shown.rows(advice.plan))
     for note in advice.notes:
         sink.tell(f"Note: {note}")
     if not advice.plan.exact:
         sink.tell("Note: there are too many buffers to be sure that no other choice fits the budget better")
-    sink.say(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({_range(advice.plan.gain)})")
+    sink.say(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({shown.between(advice.plan.gain)})")
     if advice.found is not None:
         found = advice.found
         times = f"{words.seconds(found.present)} now, {words.seconds(found.advised)} as advised"
@@ -56,10 +43,6 @@ def show(sink: Sink, advice: Advice, library: Library) -> None:
     _show_phases(sink, advice)
     _show_all(sink, advice)
     _show_actions(sink, advice, library)
-
-
-def _range(gain: Range) -> str:
-    return f"{words.seconds(gain.low)} to {words.seconds(gain.high)}" if gain.low != gain.high else "–"
 
 
 def _show_by_line(sink: Sink, advice: Advice) -> None:
@@ -84,7 +67,7 @@ def _show_phases(sink: Sink, advice: Advice) -> None:
     if found is None:
         return
     rows = [
-        [str(move.phase), move.before, move.buffer, move.to, words.seconds(move.gain.value), _range(move.gain)]
+        [str(move.phase), move.before, move.buffer, move.to, words.seconds(move.gain.value), shown.between(move.gain)]
         for move in found.moves
     ]
     sink.table(

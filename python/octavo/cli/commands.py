@@ -146,6 +146,10 @@ class Commands(TyperGroup):
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name].summary)
         return super().get_command(ctx, cmd_name)
 
+    def get_params(self, ctx: Any) -> Any:
+        """Its own options, as help shows them."""
+        return _without_types(super().get_params(ctx), ctx)
+
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         """What is typed before the name of a command."""
         with _short_errors():
@@ -205,6 +209,22 @@ def _wrapped(command: Any) -> Any:
     """A command whose help is broken where the terminal ends, not where lines of the source do."""
     paragraphs = (command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    parameters = command.get_params
+    command.get_params = lambda ctx: _without_types(parameters(ctx), ctx)
     for each in getattr(command, "commands", {}).values():
         _wrapped(each)
     return command
+
+
+_WORDS = {"<str>": "NAME", "<list[str]>": "NAMES", "<path>": "FILE", "<int>": "N", "<int range>": "N", "<bool>": ""}
+"""What help says in place of types of Python."""
+
+
+def _without_types(parameters: Any, ctx: Any) -> Any:
+    """Parameters whose help names no types: switches have none to name, and arguments are named already."""
+    for each in parameters:
+        if hasattr(each, "display_type_rich"):  # Earlier versions of Typer name no types.
+            found = each.display_type_rich(ctx)
+            shown = "" if each.param_type_name == "argument" else _WORDS.get(found, found)
+            each.display_type_rich = lambda ctx, shown=shown: shown
+    return parameters

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo import api
+from octavo.cli import complete, former, options
 from octavo.cli import dry_run as dry
-from octavo.cli import former, options
 from octavo.cli.compared import show
-from octavo.cli.complete import names as complete
 from octavo.cli.sink import Sink
 from octavo.runs import live
 from octavo.runs.progress import watching
@@ -35,7 +34,7 @@ Workloads = Annotated[
     typer.Option(
         "--workload",
         "-w",
-        autocompletion=complete("workloads"),
+        autocompletion=complete.names("workloads"),
         callback=former.read,
         metavar="NAMES",
         help="Workloads by name, repeated or separated by commas.",
@@ -46,7 +45,7 @@ Placements = Annotated[
     typer.Option(
         "--placement",
         "-p",
-        autocompletion=complete("placements"),
+        autocompletion=complete.names("placements"),
         metavar="NAMES",
         help="Placements by name, or Python files, repeated or separated by commas; "
         f"{', '.join(api.DEFAULT_PLACEMENTS)} if left out. "
@@ -54,10 +53,11 @@ Placements = Annotated[
     ),
 ]
 Kinds = Annotated[
-    list[str] | None,
+    list[options.KindName] | None,
     typer.Option(
         "--kind",
         "-k",
+        autocompletion=complete.choices("Kind"),
         metavar="NAMES",
         help="Compare whole programs by the kind of their buffers: explicit, managed, pinned, system, or recorded (of "
         "traces), repeated or separated by commas. launches runs the launches alone.",
@@ -67,6 +67,7 @@ Sharings = Annotated[
     list[str] | None,
     typer.Option(
         "--sharing",
+        autocompletion=complete.names("sharings"),
         metavar="NAMES",
         help="How much of another's memory a job may take, by name or Python file, repeated or separated by commas: "
         "free-for-all, quota. Combines with each of --placement and --kind; the scenario's placement if these are left "
@@ -134,7 +135,7 @@ def compare(
     options.check_once(assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
     planned = api.plan_comparison(
         scenario,
-        workloads=workloads,
+        workloads=workloads or None,
         placements=options.listed(placement) or None,
         kinds=options.listed(kind) or None,
         sharings=options.listed(sharing) or None,

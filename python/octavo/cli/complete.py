@@ -1,20 +1,47 @@
-"""Completion of values in the shell: names that scenarios know."""
+"""Completion of values in the shell: names and keys that scenarios know."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    Complete = Callable[[str], list[str]]
 
 
-def names(kind: str) -> Callable[[str], list[str]]:
+def names(kind: str) -> Complete:
     """What completes the name of one kind of thing, such as `workloads`; after a comma, the next of a list."""
 
-    def complete(incomplete: str) -> list[str]:
+    def known() -> Iterable[str]:
         from octavo.scenarios import catalogue  # noqa: PLC0415 - nothing but completion needs it
 
+        return catalogue.names(kind)
+
+    return _among(known)
+
+
+def choices(argument: str) -> Complete:
+    """What completes one of the few values that an argument has, by the name of their type: `Kind`, `Fidelity`."""
+
+    def known() -> Iterable[str]:
+        from octavo import arguments  # noqa: PLC0415 - as above
+
+        return get_args(getattr(arguments, argument))
+
+    return _among(known)
+
+
+def key(incomplete: str) -> list[str]:
+    """Keys of a scenario for `--set`, each up to its equals sign."""
+    from octavo.scenarios import catalogue  # noqa: PLC0415 - as above
+
+    return [f"{each}=" for each in catalogue.settable() if each.startswith(incomplete)]
+
+
+def _among(known: Callable[[], Iterable[str]]) -> Complete:
+    def complete(incomplete: str) -> list[str]:
         before, comma, begun = incomplete.rpartition(",")
-        return [f"{before}{comma}{name}" for name in catalogue.names(kind) if name.startswith(begun)]
+        return [f"{before}{comma}{name}" for name in known() if name.startswith(begun)]
 
     return complete

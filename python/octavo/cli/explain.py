@@ -101,12 +101,10 @@ def explain(
 
 def _check_picture(picture: Path | None) -> None:
     """Refuse a picture that cannot be written before anything is run."""
-    from octavo.runs.folder import check_file  # noqa: PLC0415 - polars takes long to import
-    from octavo.runs.pictures import check_format  # noqa: PLC0415 - as above
+    from octavo.runs.pictures import check_target  # noqa: PLC0415 - polars takes long to import
 
     if picture is not None:
-        check_format(picture)
-        check_file(picture)
+        check_target(picture)
 
 
 def _wait(one: Wait) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import typer
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
+from octavo.files.replaced import check_free
 from octavo.policies import new
 from octavo.runs import folder
 
@@ -88,8 +89,7 @@ def write(file: Path, text: str, *, force: bool) -> None:
         OutputError: the file exists already, and `force` does not allow to replace it, or it cannot be written.
 
     """
-    if file.exists() and not force:
-        raise OutputError(f"{file} exists already", "choose another name, or replace it with --force")
+    check_free(file, force=force)
     try:
         folder.write_text(file, text)
     except OSError as error:

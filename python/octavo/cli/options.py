@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 
 import typer
 
-from octavo.cli import former
-from octavo.cli.complete import names
+from octavo.cli import complete, former
 from octavo.errors import ScenarioError
 from octavo.runs import memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from octavo import arguments
+
+    ExecutorName: TypeAlias = arguments.Executor
+    FidelityName: TypeAlias = arguments.Fidelity
+    KindName: TypeAlias = arguments.Kind
+else:
+    ExecutorName = FidelityName = KindName = str  # Scenarios refuse other names, for all interfaces in the same words.
+
+Name = TypeVar("Name", bound=str)
 
 Source = Annotated[Path | None, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).", show_default=False)]
 Workload = Annotated[
@@ -21,7 +30,7 @@ Workload = Annotated[
     typer.Option(
         "--workload",
         "-w",
-        autocompletion=names("workloads"),
+        autocompletion=complete.names("workloads"),
         callback=former.read,
         help="Workload by name, folder of a trace, or file of a recorded step. Overrides the scenario file's.",
     ),
@@ -37,56 +46,90 @@ Node = Annotated[
     typer.Option(
         "--node",
         "-n",
-        autocompletion=names("nodes"),
+        autocompletion=complete.names("nodes"),
         help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu without a scenario file.",
     ),
 ]
+NodePreset = Annotated[str, typer.Option("--node", "-n", autocompletion=complete.names("nodes"), help="Node preset.")]
 Prefetch = Annotated[
-    str | None, typer.Option("--prefetch", help="Prefetcher by name, or a Python file.", show_default=False)
+    str | None,
+    typer.Option(
+        "--prefetch",
+        autocompletion=complete.names("prefetchers"),
+        help="Prefetcher by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Eviction = Annotated[
-    str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
+    str | None,
+    typer.Option(
+        "--eviction",
+        autocompletion=complete.names("evictions"),
+        help="Eviction strategy by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Demotion = Annotated[
     str | None,
-    typer.Option("--demotion", help="Where evicted pages go: by name, or a Python file.", show_default=False),
+    typer.Option(
+        "--demotion",
+        autocompletion=complete.names("demotions"),
+        help="Where evicted pages go: by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Sharing = Annotated[
     str | None,
     typer.Option(
-        "--sharing", help="How much of another's memory a job may take: by name, or a Python file.", show_default=False
+        "--sharing",
+        autocompletion=complete.names("sharings"),
+        help="How much of another's memory a job may take: by name, or a Python file.",
+        show_default=False,
     ),
 ]
 Guard = Annotated[
     str | None,
-    typer.Option("--guard", help="Guard against thrashing by name, or a Python file.", show_default=False),
+    typer.Option(
+        "--guard",
+        autocompletion=complete.names("guards"),
+        help="Guard against thrashing by name, or a Python file.",
+        show_default=False,
+    ),
 ]
 Kind = Annotated[
-    str | None,
+    KindName | None,
     typer.Option(
         "--kind",
         "-k",
+        autocompletion=complete.choices("Kind"),
         help="Run the whole program, with all buffers of this kind: explicit, managed, pinned or system; or "
         "as a trace recorded it: recorded. `launches` is a run without a program around it.",
     ),
 ]
 Executor = Annotated[
-    str | None,
+    ExecutorName | None,
     typer.Option(
         "--executor",
+        autocompletion=complete.choices("Executor"),
         help="Executor of decisions: simulated (in simulated time) or instant (decisions and counts without time).",
     ),
 ]
 Fidelity = Annotated[
-    str | None,
+    FidelityName | None,
     typer.Option(
         "--fidelity",
+        autocompletion=complete.choices("Fidelity"),
         help="Fidelity of accesses to a GPU's own memory: line, or page (without cache tags).",
     ),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        autocompletion=complete.key,
+        help="Change one value by dotted key; may be repeated.",
+    ),
 ]
 
 
@@ -153,7 +196,6 @@ Replicates = Annotated[
     typer.Option(
         "--replicates",
         metavar="N",
-        min=1,
         help="Repeat each run N times with varied GPU start times and tie-breaking; report medians and intervals.",
     ),
 ]
@@ -251,9 +293,9 @@ def overrides(
     return changes
 
 
-def listed(values: list[str] | None) -> list[str]:
+def listed(values: list[Name] | None) -> list[Name]:
     """Names given one by one or separated by commas."""
-    names = [name.strip() for value in values or [] for name in value.split(",")]
+    names = [cast("Name", name.strip()) for value in values or [] for name in value.split(",")]
     if any(not name for name in names):
         raise ScenarioError(f"an empty name in `{','.join(values or [])}`")
     return names

@@ -17,8 +17,7 @@ from octavo.errors import ScenarioError
 from octavo.runs import gantt, live, measures
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
-from octavo.runs.folder import check_file
-from octavo.runs.pictures import check_format
+from octavo.runs.pictures import check_target
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
 from octavo.scenarios.scenario import BY_LINE
@@ -150,8 +149,7 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
         raise ScenarioError(
             "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out"
         )
-    check_format(chart)
-    check_file(chart)
+    check_target(chart)
 
 
 def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult]) -> None:

@@ -13,6 +13,7 @@ from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
 from octavo.files import atomic
+from octavo.files.replaced import check_free
 from octavo.transform import include_folder
 from octavo.transform import transform as transformed
 
@@ -90,8 +91,8 @@ def transform(
 def _target(file: Path, output: Path | None, *, in_place: bool, force: bool) -> Path | None:
     if in_place and output is not None:
         raise OutputError("both -o and --in-place are given", "name one of them")
-    if output is not None and output.exists() and not force:
-        raise OutputError(f"{output} exists already", "--force replaces it; --in-place writes over the source")
+    if output is not None:
+        check_free(output, force=force, hint="--force replaces it; --in-place writes over the source")
     return file if in_place else output
 
 

@@ -9,6 +9,7 @@ import typer
 
 from octavo import validate
 from octavo.cli import options
+from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
 from octavo.runs.experiment import slug
@@ -212,7 +213,13 @@ def programs(
     ],
     node: Annotated[
         str,
-        typer.Option("--node", "-n", help="Machine file of the measured GPU, or a node preset.", show_default=False),
+        typer.Option(
+            "--node",
+            "-n",
+            autocompletion=names("nodes"),
+            help="Machine file of the measured GPU, or a node preset.",
+            show_default=False,
+        ),
     ],
     records: Annotated[
         Path | None,

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from octavo import api
-from octavo.cli import former, options
+from octavo.cli import complete, former, options
 from octavo.cli.sink import Sink
 
 if TYPE_CHECKING:
@@ -84,7 +84,15 @@ def _group() -> None:
 @app.command(epilog=EXAMPLES)
 def inspect(
     name: options.Named,
-    node: options.Node = None,
+    node: Annotated[
+        str | None,
+        typer.Option(
+            "--node",
+            "-n",
+            autocompletion=complete.names("nodes"),
+            help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu if left out.",
+        ),
+    ] = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -270,7 +278,7 @@ def _show(sink: Sink, name: str, found: dict[str, Any]) -> None:
     rows = [
         ("footprint", _mebibytes(found["footprint_bytes"])),
         *((key.replace("_", " "), f"{found[key]:,}") for key in ("launches", "work_groups", "wavefronts")),
-        *((f"{key.rstrip('s')} instructions", f"{count:,}") for key, count in instructions.items()),
+        *((f"{_instruction(key)} instructions", f"{count:,}") for key, count in instructions.items()),
     ]
     sink.table(f"{name} on {setting['gpus']} GPUs", ["measure", "value"], rows)
     traffics = [(buffer["name"], buffer["bytes"], buffer) for buffer in found["buffers"]]
@@ -279,6 +287,12 @@ def _show(sink: Sink, name: str, found: dict[str, Any]) -> None:
     counts = [f"by {count}" for count in range(1, setting["gpus"] + 1)]
     columns = ["buffer", "shared", "shared and written", "accesses to shared", *counts]
     sink.table("pages by how many GPUs access them", columns, [_sharing(name, found) for name, _, found in traffics])
+
+
+def _instruction(key: str) -> str:
+    """A class of instructions as it stands before that word: one of `branches` is a branch instruction."""
+    singular = "branch" if key == "branches" else key.removesuffix("s")
+    return singular.replace("_", " ")
 
 
 def _traffic(name: str, size: int, traffic: dict[str, Any]) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from octavo import html
 from octavo.explain import picture, words
 from octavo.explain.facts import Facts, facts, pairs
 from octavo.explain.what_if import Remedy, tried
-from octavo.runs import html
 from octavo.runs.result import vouched
 
 if TYPE_CHECKING:

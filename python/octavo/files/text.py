@@ -42,6 +42,13 @@ def read_bytes(path: Path, expected: str = "a text file", most: int = _MOST_BYTE
     return content
 
 
+def reason(error: Exception) -> str:
+    """Why a file could not be read, in words for a sentence."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 def lines(file: TextIO) -> Iterator[str]:
     """The lines of a text file that may be long, as a log is.
 

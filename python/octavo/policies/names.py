@@ -14,8 +14,8 @@ Strategy: TypeAlias = str | Path | type[Policy]
 """A built-in strategy by name, a class by its place (`my_policy.py`), or the class itself."""
 
 
-def strategy_name(strategy: object) -> str:
-    """What stands for a strategy in a scenario.
+def strategy_name(strategy: object, argument: str = "overrides") -> str:
+    """What stands for a strategy in a scenario; messages say which argument it was given as.
 
     Raises:
         ScenarioError: it is neither a name nor a policy class.
@@ -26,7 +26,7 @@ def strategy_name(strategy: object) -> str:
     try:
         return name_of(strategy)
     except OptionError as error:
-        raise ScenarioError(error.args[1]) from None
+        raise ScenarioError(f"--{argument}: {error.args[1]}") from None
 
 
 def label(strategy: Strategy) -> str:

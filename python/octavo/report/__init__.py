@@ -6,9 +6,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from octavo import given
+from octavo.arguments import named
 from octavo.errors import OutputError, ScenarioError
+from octavo.files.replaced import REPORT, check_made
 from octavo.report import advice, speed
 from octavo.report.data import KINDS, gather, has_events, legends, page_map
+from octavo.report.file import ReportFile
 from octavo.report.page import page
 from octavo.report.runs import Run, ordered, read
 from octavo.runs import folder
@@ -21,6 +25,7 @@ MIN_MEBIBYTES = 4
 """Least size of a page with maps: what it holds besides takes 1 to 2 MiB."""
 
 
+@named
 def report(
     runs: str | Path | Sequence[str | Path],
     output: str | Path,
@@ -28,7 +33,7 @@ def report(
     baseline: str | None = None,
     mebibytes: int = DEFAULT_MEBIBYTES,
     watch: Callable[[str], None] | None = None,
-) -> Path:
+) -> ReportFile:
     """Write a report of finished runs.
 
     Args:
@@ -40,12 +45,16 @@ def report(
             how much it leaves out.
         watch: called with a line of text when a long step begins.
 
+    Returns:
+        The path of the file; notebooks show it as a link.
+
     Raises:
-        OutputError: a folder holds no result that can be read, or the file cannot be written.
+        OutputError: a folder holds no result that can be read, or the file cannot be written, or is there already and
+            is no report.
         ScenarioError: the baseline is none of the variants, or there are no runs.
 
     """
-    output = Path(output)
+    output = given.path("output", output)
     runs = [runs] if isinstance(runs, str | Path) else runs
     _check_output(output)
     if mebibytes < MIN_MEBIBYTES:
@@ -67,7 +76,7 @@ def report(
     frame = page("", data, {}, legends(found))
     text = _with_maps(found, data, mebibytes * (1 << 20) - len(frame.encode()), watch or (lambda _: None))
     folder.write_text(output, text)
-    return output
+    return ReportFile(output)
 
 
 def _with_maps(found: Sequence[Run], data: dict[str, Any], room: int, watch: Callable[[str], None]) -> str:
@@ -89,4 +98,5 @@ def _title(found: Sequence[Run], told: Sequence[Mapping[str, Any]]) -> str:
 def _check_output(output: Path) -> None:
     if output.is_dir():
         raise OutputError(f"cannot write {output}: it is a folder", "name a file with -o, such as report.html")
+    check_made(output, REPORT)
     folder.check_writable(output.parent)

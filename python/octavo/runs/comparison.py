@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import extras
+from octavo import extras, html
 from octavo.errors import DamagedError, ScenarioError
 from octavo.files import parquet, shared
-from octavo.runs import folder, gantt, html, measures, pictures, sharing
+from octavo.runs import folder, gantt, measures, pictures, sharing
 from octavo.runs.replicates import names, tied
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from octavo.report.file import ReportFile
     from octavo.runs.experiment import Outcome
     from octavo.runs.result import RunResult
 
@@ -162,7 +163,7 @@ class Comparison:
         found = self.intervals()
         return {} if found is None else {(row[0], row[1]): (row[2], row[3]) for row in found.rows()}
 
-    def report(self, output: str | Path) -> Path:
+    def report(self, output: str | Path) -> ReportFile:
         """Write a report of all runs, one HTML file; errors as `octavo.report.report`."""
         from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
 

@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
+from octavo import given
 from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError
-from octavo.files import links
+from octavo.files import links, replaced
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
 from octavo.trace.folder import check_all
@@ -31,6 +32,8 @@ _GRACE_SECONDS = 1.0
 """Wall time in which every run stops, unless it is in the middle of a policy's code."""
 _PANIC = "PanicException"
 """The engine raises it for a defect of its own; the class cannot be imported by name."""
+_TIMELINE = "cannot write the timeline: "
+"""How the engine begins what it says of a timeline, whose temporary name it knows alone."""
 _SHOWN = 10
 """Failures that a message tells one by one."""
 _RUNNING: set[int] = set()
@@ -144,7 +147,7 @@ def _results(
     results = finished(points, force=force)
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
-    workers = workers or default_workers()
+    workers = given.workers(workers) or default_workers()
     limits = _Limits(memory.share(min(workers, len(missing))), *bounds)
     return results | _run_all(points, missing, progress, (workers, limits), watch or (lambda _: None), force=force)
 
@@ -163,6 +166,7 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
         found = folder.finished(point.folder, point.scenario, force=force)
         if point.timeline is not None:
             folder.check_file(point.timeline)
+            replaced.check_made(point.timeline, replaced.TIMELINE)
         elif found is not None:
             results[index] = found
     return results
@@ -249,7 +253,7 @@ def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunRes
     except _core.OverTime:
         return None
     except _core.SimulationError as error:
-        failure = _failure(error, point.label)
+        failure = _failure(error, point)
         return None if limits.may_fill and isinstance(failure, OutOfMemoryError) else failure
     except OctavoError as error:
         return error
@@ -259,12 +263,14 @@ def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunRes
         return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
 
 
-def _failure(error: _core.SimulationError, label: str) -> SimulationError:
+def _failure(error: _core.SimulationError, point: Point) -> SimulationError:
     """What went wrong in the engine, in words for the user."""
+    label = point.label
     if isinstance(error, _core.OutOfMemory):
         return OutOfMemoryError(f"{label}: {error.args[0]}")
     if not isinstance(error, _core.PolicyError):
-        return memory.refused(label, str(error.args[0]))
+        message = str(error.args[0]).replace(_TIMELINE, f"cannot write the timeline {point.timeline}: ", 1)
+        return memory.refused(label, message)
     message, traceback = error.args
     failure = PolicyError(f"{label}: {message}", traceback)
     failure.__cause__ = error.__cause__

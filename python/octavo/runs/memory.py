@@ -8,6 +8,7 @@ import resource
 import sys
 from pathlib import Path
 
+from octavo import given
 from octavo.errors import ScenarioError, SimulationError
 from octavo.plain import shortened
 
@@ -73,9 +74,10 @@ def limit_memory(limit: int | str | None) -> None:
 
     """
     try:
-        found = amount(limit if isinstance(limit, str) else f"{limit}B") if limit is not None else None
+        text = limit if limit is None or isinstance(limit, str) else f"{given.whole('limit', limit, least=0)}B"
+        found = None if text is None else amount(text)
     except ValueError as error:
-        raise ScenarioError(f"limit_memory: {error}") from None
+        raise ScenarioError(f"--limit: {error}") from None
     limit_to(found)
 
 

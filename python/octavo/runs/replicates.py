@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from octavo import given
 from octavo.errors import ScenarioError
 from octavo.scenarios.scenario import SIMULATED, Recipe
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
     from octavo.scenarios.scenario import Scenario
 
+MOST = 1000
+"""Most replicates of a scenario; chosen. Intervals narrow with the square root of their number: those of 1,000 are a
+tenth as wide as those of ten. Each replicate is a whole run."""
 KEY = "executor.replicate"
 IN_TIME = f"executor.kind={SIMULATED}"
 """What a scenario says beside it, which leaves the executor out where it is the usual one."""
@@ -78,11 +82,10 @@ def check(count: int, scenarios: Iterable[Scenario]) -> None:
     """Refuse what has no replicates.
 
     Raises:
-        ScenarioError: there are fewer than one, or a scenario has no time or is a replicate itself.
+        ScenarioError: there are fewer than one or too many, or a scenario has no time or is a replicate itself.
 
     """
-    if count < 1:
-        raise ScenarioError(f"replicates: expected at least 1, found {count}")
+    check_count(count)
     if count == 1:
         return
     for scenario in scenarios:
@@ -95,6 +98,11 @@ def check(count: int, scenarios: Iterable[Scenario]) -> None:
                 f"no replicates of a replicate: `{KEY}`: expected none beside --replicates, found {found}",
                 "leave out one of them",
             )
+
+
+def check_count(count: int) -> None:
+    """Refuse numbers of replicates that nobody can mean; errors as `check`."""
+    given.whole("replicates", count, least=1, most=MOST)
 
 
 def replicate(scenario: Scenario, number: int) -> Scenario:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from octavo import html
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
 from octavo.files.notes import note
-from octavo.runs import html
 from octavo.runs.held import (
     RESULT_FORMAT,
     SCENARIO_FILE,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from octavo.explain import Explanation
     from octavo.files.manifest import Manifest
+    from octavo.report.file import ReportFile
     from octavo.runs.execute import Progress
     from octavo.runs.pictures import Picture
 
@@ -211,7 +212,7 @@ class RunResult:
         draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
         return draw(None, point, title="Time by phase" if measures.has_phases(point) else "Time by cause", width=width)
 
-    def report(self, output: str | Path) -> Path:
+    def report(self, output: str | Path) -> ReportFile:
         """Write a report of this run, one HTML file; errors as `octavo.report.report`."""
         from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _KINDS = (
     "nodes",
@@ -43,3 +46,20 @@ def schema() -> dict[str, Any]:
     """JSON schema of scenario files."""
     schema: dict[str, Any] = json.loads(_core.schema())
     return schema
+
+
+def settable() -> list[str]:
+    """Dotted keys of scenarios that have a value, in the order of the schema; of lists of tables, none."""
+    return list(dict.fromkeys(_keys("", schema())))
+
+
+def _keys(prefix: str, part: dict[str, Any]) -> Iterator[str]:
+    """The key itself if it can be more than a table, then the keys in it."""
+    choices = [*part.get("oneOf", ()), *part.get("anyOf", ())]
+    tables = [each for each in (part, *choices) if "properties" in each]
+    listed = "items" in part or (part.get("type") == "object" and not tables)
+    if prefix and not listed and (not tables or len(tables) < len(choices)):
+        yield prefix
+    for table in tables:
+        for key, value in table["properties"].items():
+            yield from _keys(f"{prefix}.{key}" if prefix else key, value)

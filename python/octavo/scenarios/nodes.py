@@ -6,7 +6,7 @@ import difflib
 import os
 from pathlib import Path
 
-from octavo.files.text import read_text
+from octavo.files.text import read_text, reason
 
 SUFFIX = ".toml"
 
@@ -42,19 +42,14 @@ def read(place: str, named_by: str | None) -> tuple[str, str]:
     path = Path(place) if named_by is None else Path(named_by).parent / place
     try:
         return str(path), read_text(path)
-    except UnicodeDecodeError:
-        reason = "it is not UTF-8 text"
-    except OSError as error:
-        reason = error.strerror or str(error)
-    except ValueError as error:  # A path with a null character.
-        reason = str(error)
-    raise ValueError(f"cannot read {path}: {reason}{_meant(path)}")
+    except (OSError, ValueError) as error:  # A path with a null character is a ValueError.
+        raise ValueError(f"cannot read {path}: {reason(error)}{_meant(path)}") from None
 
 
 def _meant(path: Path) -> str:
     try:
-        beside = [file.name for file in path.parent.glob(f"*{SUFFIX}") if file.name != path.name]
+        beside = [file.stem for file in path.parent.glob(f"*{SUFFIX}") if file.name != path.name]
     except (OSError, ValueError):
         beside = []
-    nearest = difflib.get_close_matches(path.name, beside, 1)
-    return f"; did you mean `{path.parent / nearest[0]}`?" if nearest else ""
+    nearest = difflib.get_close_matches(path.stem, beside, 1)
+    return f"; did you mean `{path.parent / nearest[0]}{SUFFIX}`?" if nearest else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
+from octavo import html
 from octavo.errors import ScenarioError
 from octavo.files.text import read_text
 from octavo.policies.names import strategy_name
@@ -25,6 +26,7 @@ _MOST_LEVELS = 64
 """Levels of tables within tables; chosen, far more than scenarios have."""
 LAUNCHES = "launches"
 """The kind of a run without a program around its launches."""
+_STRATEGIES = ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
 SIMULATED = "simulated"
 """The executor of a run in simulated time."""
 
@@ -43,6 +45,12 @@ class Scenario:
             return f"Scenario({self.label} under {self.system}, {len(self.toml.splitlines())} lines of TOML)"
         except ScenarioError:
             return "Scenario(of which the TOML cannot be used)"
+
+    def _repr_html_(self) -> str:
+        try:
+            return html.table(f"{self.label} under {self.system}", ["", ""], _facts(self).items())
+        except ScenarioError as error:
+            return html.paragraph(str(error))
 
     @property
     def values(self) -> dict[str, Any]:
@@ -122,6 +130,23 @@ class Scenario:
         return digest([self])
 
 
+def _facts(scenario: Scenario) -> dict[str, str]:
+    """What a notebook shows of a scenario."""
+    values = scenario.values
+    node, memory = values["node"], values["memory"]
+    programs = {job["name"]: _program_name(job["workload"]) for job in scenario.jobs}
+    scales = {str(program["scale"]) for program in scenario._workloads if "scale" in program}
+    return {
+        **({"jobs": ", ".join(f"{name} ({program})" for name, program in programs.items())} if programs else {}),
+        "scale": ", ".join(sorted(scales)),
+        "GPUs": str(node["gpus"]),
+        "page size": str(memory["page_size"]),
+        **{kind: memory[kind]["name"] for kind in _STRATEGIES if kind in memory},
+        "seed": str(values["seed"]),
+        "lines of TOML": str(len(scenario.toml.splitlines())),
+    }
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A scenario as it was written: TOML text and overrides (`key=value`), which win."""
@@ -191,12 +216,20 @@ def digest(scenarios: Iterable[Scenario]) -> str:
 
 def overrides_of(values: Mapping[str, object] | Sequence[str] | None) -> list[str]:
     """Overrides as the command line writes them (`key=value`), which they may be already, or Python values by key."""
+    if isinstance(values, str):
+        return [values]
     if not isinstance(values, Mapping):
-        return list(values or ())
+        return _assignments(values or ())
     try:
         return [f"{key}={_toml_value(value)}" for key, value in values.items()]
     except RecursionError:
         raise ScenarioError(f"a value is nested too deeply: expected at most {_MOST_LEVELS} levels") from None
+
+
+def _assignments(values: object) -> list[str]:
+    if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
+        return list(values)
+    raise ScenarioError(f"--overrides: expected values by key, or a list of texts `KEY=VALUE`, found {values!r}")
 
 
 def _toml_value(value: object) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from octavo import given
+from octavo.arguments import named
 from octavo.errors import ScenarioError
 from octavo.runs.progress import told
 from octavo.scenarios.scenario import overrides_of
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 DEFAULT_TRIALS = 32
 
 
+@named
 def sweep(  # noqa: PLR0913 - as many as the command has options
     source: str | Path | Mapping[str, Any],
     *,
     best: str | None = None,
     trials: int | None = None,
-    direction: str | None = None,
+    direction: Literal["minimize", "maximize"] | None = None,
     seed: int | None = None,
     overrides: Config | Mapping[str, object] | None = None,
     replicates: int = 1,
@@ -73,10 +76,11 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         ['ok', 'ok']
 
     """
+    given.workers(workers)
     planned = prepare(source, best, trials, direction, seed, overrides_of(overrides), replicates)
     with told(watch) as tell:
         if output is not None:
-            return carry_out(planned, Path(output), workers=workers, on=on, force=force, watch=tell)
+            return carry_out(planned, given.path("output", output), workers=workers, on=on, force=force, watch=tell)
         with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
             table = planned.run(Path(temporary), workers=workers, on=on, watch=tell)
     return table.drop("run")
@@ -93,6 +97,8 @@ def prepare(
 ) -> Sweep:
     """Read and check everything; errors as `sweep`."""
     spec = with_changes(read(source), changes)
+    if trials is not None:
+        given.whole("trials", trials, least=1)
     if best is not None:
         return Sweep.of(
             spec, Goal(best, trials or spec.draws or DEFAULT_TRIALS, direction or "minimize"), seed, replicates

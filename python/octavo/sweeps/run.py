@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from octavo import given
 from octavo.errors import InterruptedRun, ScenarioError
 from octavo.runs import execute as runs
 from octavo.runs import measures
 from octavo.runs.execute import Progress, default_workers
 from octavo.runs.replicates import KEY as REPLICATE
 from octavo.runs.replicates import check as check_replicates
+from octavo.runs.replicates import check_count
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED
 from octavo.sweeps import picture, plan, search
@@ -56,12 +58,14 @@ class Sweep:
             ScenarioError: an axis names nothing, a value cannot be used, or the goal is unknown.
 
         """
+        check_count(replicates)
         spec = replace(spec, seed=spec.seed if seed is None else seed, replicates=replicates)
         if replicates > 1 and REPLICATE in spec.keys:
             raise ScenarioError(
                 f"{spec.name}: `{REPLICATE}` is an axis, and --replicates sets it", "leave one of them out"
             )
-        check_replicates(replicates, [] if replicates == 1 else [plan.first(spec).scenario])
+        if replicates > 1:
+            check_replicates(replicates, [plan.first(spec).scenario])
         if seed is not None and goal is None and not spec.drawn:
             raise ScenarioError(f"{spec.name}: a seed, but nothing is drawn at random", "leave it out, or add [random]")
         if goal is None:
@@ -145,13 +149,14 @@ def crew(on: str | None, workers: int | None) -> Crew:
         ClusterError: the cluster cannot be used.
 
     """
+    workers = given.workers(workers)
     if on is None or on == "local":
         return Processes(workers or default_workers())
     if on == _RAY or on.startswith(f"{_RAY}://"):
         from octavo.sweeps.cluster import RayCluster  # noqa: PLC0415 - only where it is asked for
 
         return RayCluster(None if on == _RAY else on, workers)
-    raise ScenarioError(f"cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001")
+    raise ScenarioError(f"--on: cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001")
 
 
 @dataclass

@@ -89,8 +89,9 @@ def check(goal: Goal, known: Sequence[str]) -> None:
     """
     import difflib  # noqa: PLC0415 - only for what is refused
 
-    for kind, found, names in (("measure", goal.metric, known), ("direction", goal.direction, DIRECTIONS)):
+    asked = (("best", "measure", goal.metric, known), ("direction", "direction", goal.direction, DIRECTIONS))
+    for option, kind, found, names in asked:
         if found not in names:
             nearest = difflib.get_close_matches(found, names, 1)
             hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(names)}"
-            raise ScenarioError(f"unknown {kind} `{found}`", hint)
+            raise ScenarioError(f"--{option}: unknown {kind} `{found}`", hint)

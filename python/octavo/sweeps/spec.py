@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from octavo import given
 from octavo.errors import ScenarioError
 from octavo.files.toml import read_toml
 from octavo.runs.replicates import KEY
@@ -78,7 +79,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Spec:
 def _read(source: str | Path | Mapping[str, Any]) -> Spec:
     if isinstance(source, Mapping):
         return _Reader("sweep", Path()).spec(source)
-    path = Path(source)
+    path = given.path("source", source, "a table, or the path of a TOML file")
     try:
         document = read_toml(path)
     except OSError as error:

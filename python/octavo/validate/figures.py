@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from octavo.errors import ValidationError
-from octavo.files.text import read_text
+from octavo.files.text import read_text, reason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,4 +24,4 @@ def rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
         reader = csv.DictReader(io.StringIO(read_text(path)), skipinitialspace=True)
         return list(reader.fieldnames or []), [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValidationError(f"cannot read {path}: {error}") from error
+        raise ValidationError(f"cannot read {path}: {reason(error)}") from error

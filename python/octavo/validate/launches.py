@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
+from octavo.files.text import reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def load(results: Path) -> Known:
                 of_run = known.setdefault((row["benchmark"], row["parameters"], int(row["gpus"])), [])
                 of_run.append(Launch(row["kernel"], int(row["cycles"]) * 1000))  # a cycle is 1 ns
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
-        raise ValidationError(f"cannot read the launches {path}: {error}") from None
+        raise ValidationError(f"cannot read the launches {path}: {reason(error)}") from None
     return known
 
 

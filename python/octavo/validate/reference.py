@@ -82,6 +82,22 @@ def shipped(name: str) -> Path:
     return here if here.exists() else checkout() / "validation" / name
 
 
+def needed(name: str, option: str) -> Path:
+    """The same, which must be there.
+
+    Raises:
+        ValidationError: it is not, as packages do not bring it.
+
+    """
+    found = shipped(name)
+    if not found.exists():
+        raise ValidationError(
+            f"validation/{name} is not here: it is part of Octavo's repository, and not of its package",
+            f"run this in a checkout of the repository, or name your own with {option}",
+        )
+    return found
+
+
 def checkout() -> Path:
     """The folder of the sources, if Octavo runs from there."""
     return Path(__file__).resolve().parents[3]

@@ -123,12 +123,12 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
                 "--point stands alone", "leave out --only, --reference, --traces and --rerun, or --point"
             )
         table, traces = own_points(root, points, gpus, force=force)
-    path = Path(table) if table is not None else reference.shipped(reference.FILE)
+    path = Path(table) if table is not None else reference.needed(reference.FILE, "--reference and --traces")
     chosen = reference.choose(reference.load(path), gpus, only)
     if rerun:
         path = run_reference(path, root, chosen, force=force)
         chosen = reference.choose(reference.load(path), gpus, only)
-    home = Path(traces) if traces is not None else reference.shipped("traces")
+    home = Path(traces) if traces is not None else reference.needed("traces", "--traces")
     there = _with_traces(chosen, home)
     simulated = [_point(row, home, root, overrides) for row in there]
     key = digest(point.scenario for point in simulated)

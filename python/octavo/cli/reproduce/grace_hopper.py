@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.cli import options
+from octavo.cli.complete import names
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.reproduce.grace_hopper import parts, statements
@@ -50,7 +51,10 @@ def grace_hopper(
     node: Annotated[
         str,
         typer.Option(
-            "--node", "-n", help="Node with its own memory system, or the stock driver's where it names none."
+            "--node",
+            "-n",
+            autocompletion=names("nodes"),
+            help="Node with its own memory system, or the stock driver's where it names none.",
         ),
     ] = studies.NODE,
     assignments: options.Set = None,

@@ -79,7 +79,7 @@ def grit(
             help="Kernels, by name or by the publication's abbreviation; all eight if left out.",
         ),
     ] = None,
-    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = DEFAULT_NODE,
+    node: options.NodePreset = DEFAULT_NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,

@@ -43,7 +43,7 @@ def harvest(
             "out.",
         ),
     ] = None,
-    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = studies.NODE,
+    node: options.NodePreset = studies.NODE,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
     ] = False,

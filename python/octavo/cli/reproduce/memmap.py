@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli import options
+from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.reproduce.memmap import study
 from octavo.reproduce.memmap.applications import APPLICATIONS
@@ -42,7 +43,9 @@ def memmap(
         int | None,
         typer.Option("--graphs", metavar="N", min=1, help="Random graphs for each graph program; 20 if left out."),
     ] = None,
-    node: Annotated[str, typer.Option("--node", help="A node preset or file; one GPU of it is used.")] = (study.NODE),
+    node: Annotated[
+        str, typer.Option("--node", autocompletion=names("nodes"), help="A node preset or file; one GPU of it is used.")
+    ] = (study.NODE),
     assignments: options.Set = None,
     scale: options.Scale = None,
     workers: options.Workers = None,

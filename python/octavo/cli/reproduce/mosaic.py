@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.cli import options
+from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.reproduce.mosaic import machine, mixes, pages, sharing, varied
@@ -85,7 +86,9 @@ def mosaic(
         bool,
         typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them resident from the start."),
     ] = True,
-    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.", show_default=False)] = NODE,
+    node: Annotated[
+        str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.", show_default=False)
+    ] = NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,

@@ -9,6 +9,8 @@ every field lies where the one before ends, so that neither has padding but the 
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
+from typing import Any, TypeAlias
 
 from octavo.arrays import np, npt
 from octavo.errors import ProfileError
@@ -46,11 +48,11 @@ _COUNTER2 = [
     ("flags", "<u4"),  # 56
     ("pad", "<u4"),  # 60
 ]
-LAYOUTS = {
-    "v2": np.dtype(_COUNTER2),
-    "v3": np.dtype([*_COUNTER2, ("processors", "<u8", (5,))]),  # offset 64
+LAYOUTS: dict[str, list[Any]] = {
+    "v2": _COUNTER2,
+    "v3": [*_COUNTER2, ("processors", "<u8", (5,))],  # offset 64
 }
-"""Versions of the structure: 2 until CUDA 12.7, 3 since."""
+"""Versions of the structure: 2 until CUDA 12.7, 3 since. Columns and their types, as NumPy takes them."""
 
 _LAST_TIME = (1 << 63) - 1
 """Nanoseconds; later times are damage."""
@@ -61,7 +63,7 @@ _TO_GPU = (What.HOST_TO_DEVICE, What.DEVICE_TO_DEVICE)
 _FLAGS = {What.GPU_FAULT: Access, What.REMOTE_MAP: MapCause, **dict.fromkeys(COPIES, Cause)}
 """What `flags` means; for other counters, nothing of use."""
 
-_Records = npt.NDArray[np.void]
+_Records: TypeAlias = "npt.NDArray[np.void]"
 
 
 def decode(records: bytes, layout: str | None = None, *, dropped: int = 0) -> Activity:
@@ -87,18 +89,24 @@ def decode(records: bytes, layout: str | None = None, *, dropped: int = 0) -> Ac
     return Activity(rows, +notes)
 
 
+@cache
+def _types() -> dict[str, np.dtype[np.void]]:
+    """The layouts as types of NumPy."""
+    return {name: np.dtype(columns) for name, columns in LAYOUTS.items()}
+
+
 def _records(records: bytes, layout: str | None) -> _Records:
-    fitting = [name for name, dtype in LAYOUTS.items() if _fits(records, dtype)]
+    fitting = [name for name, dtype in _types().items() if _fits(records, dtype)]
     if layout is None:
         if not fitting:
             raise ProfileError(_misfit(records, "v3"), f"known layouts: {_known()}")
-        layout = max(fitting, key=lambda name: (len(records) % LAYOUTS[name].itemsize == 0, name))
+        layout = max(fitting, key=lambda name: (len(records) % _types()[name].itemsize == 0, name))
     if layout not in LAYOUTS:
         raise ProfileError(f"unknown layout `{layout}` of CUPTI records", f"known layouts: {_known()}")
     if layout not in fitting:
         other = f"; they look like layout {fitting[-1]}" if fitting else ""
         raise ProfileError(_misfit(records, layout) + other, f"known layouts: {_known()}")
-    dtype = LAYOUTS[layout]
+    dtype = _types()[layout]
     return np.frombuffer(records, dtype, len(records) // dtype.itemsize)
 
 
@@ -114,7 +122,7 @@ def _kinds(records: bytes, dtype: np.dtype[np.void]) -> npt.NDArray[np.uint32]:
 
 
 def _misfit(records: bytes, layout: str) -> str:
-    kinds = _kinds(records, LAYOUTS[layout])
+    kinds = _kinds(records, _types()[layout])
     first = int(np.flatnonzero(kinds != ACTIVITY_KIND)[0])
     return (
         f"CUPTI records of layout {layout}: expected activity kind {ACTIVITY_KIND} (unified memory) in every record, "
@@ -123,7 +131,7 @@ def _misfit(records: bytes, layout: str) -> str:
 
 
 def _known() -> str:
-    return ", ".join(f"{name} ({dtype.itemsize} bytes a record)" for name, dtype in LAYOUTS.items())
+    return ", ".join(f"{name} ({dtype.itemsize} bytes a record)" for name, dtype in _types().items())
 
 
 def _rows(found: _Records, notes: Counter[str]) -> Rows:

@@ -8,27 +8,28 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeAlias
 
 from octavo.arrays import np, npt
 
-ROW = np.dtype(
-    [
-        ("start", "<i8"),
-        ("end", "<i8"),
-        ("address", "<u8"),
-        ("value", "<u8"),
-        ("processors", "<u8"),
-        ("what", "u1"),
-        ("flag", "u1"),
-        ("source", "u1"),
-        ("target", "u1"),
-    ]
-)
-"""`start` and `end` are nanoseconds of one clock, `end` -1 where it means nothing. `value` is bytes, or merged faults
+ROW = [
+    ("start", "<i8"),
+    ("end", "<i8"),
+    ("address", "<u8"),
+    ("value", "<u8"),
+    ("processors", "<u8"),
+    ("what", "u1"),
+    ("flag", "u1"),
+    ("source", "u1"),
+    ("target", "u1"),
+]
+"""Columns and their types, as NumPy takes them.
+
+`start` and `end` are nanoseconds of one clock, `end` -1 where it means nothing. `value` is bytes, or merged faults
 for `GPU_FAULT`. `what` is a `What`; `flag` an `Access`, `Cause` or `MapCause`, as `what` has it. `source` and `target`
 are processors: 0 is the host, 1 the first GPU. `processors` has a bit for each GPU that fights for thrashing memory."""
 
-Rows = npt.NDArray[np.void]
+Rows: TypeAlias = "npt.NDArray[np.void]"
 """An array of `ROW`."""
 
 

@@ -22,21 +22,26 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _MISSING = ["faults, copies and kernels", "what the caching allocator reserves beyond what it hands out"]
+_WRITTEN = "torch.cuda.memory._dump_snapshot writes one"
 _HANDED_OUT, _GIVEN_BACK = "alloc", "free_completed"
 """Actions of `device_traces`; source: torch/csrc/cuda/memory_snapshot.cpp. Others are of segments or asked for only."""
+
+
+class _NotDataError(pickle.UnpicklingError):
+    """A pickle that is more than data, in words for the user."""
 
 
 class _NothingButData(pickle._Unpickler):
     """Reads containers, text and numbers; in Python, so that sizes which a file only claims reserve no memory."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise pickle.UnpicklingError(f"it refers to the code {module}.{name}, which plain data does not")
+        raise _NotDataError(f"it refers to the code {module}.{name}, which plain data does not")
 
     def persistent_load(self, _pid: object) -> NoReturn:
-        raise pickle.UnpicklingError("it refers to something outside of it")
+        raise _NotDataError("it refers to something outside of it")
 
     def load_bytearray8(self) -> NoReturn:
-        raise pickle.UnpicklingError("it holds a bytearray, which snapshots do not")
+        raise _NotDataError("it holds a bytearray, which snapshots do not")
 
     dispatch: ClassVar[dict[int, Callable[[Any], None]]] = {
         **pickle._Unpickler.dispatch,
@@ -45,7 +50,7 @@ class _NothingButData(pickle._Unpickler):
     }
 
     def get_extension(self, code: int) -> NoReturn:
-        raise pickle.UnpicklingError(f"it refers to the extension {code}, which plain data does not")
+        raise _NotDataError(f"it refers to the extension {code}, which plain data does not")
 
 
 def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -> RunResult:
@@ -74,8 +79,10 @@ def _traces(path: Path) -> list[Any]:
             found = _NothingButData(file).load()
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}") from None
-    except Exception as error:  # bytes that are no pickle end in any of a dozen
-        raise ProfileError(f"{path} is not a memory snapshot: {error or type(error).__name__}") from None
+    except _NotDataError as error:
+        raise ProfileError(f"{path} is not a memory snapshot: {error}", _WRITTEN) from None
+    except Exception:  # bytes that are no pickle end in any of a dozen
+        raise ProfileError(f"{path} is not a memory snapshot: it is no pickle, or a damaged one", _WRITTEN) from None
     traces = found.get("device_traces") if isinstance(found, dict) else None
     if not isinstance(traces, list) or not all(isinstance(one, list) for one in traces):
         raise ProfileError(f"{path} is not a memory snapshot: expected `device_traces`, a list for each GPU")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.advice import placement_file, recorded
 from octavo.errors import OutputError, ProfileError
+from octavo.files.replaced import check_free
 from octavo.measured.interposed import library
 from octavo.measured.profile.program import Program, check, status_of
 
@@ -146,8 +147,8 @@ def _in_the_way(file: Path, key: str, *, force: bool) -> list[Path]:
     if not file.parent.is_dir() or not os.access(file.parent, os.W_OK):
         raise OutputError(f"{file}: expected a folder that can be written, found none at {file.parent}")
     there = [*([file] if file.exists() else []), *_others(file, key)]
-    if there and not force:
-        raise OutputError(f"{there[0]} exists already", "choose another name, or replace it with --force")
+    for each in there:
+        check_free(each, force=force)
     if file.exists() and not _has(file, key):
         raise OutputError(f"{file}: expected a file with `{key}` to replace, found another", "choose another name")
     return there

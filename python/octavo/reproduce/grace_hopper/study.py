@@ -110,7 +110,7 @@ class Study:
     def peak(self, name: str) -> int:
         """Bytes of GPU memory that a program takes at most, when all of it is there: whole chunks for each buffer."""
         scenario = self.recipe((name, EXPLICIT)).resolve()
-        buffers = api.workload_program(scenario, EXPLICIT)["buffers"]
+        buffers = api.workload_program(scenario, "explicit")["buffers"]
         return sum(-(-buffer["bytes"] // CHUNK) * CHUNK for buffer in buffers if buffer["kind"] == "device")
 
     def run(self, part: str, wanted: Mapping[Key, Iterable[str]]) -> Runs:

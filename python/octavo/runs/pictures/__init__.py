@@ -5,7 +5,7 @@ from octavo.runs.pictures.bars import bars, sections, shares
 from octavo.runs.pictures.boxes import boxes
 from octavo.runs.pictures.lines import heat_map, lines
 from octavo.runs.pictures.programs import breakdown, phases
-from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_format, tidy, time_unit, write
+from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_target, tidy, time_unit, write
 from octavo.runs.pictures.times import lent, memory
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "bars",
     "boxes",
     "breakdown",
-    "check_format",
+    "check_target",
     "heat_map",
     "lent",
     "lines",

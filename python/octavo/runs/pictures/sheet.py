@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo import extras
 from octavo.errors import OutputError
+from octavo.files.replaced import PICTURES, check_made
 from octavo.plain import visible
 from octavo.runs import folder
 
@@ -140,6 +141,19 @@ def check_format(path: Path) -> None:
     if path.suffix[1:].lower() not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise OutputError(f"cannot draw {path}: expected a name that ends in one of {endings}")
+
+
+def check_target(path: Path) -> None:
+    """Make sure that a picture can be written where a user said, before anything is computed.
+
+    Raises:
+        ExtraError: Matplotlib is not installed.
+        OutputError: its ending is none of `FORMATS`, it cannot be written, or a file of another kind is there.
+
+    """
+    check_format(path)
+    folder.check_file(path)
+    check_made(path, PICTURES[path.suffix[1:].lower()])
 
 
 class Picture:

@@ -1,0 +1,63 @@
+"""Files that a command writes where a user said: what may be replaced there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octavo.errors import OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_READ = 4096
+"""Bytes of a file that tell what it is; chosen."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What Octavo writes, and how it begins."""
+
+    what: str
+    begins: re.Pattern[bytes]
+
+
+REPORT = Made("report", re.compile(rb"<!DOCTYPE html>.*<title>Octavo: ", re.DOTALL))
+TIMELINE = Made("timeline", re.compile(rb"\n[\x80-\xff]*[\x00-\x7f]P\x01b"))
+"""A first packet (field 1, length), of writer 1 (field 10), with names (field 12): see `spans/packet.rs`."""
+PICTURES = {
+    "png": Made("PNG picture", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    "svg": Made("SVG picture", re.compile(rb"\s*(<\?xml.*)?(<!DOCTYPE svg.*)?<svg", re.DOTALL)),
+    "pdf": Made("PDF file", re.compile(rb"%PDF-")),
+}
+"""By the ending of their names; any program's may be replaced."""
+
+
+def check_free(path: Path, *, force: bool, hint: str = "choose another name, or replace it with --force") -> None:
+    """Make sure that nothing has a file's name, or may be replaced.
+
+    Raises:
+        OutputError: something has it.
+
+    """
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists already", hint)
+
+
+def check_made(path: Path, made: Made) -> None:
+    """Make sure that a file is not there yet, or empty, or one that a command of this kind wrote.
+
+    Raises:
+        OutputError: something else is there, or it cannot be read.
+
+    """
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            begins = file.read(_READ)
+    except OSError as error:
+        raise OutputError(f"cannot read {path}, which is to be replaced: {error.strerror}") from error
+    if begins and not made.begins.match(begins):
+        raise OutputError(f"{path} exists already, and is no {made.what}", "choose another name, or remove the file")

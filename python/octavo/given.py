@@ -1,0 +1,125 @@
+"""Checks of what Python functions were given, in the words of all errors about arguments.
+
+Messages name the option of the command line (`--workers: expected …`). In Python they name the argument: see
+`octavo.errors.OctavoError`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from octavo.errors import ScenarioError
+
+_Name = TypeVar("_Name", bound=str)
+
+
+def whole(name: str, value: object, *, least: int, most: int | None = None) -> int:
+    """A whole number within bounds.
+
+    Raises:
+        ScenarioError: it is none.
+
+    """
+    number = _index(value)
+    if number is not None and number >= least and (most is None or number <= most):
+        return number
+    expected = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+    found = repr(value) if number is None else f"{number:,}"
+    raise ScenarioError(f"--{name}: expected a whole number {expected}, found {found}")
+
+
+def _index(value: object) -> int | None:
+    """A whole number, also one of NumPy's; `True` is none."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # what this finds out
+    except TypeError:
+        return None
+
+
+def workers(value: int | None) -> int | None:
+    """How many runs side by side were asked for, if any number was; errors as `whole`."""
+    return None if value is None else whole("workers", value, least=1)
+
+
+def number(name: str, value: object) -> object:
+    """A number that is not in quotes; other values are left to what reads scenarios.
+
+    Raises:
+        ScenarioError: it is a text.
+
+    """
+    if not isinstance(value, str):
+        return value
+    upper, slash, lower = (part.strip() for part in value.partition("/"))
+    hint = f"write {upper} / {lower} without quotes" if slash else "write it without quotes"
+    raise ScenarioError(f'--{name}: expected a number, found "{value}"', hint)
+
+
+def choice(name: str, value: _Name, choices: Sequence[str]) -> _Name:
+    """One of several names.
+
+    Raises:
+        ScenarioError: it is another one.
+
+    """
+    if value in choices:
+        return value
+    near = get_close_matches(str(value), choices, 1)
+    hint = f"did you mean `{near[0]}`?" if near else None
+    raise ScenarioError(f"--{name}: expected one of {', '.join(choices)}, found {value!r}", hint)
+
+
+def path(name: str, value: object, what: str = "a path") -> Path:
+    """A path, or the text of one.
+
+    Raises:
+        ScenarioError: it is neither.
+
+    """
+    return Path(text(name, value, what))
+
+
+def text(name: str, value: object, what: str) -> str | Path:
+    """A name or a path, as it is.
+
+    Raises:
+        ScenarioError: it is neither.
+
+    """
+    if isinstance(value, (str, Path)):
+        return value
+    raise ScenarioError(f"--{name}: expected {what}, found {value!r}")
+
+
+def names(name: str, value: Any) -> list[Any] | None:
+    """A list of names, which may be a single one: its letters are never meant; nothing for nothing.
+
+    Raises:
+        ScenarioError: it is no list, or an empty one.
+
+    """
+    if value is None or isinstance(value, (str, Path, type)):
+        return None if value is None else [value]
+    if not isinstance(value, Sequence):
+        raise ScenarioError(f"--{name}: expected a list of names, found {value!r}")
+    if not value:
+        raise ScenarioError(f"--{name}: expected at least one name, found an empty list")
+    return list(value)
+
+
+def tables(name: str, value: object) -> Sequence[Mapping[str, object]]:
+    """A list of tables.
+
+    Raises:
+        ScenarioError: it is no list, or something else is in it.
+
+    """
+    if isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, Mapping) for one in value):
+        return value
+    raise ScenarioError(f"--{name}: expected a list of tables, found {value!r}")
