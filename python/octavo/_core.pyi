@@ -58,6 +58,7 @@ __all__ = [
     "schema",
     "table_flaw",
     "toml_flaw",
+    "toml_line",
     "trace_convert",
     "trace_formats",
     "trace_head",
@@ -116,6 +117,9 @@ def table_flaw(path: str | PathLike[str]) -> str | None:
 
 def toml_flaw(text: str) -> str | None:
     """What makes a text no TOML, if anything: also keys, lists or tables that nest without end."""
+
+def toml_line(text: str, key: str) -> int | None:
+    """The line of a dotted key in a text that is TOML, or else of the nearest table around it."""
 
 def schema() -> str:
     """JSON schema of scenario files."""

@@ -20,6 +20,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from inline_code import Keys, inline, is_python, options
 from nsys_exports import saxpy
 from test_activity import record
 from typer.main import get_command
@@ -155,6 +156,64 @@ def test_commands_in_running_text_exist():
     assert [(page, code, wrong) for page, code in inline if (wrong := misnamed(code.split()[1:]))] == []
     assert misnamed(["exlpain", "runs/first"]) == "exlpain"
     assert misnamed(["trace", "info", "x.trace", "--scael=1"]) == "--scael"
+
+
+NO_KEYS = {
+    "CHANGELOG.md": {"memory.is_fast"},
+    "docs/jobs.md": {"job.back"},
+    "docs/python-policies.md": {"service.block"},
+    "docs/validation-uvmsmart.md": {"memory.cc"},
+}
+"""Attributes of Python, columns of tables and files of others, which are no keys of scenarios."""
+NO_PYTHON = re.compile(r"octavo\.(h|hpp|pc)|octavo\.trace\.(version|lanes|source|command)")
+"""Files of the runtime library, and metadata of traces."""
+OPTIONS_OF_OTHERS = {
+    "docs/calibrate.md": {"--limit", "--point-time", "--cupti"},
+    "docs/coherent.md": {"--localalloc", "--preferred", "--preferred-many", "--interleave", "--membind"},
+    "docs/fidelity.md": {"--repeat", "--workloads"},
+    "docs/import.md": {"--cuda-memory-usage"},
+}
+"""Options of `octavo-probe`, numactl, the benchmarks and Nsight Systems."""
+RUNNING_TEXT = [*PAGES, *(ROOT / page for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
+
+
+def test_keys_in_running_text_can_be_set():
+    keys = Keys(catalogue.schema())
+    found = {
+        (name(page), key)
+        for page in RUNNING_TEXT
+        for code in inline(page.read_text(encoding="utf-8"))
+        if (key := keys.flaw(code)) and key not in NO_KEYS.get(name(page), ())
+    }
+    assert not found
+    assert keys.flaw("host.costs.pin") == "host.costs.pin", "an end of a key is no key"
+    assert keys.flaw("node.l2_tlb.entrys = 4") == "node.l2_tlb.entrys"
+    assert keys.flaw("memory.placement.fault_threshold") is keys.flaw("machine.toml") is None
+
+
+def test_names_of_python_in_running_text_exist():
+    named = [
+        (name(page), found[0])
+        for page in RUNNING_TEXT
+        for code in inline(page.read_text(encoding="utf-8"))
+        if (found := re.match(r"octavo(\.\w+)+", code)) and not NO_PYTHON.fullmatch(found[0])
+    ]
+    assert len(named) > 40
+    assert not [each for each in named if not is_python(each[1])]
+    assert not is_python("octavo.trace.opne")
+
+
+def test_options_in_running_text_exist():
+    known = {*options(get_command(app)), "--help"}
+    named = [
+        (name(page), option)
+        for page in RUNNING_TEXT
+        for code in inline(page.read_text(encoding="utf-8"))
+        if re.match("--[a-z]", option := re.split(r"[=\s]", code)[0])
+    ]
+    assert len(named) > 100
+    assert not [(page, each) for page, each in named if each not in known | OPTIONS_OF_OTHERS.get(page, set())]
+    assert "--scael" not in known
 
 
 def misnamed(words: list[str]) -> str | None:

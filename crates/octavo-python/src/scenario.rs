@@ -51,6 +51,12 @@ pub fn toml_flaw(text: &str) -> Option<String> {
     octavo_scenario::toml_flaw(text)
 }
 
+/// The line of a dotted key in a text that is TOML, or else of the nearest table around it.
+#[pyfunction]
+pub fn toml_line(text: &str, key: &str) -> Option<usize> {
+    octavo_scenario::toml_line(text, key)
+}
+
 fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, String)> {
     let Resolved { scenario, toml } = resolved.map_err(errors::scenario)?;
     let json = serde_json::to_string(&scenario).expect("a scenario can be written as JSON");

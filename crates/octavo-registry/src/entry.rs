@@ -2,7 +2,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Options, nearest};
+use crate::{Options, in_words, nearest, one_of};
 
 /// One thing that can be chosen by name. `P` is what it builds (often a trait object), `C` what building needs to know.
 ///
@@ -72,7 +72,10 @@ impl OptionError {
 
 /// The functions an [`Entry`] needs, for options that are a serde type with defaults and `deny_unknown_fields`.
 pub mod typed {
-    use super::{DeserializeOwned, JsonSchema, OptionError, Options, Schema, Serialize, Value, nearest, schema_for};
+    use super::{
+        DeserializeOwned, JsonSchema, OptionError, Options, Schema, Serialize, Value, in_words, nearest, one_of,
+        schema_for,
+    };
 
     /// The JSON schema of `T`.
     #[must_use]
@@ -93,7 +96,7 @@ pub mod typed {
             return Err(OptionError { is_unknown: true, ..OptionError::new(unknown, message) });
         }
         serde_path_to_error::deserialize(Value::Object(options.clone()))
-            .map_err(|error| OptionError::new(&error.path().to_string(), error.into_inner().to_string()))
+            .map_err(|error| OptionError::new(&error.path().to_string(), in_words(&error.into_inner().to_string())))
     }
 
     /// Options with every default filled in, as `T` writes them.
@@ -109,7 +112,7 @@ pub mod typed {
 
     fn unknown_option(unknown: &str, known: Vec<&str>) -> String {
         let hint = nearest(unknown, known.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
-        let expected = if known.is_empty() { "no options".to_owned() } else { known.join(", ") };
+        let expected = if known.is_empty() { "no options".to_owned() } else { one_of(unknown, &known, "octavo list") };
         format!("unknown option, expected {expected}{}", hint.unwrap_or_default())
     }
 }

@@ -6,12 +6,16 @@
 
 mod choice;
 mod entry;
+mod known;
 mod nearest;
 mod outside;
 mod registry;
+mod words;
 
 pub use choice::{Choice, Options};
 pub use entry::{Entry, OptionError, typed};
+pub use known::one_of;
 pub use nearest::nearest;
 pub use outside::{DIGEST, Outside, is_place};
 pub use registry::{Former, Registry, UnknownName};
+pub use words::in_words;

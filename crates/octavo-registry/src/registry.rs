@@ -1,6 +1,6 @@
 use std::sync::OnceLock;
 
-use crate::{Choice, Entry, OptionError, Options, Outside, is_place, nearest};
+use crate::{Choice, Entry, OptionError, Options, Outside, is_place, nearest, one_of};
 
 /// Every [`Entry`] of one kind, in the order listings show them, and where others come from.
 pub struct Registry<P: 'static, C: ?Sized + 'static> {
@@ -50,8 +50,14 @@ impl UnknownName {
         }
         let outside = outside.map(|expected| format!(", or {expected}")).unwrap_or_default();
         let hint = nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        format!("unknown {kind} `{found}`, expected one of {}{outside}{hint}", known.join(", "))
+        let expected = one_of(found, known, &format!("octavo list {}", plural(kind)));
+        format!("unknown {kind} `{found}`, expected {expected}{outside}{hint}")
     }
+}
+
+/// What `octavo list` calls all things of a kind.
+fn plural(kind: &str) -> String {
+    if kind == "prefetch" { "prefetchers".to_owned() } else { format!("{kind}s") }
 }
 
 impl<P, C: ?Sized> Registry<P, C> {

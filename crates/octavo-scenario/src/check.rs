@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use octavo_registry::nearest;
+use octavo_registry::{nearest, one_of};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time, UnitError};
 
 use crate::error::Problem;
@@ -84,7 +84,8 @@ fn unknown(key: &str, name: &str, properties: &Map<String, Value>) -> Problem {
         return Problem::new(key, format!("there is no such key any more: {instead}"));
     }
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
-    Problem::new(key, format!("unknown key, expected one of {}", known.join(", "))).meant(name, known)
+    let expected = one_of(name, &known, "octavo schema");
+    Problem::new(key, format!("unknown key, expected {expected}")).meant(name, known)
 }
 
 fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
@@ -160,11 +161,22 @@ fn check_type(key: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
     if !permitted.iter().any(fits) {
         return Err(mismatch(key, value, &wanted(Some(schema))));
     }
-    let below =
-        schema.get("minimum").and_then(Value::as_f64).is_some_and(|low| value.as_f64().is_some_and(|v| v < low));
-    let above =
-        schema.get("maximum").and_then(Value::as_f64).is_some_and(|high| value.as_f64().is_some_and(|v| v > high));
+    let beyond = |limit: Option<f64>, is: fn(&f64, &f64) -> bool| {
+        value.as_f64().zip(limit).is_some_and(|(found, limit)| is(&found, &limit))
+    };
+    let below = beyond(schema.get("minimum").and_then(Value::as_f64), f64::lt);
+    let above = beyond(most(schema).and_then(|most| most.as_f64()), f64::gt);
     if below || above { Err(mismatch(key, value, &wanted(Some(schema)))) } else { Ok(()) }
+}
+
+/// The largest number that fits: schemas leave out what follows from the size of a number.
+fn most(schema: &Value) -> Option<Value> {
+    let of_format = match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => Some(u32::MAX.into()),
+        Some("int32") => Some(i32::MAX.into()),
+        _ => None,
+    };
+    schema.get("maximum").cloned().or(of_format)
 }
 
 fn check_quantity(key: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
@@ -213,8 +225,8 @@ fn wanted(schema: Option<&Value>) -> String {
         Some("array") => "a list",
         _ => "a table",
     };
-    let limit = |name: &str, word: &str| schema.get(name).map(|bound| format!(" {word} {bound}")).unwrap_or_default();
-    format!("{described}{}{}", limit("minimum", "from"), limit("maximum", "to"))
+    let limit = |bound: Option<Value>, word: &str| bound.map(|bound| format!(" {word} {bound}")).unwrap_or_default();
+    format!("{described}{}{}", limit(schema.get("minimum").cloned(), "from"), limit(most(schema), "to"))
 }
 
 fn mismatch(key: &str, value: &Value, expected: &str) -> Problem {
@@ -328,6 +340,8 @@ mod tests {
         assert_eq!(unit, "x.service.service: expected a time such as 1.25us (ps, ns, us, ms, s), found `1KiB`");
         let large = problem(with("service", json!({"model": "pool", "service": "1us", "servers": 256})));
         assert_eq!(large, "x.service.servers: expected a whole number from 0 to 255, found 256");
+        let wide = problem(with("service", json!({"model": "batch", "size": 1_u64 << 32})));
+        assert_eq!(wide, "x.service.size: expected a whole number from 0 to 4294967295, found 4294967296");
         let tag = problem(with("service", json!({})));
         assert_eq!(tag, "x.service.model: missing; expected one of pool, batch");
     }

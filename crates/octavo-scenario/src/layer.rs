@@ -75,6 +75,18 @@ impl Layer {
         take(&mut self.values, key)
     }
 
+    /// Removes the value at a dotted key, or else the nearest above it that is no table; whether there was one.
+    pub fn take_nearest(&mut self, key: &str) -> bool {
+        let there = ancestors(key).find(|key| lookup(&self.values, key).is_some());
+        let Some(key) =
+            there.filter(|there| *there == key || !lookup(&self.values, there).is_some_and(Value::is_object))
+        else {
+            return false;
+        };
+        let key = key.to_owned();
+        self.take(&key).is_some()
+    }
+
     /// The text at a dotted key, if there is one and it is text.
     pub fn text(&self, key: &str) -> Option<&str> {
         lookup(&self.values, key)?.as_str()
@@ -120,6 +132,11 @@ pub(crate) fn take(values: &mut Map<String, Value>, key: &str) -> Option<Value> 
     }
 }
 
+/// `a[1].b.c`, `a[1].b`, `a[1]`, `a`.
+pub(crate) fn ancestors(key: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(key), |key| key.rfind(['.', '[']).map(|end| &key[..end]))
+}
+
 /// `prefix.key`, or `key` at the top.
 pub(crate) fn join(prefix: &str, key: &str) -> String {
     if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
@@ -137,6 +154,13 @@ pub fn toml_flaw(text: &str) -> Option<String> {
     let error = DeTable::parse(text).err()?;
     let line = error.span().map_or_else(String::new, |span| format!(" (at line {})", line_at(text, span.start)));
     Some(format!("{}{line}", error.message()))
+}
+
+/// The line of a dotted key in a text that is TOML, or else of the nearest table around it.
+#[must_use]
+pub fn toml_line(text: &str, key: &str) -> Option<usize> {
+    let layer = Layer::parse("", text).ok()?;
+    ancestors(key).find_map(|key| layer.lines.get(key).copied())
 }
 
 fn syntax(source: &str, text: &str, error: &toml::de::Error) -> ScenarioError {

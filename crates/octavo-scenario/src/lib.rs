@@ -30,7 +30,7 @@ mod workloads;
 pub use error::ScenarioError;
 pub use executor::{ExecutorChoice, InstantChoice, SimulatedChoice};
 pub use job::{Again, JobChoice, NamedWorkload, Part, PartRefused};
-pub use layer::toml_flaw;
+pub use layer::{toml_flaw, toml_line};
 pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;

@@ -53,6 +53,8 @@ fn entries<P, C: ?Sized>(registry: &Registry<P, C>) -> Vec<Value> {
 }
 
 fn option(name: &str, schema: &Value) -> Value {
-    let description = schema.get("description").cloned().unwrap_or_default();
+    // Lines of a doc comment end where the source's do.
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let description = schema.get("description").and_then(Value::as_str).map(one_line);
     json!({ "name": name, "default": schema.get("default").cloned().unwrap_or_default(), "description": description })
 }

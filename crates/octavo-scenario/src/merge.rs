@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::Origin;
 use crate::error::Problem;
-use crate::layer::{Layer, join, lookup, nth, take};
+use crate::layer::{Layer, ancestors, join, lookup, nth, take};
 use crate::workloads::spell_out_name;
 
 /// Keys that say what a table is; options of something else do not apply to it.
@@ -155,11 +155,6 @@ impl Merged {
         };
         problem.at(origin)
     }
-}
-
-/// `a[1].b.c`, `a[1].b`, `a[1]`, `a`.
-fn ancestors(key: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(key), |key| key.rfind(['.', '[']).map(|end| &key[..end]))
 }
 
 /// The job of that name and its place.

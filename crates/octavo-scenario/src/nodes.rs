@@ -1,5 +1,6 @@
 //! The layers of a node: presets, and files that the caller reads.
 
+use octavo_registry::one_of;
 use serde_json::Value;
 
 use crate::error::Problem;
@@ -58,7 +59,8 @@ fn preset(name: &str, named: &Named) -> Result<Layer, ScenarioError> {
     let known = || presets::node_names();
     presets::node(name).ok_or_else(|| {
         let names: Vec<&str> = known().collect();
-        let message = format!("unknown preset `{name}`, expected one of {}, or {EXPECTED}", names.join(", "));
+        let expected = one_of(name, &names, "octavo list nodes");
+        let message = format!("unknown preset `{name}`, expected {expected}, or {EXPECTED}");
         Problem::new(&named.key, message).meant(name, known()).at(named.origin.clone())
     })
 }

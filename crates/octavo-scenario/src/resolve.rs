@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use octavo_manager::{ConfigError, MemoryConfig, SpaceConfig, SystemConfig};
-use octavo_registry::{Choice, OptionError, Options};
+use octavo_registry::{Choice, OptionError, Options, in_words};
 use serde_json::Value;
 
 use crate::check::{check, inline_schema};
@@ -93,8 +93,37 @@ fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resol
     Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
 }
 
-/// The scenario with all that it leaves out.
+/// The scenario with all that it leaves out, or what is wrong in it first.
 fn complete(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
+    let refused = match completed(main, written.clone(), read) {
+        Err(error) if error.origin.source == main && error.origin.line.is_some() => error,
+        other => return other,
+    };
+    Err(first_in_file(main, written, read, refused))
+}
+
+/// The most flaws of a file among which the first is looked for. Chosen.
+const MOST_FLAWS: usize = 16;
+
+/// Of all that is wrong in the scenario's file, what stands first there: one flaw after another is taken out.
+fn first_in_file(main: &str, mut written: Vec<Layer>, read: &Reader<'_>, refused: ScenarioError) -> ScenarioError {
+    let (mut first, mut last) = (refused.clone(), refused);
+    for _ in 0..MOST_FLAWS {
+        if !written[0].take_nearest(&last.key) {
+            break;
+        }
+        match completed(main, written.clone(), read) {
+            Err(next) if next.origin.source == main && next.origin.line.is_some() => last = next,
+            Ok(_) | Err(_) => break,
+        }
+        if last.origin.line < first.origin.line {
+            first = last.clone();
+        }
+    }
+    first
+}
+
+fn completed(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
     let mut merged = merge(main, written, read)?;
     spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
@@ -231,7 +260,7 @@ fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
     let values = Value::Object(merged.values.clone());
     check("", &values, &SCHEMA)?;
     serde_path_to_error::deserialize(values)
-        .map_err(|error| Problem::new(error.path().to_string(), error.into_inner().to_string()))
+        .map_err(|error| Problem::new(error.path().to_string(), in_words(&error.into_inner().to_string())))
 }
 
 /// Checks what types cannot express and spells out the defaults of what is chosen by name.

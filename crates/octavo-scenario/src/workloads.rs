@@ -1,5 +1,6 @@
 //! Every workload that a scenario can name: the kernels, recorded steps and recorded traces.
 
+use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::LazyLock;
 
 use octavo_program::{Size, Workload};
@@ -20,10 +21,8 @@ pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::ne
 /// the name of a workload is expected. A trace is a folder, so a file of any name is a step.
 pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     let Some(Value::String(name)) = workload.get("name") else { return };
-    let is_step = name.ends_with(".step") || is_path(name) && std::path::Path::new(name).is_file();
-    if is_step || is_path(name) {
-        let entry = if is_step { &octavo_workload::networks::entries::STEP } else { &octavo_trace::ENTRY };
-        let path = std::mem::replace(&mut workload["name"], entry.name.into());
+    if let Some(entry) = recorded(name) {
+        let path = std::mem::replace(&mut workload["name"], entry.into());
         workload.insert("path".to_owned(), path);
         // Whatever was there before.
         workload.insert("digest".to_owned(), Value::Null);
@@ -34,6 +33,18 @@ pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     }
 }
 
+/// The workload that plays what lies at a path: what looks like a path, or what is the name of nothing else.
+fn recorded(name: &str) -> Option<&'static str> {
+    let (step, trace) = (octavo_workload::networks::entries::STEP.name, octavo_trace::ENTRY.name);
+    let path = Path::new(name);
+    let is_free = || name != MIX && WORKLOADS.find(name).is_err_and(|unknown| unknown.former.is_none());
+    if name.ends_with(".step") || path.is_file() && (is_path(name) || is_free()) {
+        Some(step)
+    } else {
+        (is_path(name) || octavo_trace::is_trace(path) && is_free()).then_some(trace)
+    }
+}
+
 fn is_path(name: &str) -> bool {
-    name.contains(['/', std::path::MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace")
+    name.contains(['/', MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace")
 }

@@ -119,6 +119,53 @@ fn misspelt_keys_are_refused_where_they_stand() {
 }
 
 #[test]
+fn of_several_flaws_the_first_of_the_file_is_named() {
+    let lines = [
+        "workload.scael = 2",
+        "memory.placement.treshold = 2",
+        "node.gpu_lnik.latency = \"1cycles\"",
+        "memory.evicton = \"lru\"",
+        "node.gpus = \"four\"",
+        "seed = -3",
+        "workload = \"firr\"",
+    ];
+    for first in 0..lines.len() {
+        for other in (first + 1..lines.len()).filter(|other| first > 0 || *other < 6) {
+            let text = format!("name = \"flawed\"\n{}\n\n{}\n", lines[first], lines[other]);
+            let error = resolved(&text, &[]).unwrap_err();
+            assert_eq!(error.origin.to_string(), "s.toml:2", "{text}{error}");
+        }
+    }
+    let text = "seed = 1\nworkload = { name = \"fir\", scael = 2 }\nnode.gpu_lnk.latency = \"1cycles\"\n";
+    let error = resolved(text, &["nodes=3"]).unwrap_err();
+    assert_eq!(error.key, "nodes", "an override is named before the file");
+}
+
+#[test]
+fn numbers_are_refused_with_key_range_and_value() {
+    let said = |change: &str| refusal(&[change]);
+    let samples = said("workload.taps=-4");
+    assert!(samples.ends_with("`workload.taps`: expected a whole number from 0 and below 2^63, found -4"), "{samples}");
+    let large = said("workload.taps=1e30");
+    assert!(
+        large.contains("`workload.taps`: expected a whole number from 0") && large.ends_with("found 1e30"),
+        "{large}"
+    );
+    let threshold = said("memory.placement={name=\"access-counter\",threshold=999999999999}");
+    let range = "`memory.placement.threshold`: expected a whole number from 0 to 4294967295, found 999999999999";
+    assert!(threshold.ends_with(range), "{threshold}");
+}
+
+#[test]
+fn of_many_names_the_nearest_are_given() {
+    let unknown = refusal(&["workload=firr"]);
+    let (before, after) = unknown.split_once(" that `octavo list workloads` shows, such as fir, ").unwrap();
+    assert!(before.contains("unknown workload `firr`, expected one of the "), "{unknown}");
+    assert!(after.ends_with("; did you mean `fir`?") && after.len() < 60, "{unknown}");
+    assert!(refusal(&["node.preset=grit-5gpu"]).contains("that `octavo list nodes` shows, such as grit-"));
+}
+
+#[test]
 fn wrong_units_are_refused_with_what_was_expected() {
     let error = refusal(&["node.gpu_link.bandwidth=300GB"]);
     assert_eq!(

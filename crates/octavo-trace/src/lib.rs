@@ -28,7 +28,7 @@ pub use error::TraceError;
 pub use head::{Filter, RowView, head};
 pub use info::{Info, KernelInfo, ProgramInfo, info};
 pub use lines::partial_together;
-pub use read::{TraceReader, check_table, holds_program};
+pub use read::{TraceReader, check_table, holds_program, is_trace};
 pub use record::record;
 pub use replay::{ENTRY, Layout, TraceOptions, TraceWorkload};
 pub use row::{Counts, Key, Kind, Row, Touched};

@@ -32,11 +32,11 @@ def show(sink: Sink, advice: Advice, library: Library) -> None:
         sink.tell(f"Note: {note}")
     if not advice.plan.exact:
         sink.tell("Note: there are too many buffers to be sure that no other choice fits the budget better")
-    sink.say(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({shown.between(advice.plan.gain)})")
+    sink.tell(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({shown.between(advice.plan.gain)})")
     if advice.found is not None:
         found = advice.found
         times = f"{words.seconds(found.present)} now, {words.seconds(found.advised)} as advised"
-        sink.say(
+        sink.tell(
             f"Found by simulating both: {words.seconds(found.gain)} ({times}, {found.present / found.advised:.2f}x)"
         )
     _show_by_line(sink, advice)
@@ -80,7 +80,7 @@ def _show_phases(sink: Sink, advice: Advice) -> None:
         sink.tell(f"With them, managed memory is the better place of {', '.join(changed)}")
     if advice.found is not None and advice.found_by_phase is not None:
         gain = words.seconds(advice.found.advised - advice.found_by_phase)
-        sink.say(f"Found by simulating them: {words.seconds(advice.found_by_phase)}, {gain} less than as advised")
+        sink.tell(f"Found by simulating them: {words.seconds(advice.found_by_phase)}, {gain} less than as advised")
     for move in found.moves:
         sink.say(f"  {move.action}")
 
@@ -106,8 +106,8 @@ def _show_all(sink: Sink, advice: Advice) -> None:
     sink.table(title, ["rank", "placements", "time", "regret", "device", ""], rows)
     given_up = points["seconds"].null_count()
     if given_up:
-        sink.say(f"Given up, as they take longer than the fastest: {given_up}")
-    sink.say(f"Regret of the advice: {advice.exhausted.regret:.1%}")
+        sink.tell(f"Given up, as they take longer than the fastest: {given_up}")
+    sink.tell(f"Regret of the advice: {advice.exhausted.regret:.1%}")
 
 
 def _time(row: dict[str, Any]) -> str:

@@ -69,11 +69,11 @@ def _show(sink: Sink, found: Applied) -> None:
         sink.say(f"Log of a process that it started: {path}")
     logs = [log for log in (found.log, *found.logs_of_others) if log is not None]
     if not logs:
-        sink.say("Nothing was applied: the program called no CUDA function that the interposer sees, or was killed")
+        sink.tell("Nothing was applied: the program called no CUDA function that the interposer sees, or was killed")
         return
     log = logs[0] if len(logs) == 1 else summed(logs)
     if log["refused"] is not None:
-        sink.say(f"Nothing was applied; the program ran unchanged: {log['refused']}")
+        sink.tell(f"Nothing was applied; the program ran unchanged: {log['refused']}")
         return
     _show_done(sink, log, len(logs))
 
@@ -86,10 +86,10 @@ def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
     of = f", in {processes} processes" if processes > 1 else ""
     sink.table(f"What became of the buffers{of}", ["buffer", "size", "placement", *_COUNTS.values(), ""], rows)
     for call, count in log["passed_on"].items():
-        sink.say(f"Passed on: {count['calls']:,} of {call} ({size(count['bytes'])}), whose memory is never redirected")
+        sink.tell(f"Passed on: {count['calls']:,} of {call} ({size(count['bytes'])}), whose memory is never redirected")
     unnamed = log["unnamed"]
     if unnamed["calls"]:
-        sink.say(f"Not named in the file: {unnamed['calls']:,} allocations ({size(unnamed['bytes'])})")
+        sink.tell(f"Not named in the file: {unnamed['calls']:,} allocations ({size(unnamed['bytes'])})")
 
 
 _COUNTS = {"matched": "matched", "redirected": "redirected", "as_it_is": "as it is", "failed": "failed"}

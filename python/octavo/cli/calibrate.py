@@ -157,7 +157,7 @@ def probes(
     found = [{key: probe[key] for key in ("name", "title", "about")} for probe in engine.Compiled().probes()]
     sink.document(found)
     for one in found:
-        sink.say(f"{one['name']}: {one['title']}\n  {one['about']}\n")
+        sink.tell(f"{one['name']}: {one['title']}\n  {one['about']}\n")
 
 
 @app.command(epilog=options.examples("octavo calibrate show machine.toml", "octavo calibrate show machine.toml --json"))
@@ -231,7 +231,7 @@ def _document(found: machine.Machine) -> dict[str, Any]:
 
 def _show(sink: Sink, found: machine.Machine) -> None:
     about = found.about
-    sink.say(f"{about['gpu']}, driver {about.get('driver', 'unknown')}, {about['effort']} effort, {about['date']}")
+    sink.tell(f"{about['gpu']}, driver {about.get('driver', 'unknown')}, {about['effort']} effort, {about['date']}")
     by_probe: dict[str, list[Measured]] = {}
     for value in found.measured.values():
         by_probe.setdefault(value.probe, []).append(value)
@@ -244,7 +244,7 @@ def _show(sink: Sink, found: machine.Machine) -> None:
     for name, reason in found.skipped.items():
         names.setdefault(reason, []).append(name)
     for reason, without in names.items():
-        sink.say(f"Without {', '.join(without)}: {reason}")
+        sink.tell(f"Without {', '.join(without)}: {reason}")
 
 
 def _numbers(value: Measured) -> tuple[str, ...]:

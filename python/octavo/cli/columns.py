@@ -1,4 +1,4 @@
-"""How wide the columns of a table are, so that no word and no number is broken."""
+"""How wide the columns of a table are, and in how many tables they stand, so that no word and no number is broken."""
 
 from __future__ import annotations
 
@@ -35,9 +35,67 @@ class Column:
         return replace(self, cells=[cell.replace(" to ", f" to {_GAP}") for cell in self.cells])
 
 
+@dataclass(frozen=True)
+class Laid:
+    """Columns beside one another: their widths, and how many blanks are between them."""
+
+    columns: Sequence[Column]
+    widths: Sequence[int]
+    apart: int
+
+    @property
+    def width(self) -> int:
+        """Of the whole table, with its margin."""
+        return sum(self.widths) + self.apart * len(self.columns) + 1
+
+
+_APART, _CLOSE = 2, 1
+"""Blanks between columns, usually and in a table that has no room for more."""
+
+
+def folded(columns: Sequence[Column], keys: int, width: int) -> list[Laid]:
+    """One table, or several that all begin with the first `keys` columns where the terminal has no room for one."""
+    whole = laid(columns, width)
+    if whole.width <= width:
+        return [whole]
+    names, others = columns[:keys], columns[keys:]
+    fewest = len(_groups(names, others, width))
+    evened = (_groups(names, others, narrower) for narrower in range(width // 2, width, 4))
+    groups = next((groups for groups in evened if len(groups) == fewest), _groups(names, others, width))
+    return [_narrowed([*names, *group], keys, width) for group in groups]
+
+
+def _groups(names: Sequence[Column], others: Sequence[Column], width: int) -> list[list[Column]]:
+    """As many columns together as have room beside the names of rows."""
+    groups: list[list[Column]] = [[]]
+    for column in others:
+        if groups[-1] and laid([*names, *groups[-1], column], width).width > width:
+            groups.append([])
+        groups[-1].append(column)
+    return groups
+
+
+def laid(columns: Sequence[Column], width: int) -> Laid:
+    """Columns as they fit best: closer only if the terminal has room for just that."""
+    found = []
+    for apart in (_APART, _CLOSE):
+        found.append(Laid(*fitted(columns, width - apart * len(columns) - 1), apart))
+        if found[-1].width <= width:
+            return found[-1]
+    return found[0]
+
+
+def _narrowed(columns: Sequence[Column], keys: int, width: int) -> Laid:
+    """Columns of which names of rows go on in the next line if nothing else helps."""
+    found = laid(columns, width)
+    if found.width <= width:
+        return found
+    return laid([*(replace(each, one_word=False) for each in columns[:keys]), *columns[keys:]], width)
+
+
 _GAP = "\0"
 """Where a cell may go on in the next line without a space."""
-_COMPOUND = re.compile(r"[^_./-]{3,}[_./-](?=[^_./-]{3})")
+_COMPOUND = re.compile(r"[^_./]{3,}[_./](?=[^_./]{3})")
 """A part of a long name such as `uvm_perf_threshold`, up to where a line may end."""
 
 

@@ -53,7 +53,7 @@ def _show_replicates(sink: Sink, comparison: Comparison) -> None:
         )
         for point in comparison.points.to_dicts()
     ]
-    columns = ["workload", "variant", "median time", "interval", "speed-up", "interval of it"]
+    columns = ["workload", "variant", "median time", "within", "speed-up", "within"]
     sink.table(f"Medians of {comparison.points['replicates'][0]} replicates", columns, rows)
     for workload in comparison.workloads:
         sink.tell(f"{workload}: fastest is {names(comparison.best(workload))}.")
@@ -75,7 +75,7 @@ def _show_sharing(sink: Sink, comparison: Comparison) -> None:
         )
         for row in jobs.to_dicts()
     ]
-    columns = ["variant", "job", "together", "alone", "slow-down", "ends", "faults", "migrations", "evictions"]
+    columns = ["variant", "job", "together", "alone", "slow-down", "ends", "faults", "migrated", "evicted"]
     sink.table("Jobs beside each other and alone (others idle, units and memory kept)", columns, rows)
     names = ("worst_slowdown", "fairness", "jain", "weighted_speedup")
     measured = [(row["variant"], *(f"{row[name]:.3f}" for name in names)) for row in sharing.to_dicts()]
@@ -83,10 +83,13 @@ def _show_sharing(sink: Sink, comparison: Comparison) -> None:
 
 
 def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
-    """Speed-ups by workload and variant, with geometric means."""
+    """Speed-ups by workload and variant, with geometric means; of the two, the one with more entries goes down."""
     table = comparison.speedups()
+    columns = table.columns
     rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
-    sink.table(title, table.columns, rows)
+    if len(columns) > len(rows):
+        columns, *rows = map(list, zip(["variant", *columns[1:]], *rows, strict=True))
+    sink.table(title, columns, rows)
 
 
 _DECISIONS = {

@@ -125,11 +125,11 @@ def _show_allocator(sink: Sink, result: RunResult) -> None:
         ("allocations", f"{summary['allocations']:,}"),
         ("most at once", size(summary["footprint_bytes"])),
         ("never freed", size(summary["never_freed_bytes"])),
-        *((note, f"{count:,}") for note, count in summary["notes"].items()),
     ]
     sink.table(f"{summary['source']['file']}: memory of GPUs", ["measure", "value"], rows)
     for text in summary["missing"]:
-        sink.say(f"Not in the log: {text}")
+        sink.tell(f"Not in the log: {text}")
+    _show_notes(sink, summary)
     sink.say(f"Results: {result.folder}")
 
 
@@ -143,11 +143,16 @@ def show(sink: Sink, result: RunResult) -> None:
     sink.table(f"{summary['source']['file']}: unified memory", ["measure", "value"], rows)
     _show_allocations(sink, allocations)
     for text in summary["missing"]:
-        sink.say(f"Not in the profile: {text}")
+        sink.tell(f"Not in the profile: {text}")
+    _show_notes(sink, summary)
+    sink.say(f"Results: {result.folder}")
+
+
+def _show_notes(sink: Sink, summary: dict[str, Any]) -> None:
+    """What the import could not take as it was."""
     if summary["notes"]:
         notes = [(f"{count:,}", note) for note, count in summary["notes"].items()]
         sink.table("lost or guessed", ["times", "what"], notes)
-    sink.say(f"Results: {result.folder}")
 
 
 def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -194,8 +199,8 @@ def _show_allocations(sink: Sink, allocations: Sequence[dict[str, Any]]) -> None
     columns = ["allocation", "size", "faults", "groups", "CPU", "to GPU", "to host"]
     columns += [*(["between"] if between else []), "ρ", "σ"]
     sink.table(f"{len(shown):,} of {len(allocations):,} allocations", columns, rows)
-    sink.say("faults: by GPUs, which the driver merges into groups. CPU: faults by the CPU.")
-    sink.say(
+    sink.tell("faults: by GPUs, which the driver merges into groups. CPU: faults by the CPU.")
+    sink.tell(
         "ρ: how often a page came to a GPU, of those that did. σ: share of pages that came to one or faulted there."
     )
 

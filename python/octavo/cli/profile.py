@@ -97,9 +97,9 @@ def show(sink: Sink, result: RunResult) -> None:
     title = f"{len(rows):,} of {mappings.height:,} mappings, most resident first"
     sink.table(title, ["mapping", "process", "resident", "huge pages", "swap"], rows)
     for text in summary["missing"]:
-        sink.say(f"Not in the profile: {text}")
+        sink.tell(f"Not in the profile: {text}")
     for text, count in summary["notes"].items():
-        sink.say(f"{count:,} {text}")
+        sink.tell(f"{count:,} {text}")
     sink.say(f"Results: {result.folder}")
 
 
@@ -109,7 +109,7 @@ def _show_recordings(sink: Sink, result: RunResult) -> None:
     if recorded.in_folder(result.folder):
         sink.say(f"What to allocate how: octavo advise {result.folder}")
     else:
-        sink.say("The profile has no buffers: the program made no CUDA call that Octavo can see")
+        sink.tell("The profile has no buffers: the program made no CUDA call that Octavo can see")
 
 
 def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:

@@ -212,7 +212,7 @@ def _show_jobs(sink: Sink, result: RunResult) -> None:
     rows = [
         (
             job["name"],
-            " ".join(f"{gpu}:{units}" for gpu, units in zip(job["gpus"], job["units"], strict=True)),
+            _units(job["gpus"], job["units"]),
             *(_times(job) if result.has_time else [f"{job['lines']:,}"]),
             str(job["repetitions"]),
             *(f"{job[count]:,}" for count in counts),
@@ -223,6 +223,13 @@ def _show_jobs(sink: Sink, result: RunResult) -> None:
     when = ["start", "first end", "time"] if result.has_time else ["line accesses"]
     sink.table("Jobs", ["job", "GPUs: units", *when, "ends", *names], rows)
     show_own_strategies(sink, result.scenario)
+
+
+def _units(gpus: Sequence[int], units: Sequence[int]) -> str:
+    """Compute units by GPU; in short where all neighbours have as many."""
+    if len(gpus) > 1 and len(set(units)) == 1 and gpus[-1] - gpus[0] == len(gpus) - 1:
+        return f"{gpus[0]}–{gpus[-1]}: {units[0]}"
+    return " ".join(f"{gpu}:{count}" for gpu, count in zip(gpus, units, strict=True))
 
 
 def _times(job: dict[str, Any]) -> list[str]:

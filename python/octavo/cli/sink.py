@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import textwrap
 import warnings
@@ -13,18 +14,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from octavo.cli.columns import Column, fitted
+from octavo.cli.columns import Column, Laid, folded
 from octavo.files.notes import OctavoNote
 from octavo.plain import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rich.console import JustifyMethod
+
     from octavo.errors import OctavoError
 
 _MOST_NOTES = 5
-_APART, _CLOSE = 2, 1
-"""Blanks between columns, usually and in a table that has no room for more."""
+_WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 class Sink:
@@ -42,47 +44,30 @@ class Sink:
         return not (self.as_json or self.quiet)
 
     def table(
-        self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, unbroken: Sequence[str] = ()
+        self,
+        title: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        unbroken: Sequence[str] = (),
     ) -> None:
         """A table; columns after the first are numbers unless any cell of theirs is a word.
 
+        Where there is no room for all columns, the rest stand in further tables beside the same names of rows.
         Cells of the columns `unbroken` stay on one line where there is room for that.
         """
         if not self.human:
             return
         rows = [[visible(cell) for cell in row] for row in rows]
-        shown = [visible(name).replace("-", "-\n") if len(columns) > 8 else visible(name) for name in columns]
+        keys = _keys(rows, len(columns))
         given = [
-            _column(name, [row[index] for row in rows], first=index == 0, wished=columns[index] in unbroken)
-            for index, name in enumerate(shown)
+            _column(visible(name), [row[index] for row in rows], key=index < keys, wished=name in unbroken)
+            for index, name in enumerate(columns)
         ]
-        given, taken, apart = self._fitted(given)
-        table = Table(
-            title=escape(visible(title)),
-            title_justify="left",
-            title_style="bold",
-            box=box.SIMPLE_HEAD,
-            padding=(0, apart - 1, 0, 0),
-        )
-        for column, width in zip(given, taken, strict=True):
-            numeric = _numbers(column.cells) and column is not given[0]
-            table.add_column(escape(column.name), justify="right" if numeric else "left", overflow="fold", width=width)
-        for row in zip(*(column.cells for column in given), strict=True):
-            table.add_row(*map(escape, row))
-        # A table of long words is wider than the terminal, whose lines go on below.
-        table.width = sum(taken) + apart * len(columns) + 1
-        self._console.print(table, crop=False, soft_wrap=True)
-
-    def _fitted(self, columns: Sequence[Column]) -> tuple[list[Column], list[int], int]:
-        """Columns, their widths, and how far apart they stand: closer only if the terminal has room for just that."""
-        found = []
-        for apart in (_APART, _CLOSE):
-            room = self._console.width - apart * len(columns) - 1
-            given, taken = fitted(columns, room)
-            found.append((given, taken, apart))
-            if sum(taken) <= room:
-                return found[-1]
-        return found[0]
+        for index, part in enumerate(folded(given, keys, self._console.width)):
+            named = _rows(visible(title) + (", continued" if index else ""), self._console)
+            # A table of long words is wider than the terminal, whose lines go on below.
+            self._console.print(_drawn("\n".join(named), part), crop=False, soft_wrap=True)
 
     def say(self, text: str) -> None:
         """A line for people; paths and commands in it can be copied whole."""
@@ -91,8 +76,7 @@ class Sink:
 
     def tell(self, sentence: str) -> None:
         """A sentence for people: in rows of whole words on a terminal, one line anywhere else."""
-        width = self._console.width if self._console.is_terminal else len(sentence) + 1
-        for row in textwrap.wrap(visible(sentence), width, break_long_words=False, break_on_hyphens=False):
+        for row in _rows(visible(sentence), self._console):
             self.say(row)
 
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
@@ -101,13 +85,56 @@ class Sink:
             print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def _column(name: str, cells: Sequence[str], *, first: bool, wished: bool) -> Column:
+def _column(name: str, cells: Sequence[str], *, key: bool, wished: bool) -> Column:
     """A number stays whole with its unit, and so does what names a row."""
-    return Column(name, cells, first or _numbers(cells), wished)
+    return Column(name, cells, key or _words(cells), wished)
+
+
+def _keys(rows: Sequence[Sequence[str]], columns: int) -> int:
+    """How many columns name a row: the first, and further names and numbers if rows are the same without."""
+    for keys in range(1, columns):
+        if keys > 1 and not _words([row[keys - 1] for row in rows]):
+            break
+        if len({tuple(row[:keys]) for row in rows}) == len(rows):
+            return keys
+    return 1
+
+
+def _drawn(title: str, part: Laid) -> Table:
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, part.apart - 1, 0, 0),
+        width=part.width,
+    )
+    for index, (column, width) in enumerate(zip(part.columns, part.widths, strict=True)):
+        justify: JustifyMethod = "right" if index and _numbers(column.cells) else "left"
+        table.add_column(escape(column.name), justify=justify, overflow="fold", width=width)
+    for row in zip(*(column.cells for column in part.columns), strict=True):
+        table.add_row(*map(escape, row))
+    return table
+
+
+_BEGIN_NUMBERS = "0123456789+-–−"
 
 
 def _numbers(cells: Sequence[str]) -> bool:
-    return all(cell[:1] in "0123456789+-–" for cell in cells)
+    return all(cell[:1] in _BEGIN_NUMBERS for cell in cells)
+
+
+def _words(cells: Sequence[str]) -> bool:
+    """Whether each cell is a number, with its unit, or a single word."""
+    return all(cell[:1] in _BEGIN_NUMBERS or " " not in cell for cell in cells)
+
+
+def _rows(text: str, console: Console) -> list[str]:
+    """A text in rows of whole words: on a terminal, and where `COLUMNS` says how wide what shows it is."""
+    if not (console.is_terminal or "COLUMNS" in os.environ):
+        return [text]
+    lines = [textwrap.wrap(line, console.width, **_WHOLE_WORDS) for line in text.split("\n")]
+    return [row for rows in lines for row in rows or [""]]
 
 
 class Notes:
@@ -132,14 +159,23 @@ class Notes:
             return
         self._said.append(str(message))
         if len(self._said) <= _MOST_NOTES:
-            print(f"note: {shortened(str(message))}", file=sys.stderr)
+            for row in _rows(f"note: {shortened(str(message))}", Console(stderr=True)):
+                print(row, file=sys.stderr)
 
 
 def complain(error: OctavoError) -> None:
     """What went wrong and what may help, on standard error."""
     console = Console(stderr=True, highlight=False)
-    console.print("[bold red]error:[/]", escape(shortened(error.message)), soft_wrap=True)
+    _complain(console, "error", "bold red", error.message)
     if error.details:
-        console.print(escape(shortened(error.details)), soft_wrap=True)
+        for row in _rows(shortened(error.details), console):
+            console.print(escape(row), soft_wrap=True)
     if error.hint:
-        console.print("[bold]hint:[/]", escape(shortened(error.hint)), soft_wrap=True)
+        _complain(console, "hint", "bold", error.hint)
+
+
+def _complain(console: Console, label: str, style: str, text: str) -> None:
+    first, *others = _rows(f"{label}: {shortened(text)}", console)
+    console.print(f"[{style}]{label}:[/]{escape(first.removeprefix(f'{label}:'))}", soft_wrap=True)
+    for row in others:
+        console.print(escape(row), soft_wrap=True)

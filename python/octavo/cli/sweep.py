@@ -118,7 +118,7 @@ def sweep(
     sink.document(_document(root, planned, table))
     _show(sink, planned, table)
     files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, PICTURE_FILE) if (root / name).is_file())]
-    sink.say(f"Results: {root}, with {_listed(files)}")
+    sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
 
 
@@ -159,15 +159,15 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
     rows = table.head(_SHOWN).to_dicts()
     sink.table(planned.spec.name, columns, [line(row) for row in rows])
     if table.height > _SHOWN:
-        sink.say(f"and {table.height - _SHOWN} more points")
+        sink.tell(f"and {table.height - _SHOWN} more points")
     if asked > table.height:
-        sink.say(f"{asked} trials, {asked - table.height} of them of a point that was known: each ran once")
+        sink.tell(f"{asked} trials, {asked - table.height} of them of a point that was known: each ran once")
     ordered = [] if planned.goal is None else best_points(table, planned.goal)
     if ordered and metric is not None:
         first, *others = ordered
         found = " ".join(f"{names[key]}={shown(first[key])}" for key in keys)
         value = milliseconds(first[metric]) if metric.endswith("_ps") else f"{first[metric]:,}"
-        sink.say(f"Best {metric}: {value} in point {first['point']}: {found}")
+        sink.tell(f"Best {metric}: {value} in point {first['point']}: {found}")
         if several and others:
             level = ", ".join(str(row["point"]) for row in others)
             sink.tell(f"Level with it, as their intervals overlap: points {level}")

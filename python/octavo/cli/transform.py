@@ -106,10 +106,10 @@ def _write(path: Path, result: Transformed) -> None:
 def _tell(sink: Sink, result: Transformed, written: Path | None) -> None:
     for each in result.skipped:
         buffer = f" of `{each.buffer}`" if each.buffer else ""
-        sink.say(f"{result.path}:{each.line}:{each.column}: {each.call}{buffer} is left as it is: {each.why}")
+        sink.tell(f"{result.path}:{each.line}:{each.column}: {each.call}{buffer} is left as it is: {each.why}")
     if result.changed:
         counts = f"{len(result.buffers)} allocations ask for their placement, {len(result.skipped)} calls are left"
-        sink.say(counts)
+        sink.tell(counts)
     else:
         sink.say(f"Nothing to change in {result.path}")
     if written is not None:

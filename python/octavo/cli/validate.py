@@ -195,7 +195,8 @@ def machine(
     for one in (words.shares(found), words.far(found, _SHOWN), words.left_out(found)):
         if one.rows:
             sink.table(one.title, one.columns, one.rows)
-    sink.say(f"{found.near:.0%} of {found.rows.height} points are near. Tables, picture and runs: {root}")
+    sink.tell(f"{found.near:.0%} of {found.rows.height} points are near.")
+    sink.say(f"Tables, picture and runs: {root}")
 
 
 PROGRAMS_EXAMPLES = options.examples(
@@ -275,7 +276,8 @@ def programs(
     sink.document({"folder": str(root), **found.to_dict()})
     for one in (*words_of_programs.runs(found), *words_of_programs.summary(found)):
         sink.table(one.title, one.columns, one.rows)
-    sink.say(f"{words_of_programs.said(found)} Tables, picture and runs: {root}")
+    sink.tell(words_of_programs.said(found))
+    sink.say(f"Tables, picture and runs: {root}")
 
 
 @app.command(name="correlate", epilog=options.examples("octavo validate correlate mine.csv"))
@@ -366,7 +368,8 @@ def uvmsmart_(
     sink.document({"folder": str(root), **found.to_dict()})
     for one in (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found)):
         sink.table(one.title, one.columns, one.rows)
-    sink.say(f"{words_of_uvmsmart.said(found)} Table and picture: {root}")
+    sink.tell(words_of_uvmsmart.said(found))
+    sink.say(f"Table and picture: {root}")
 
 
 def _percents(values: list[str]) -> list[int]:
@@ -380,10 +383,13 @@ def _percents(values: list[str]) -> list[int]:
 
 def _say(sink: Sink, found: validate.Validation) -> None:
     if not found.rows["reliable"].all():
-        sink.say(f"(!) MGPUSim computes a wrong result of {', '.join(reference.UNRELIABLE)}; goals are judged without.")
+        sink.tell(
+            f"(!) MGPUSim computes a wrong result of {', '.join(reference.UNRELIABLE)}; goals are judged without."
+        )
     if found.without_trace:
-        sink.say(f"No trace of {len(found.without_trace)} runs: {', '.join(found.without_trace)}")
-    sink.say(f"Goals: {'all met' if found.goals_met else 'not all met'}. Tables, picture and runs: {found.root}")
+        sink.tell(f"No trace of {len(found.without_trace)} runs: {', '.join(found.without_trace)}")
+    sink.say(f"Goals: {'all met' if found.goals_met else 'not all met'}.")
+    sink.say(f"Tables, picture and runs: {found.root}")
 
 
 def _numbers(values: list[str]) -> list[int]:

@@ -5,6 +5,7 @@ use octavo_advise::penalty::HostPlacement;
 use octavo_advise::prefetch::{Doubling, OnlyFaults, Prefetcher, Tree, replay};
 use octavo_advise::sparsity::Csr;
 use octavo_advise::{Penalty, Readings, Seconds, Structure, System};
+use octavo_registry::in_words;
 use octavo_units::Bytes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -101,5 +102,5 @@ pub fn budget_choice(candidates: Vec<(u64, f64)>, budget: u64) -> (Vec<bool>, f6
 fn parsed<T: DeserializeOwned>(text: &str) -> PyResult<T> {
     let reader = &mut serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(reader)
-        .map_err(|error| PyValueError::new_err(format!("`{}`: {}", error.path(), error.inner())))
+        .map_err(|error| PyValueError::new_err(format!("`{}`: {}", error.path(), in_words(&error.inner().to_string()))))
 }

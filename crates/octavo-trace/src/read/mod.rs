@@ -160,6 +160,12 @@ impl TraceReader {
     }
 }
 
+/// Whether there is a folder of this name that looks like a trace: it holds instructions.
+#[must_use]
+pub fn is_trace(path: &Path) -> bool {
+    path.join(INSTRUCTIONS).is_file()
+}
+
 /// Whether the trace folder `path` holds a whole program.
 ///
 /// # Errors

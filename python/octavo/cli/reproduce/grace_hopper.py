@@ -97,6 +97,6 @@ def grace_hopper(
             documents[name] = found.to_dict()
     judged = statements.judged(frames)
     for row in judged:
-        sink.say(f"{row['holds']}: {row['statement']}\n    found: {row['found']}\n    why: {row['why']}")
+        sink.tell(f"{row['holds']}: {row['statement']}\n    found: {row['found']}\n    why: {row['why']}")
     sink.document({"folder": str(study.root), "statements": judged, **documents})
     sink.say(f"Results and pictures: {study.root}")

@@ -158,7 +158,7 @@ def _fit(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
     ]
     sink.table("Average speed over on-touch (published)", ["service time", "lines in flight", *targets, "error"], rows)
     best = found.best
-    sink.say(
+    sink.tell(
         f"Nearest: service {best['service']}, {best['lines_in_flight']} lines in flight, error {best['error']:.3f}"
     )
     return found.root, found.to_dict()

@@ -83,7 +83,7 @@ def memmap(
 
 def _show_memmap(sink: Sink, found: Found) -> None:
     for name, words in SYSTEMS.items():
-        sink.say(f"{name}: {words}")
+        sink.tell(f"{name}: {words}")
     rows = [
         [
             row["application"],
@@ -123,11 +123,11 @@ def _show_memmap(sink: Sink, found: Found) -> None:
     ]
     sink.table("Data structures, on the first input", columns, rows)
     share = (found.roofline["reached"] / found.roofline["ceiling"]).to_numpy()
-    sink.say(
+    sink.tell(
         f"Roofline: {found.roofline.height} kernels reach {share.min():.0%} to {share.max():.0%} of their ceilings"
     )
     counted, decided = (found.costs[name].to_numpy() for name in ("counted", "decided"))
-    sink.say(
+    sink.tell(
         f"The model, processor time here: {counted.sum():.1f} s to count all accesses, "
         f"{decided.max() * 1e3:.1f} ms at most to decide"
     )
