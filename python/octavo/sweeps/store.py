@@ -27,7 +27,7 @@ from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.held import FILES, is_emptied, is_replaceable
+from octavo.runs.held import is_emptied, is_replaceable
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _remove_results(root: Path) -> None:
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
-            ours.empty(run, FILES)
+            ours.empty(run, ())
     for row_file in (root / _POINTS).glob("*.parquet"):
         if _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink():
             row_file.unlink()
