@@ -73,6 +73,15 @@ def test_a_real_full_disk_leaves_the_old_result(tmp_path):
         subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_standard_stream_changes_no_result(tmp_path, closed):
+    command = f"exec {sys.executable} -m octavo run -w fir -s {SMALL} -o out {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    octavo.RunResult.load(tmp_path / "out").check()
+
+
 def test_a_full_standard_output_is_one_message(tmp_path):
     with open("/dev/full", "w") as full:  # noqa: PTH123
         command = [sys.executable, "-m", "octavo", "list"]
