@@ -564,3 +564,24 @@ def test_constants_that_the_library_refuses_leave_memory_where_the_program_had_i
 )
 def test_a_variable_of_the_environment_wins(fake, ordered, first):
     assert fake(OCTAVO_PLACEMENTS=ordered)[0] == first
+
+
+def deep(tmp_path, body):
+    path = tmp_path / "deep.cu"
+    path.write_text(
+        f"__global__ void k(float*a){{{body}}}\nint main(){{float*a;cudaMalloc(&a,4);k<<<1,1>>>(a);cudaFree(a);}}\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "body", ["a[0]=" + "+".join("1" * 600) + ";", "if(a[0])a[0]=0;" + "else if(a[0]==1)a[0]=1;" * 600]
+)
+def test_long_chains_are_no_problem(tmp_path, body):
+    assert [each.name for each in transform(deep(tmp_path, body)).buffers] == ["a"]
+
+
+@pytest.mark.parametrize("body", ["a[0]=" + "- " * 20_000 + "1;", "if(1)" * 50_000 + ";"])
+def test_code_that_ends_libclang_is_one_message(tmp_path, body):
+    with pytest.raises(TransformError, match=r"clang cannot read .*deep\.cu: (its process was ended by SIG|its code)"):
+        transform(deep(tmp_path, body))
