@@ -33,6 +33,7 @@ def written(path: Path, *, replace: bool) -> Iterator[Path]:
 
     """
     try:
+        swap.mend(path, _ALWAYS)
         if path.exists():
             _check_replaceable(path, replace=replace)
         with swap.locked(path, _ALWAYS) as target, _replaced(path, target, replace=replace) as folder:
