@@ -7,13 +7,35 @@ import re
 _UNSEEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
+_IN_JSON = re.compile(rf"\\\\|\\u00[01][0-9a-f]|{_UNSEEN.pattern}")
+"""The same in JSON, where some have escapes; a backslash that is escaped begins none."""
 _MOST_CHARACTERS = 2000
 """Characters of a message; chosen. More is of no use to a reader."""
 
 
 def visible(text: str) -> str:
     """A text with control characters (except tabs and ends of lines) spelled out."""
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    return _UNSEEN.sub(_spelled, text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode()
+
+
+def visible_json(text: str) -> str:
+    """JSON whose strings have control characters spelled out."""
+    return _IN_JSON.sub(_spelled_in_json, text)
+
+
+def _spelled_in_json(found: re.Match[str]) -> str:
+    if found[0] == "\\\\":
+        return found[0]
+    return "\\" + _spelled(found).replace("\\\\u00", "\\x")
+
+
+def escaped(text: str) -> str:
+    """JSON without such characters: its strings have them as escapes, so that it reads as before."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def shortened(text: str, most: int = _MOST_CHARACTERS) -> str:

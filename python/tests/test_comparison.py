@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,7 +12,7 @@ from conftest import SMALL
 
 import octavo
 from octavo.runs import measures
-from octavo.runs.experiment import slug
+from octavo.runs.experiment import slug, slugs
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,26 @@ def test_another_baseline_can_be_chosen():
 def test_labels_become_file_names():
     assert slug("70 % in all: grit") == "70-in-all-grit"
     assert slug("duplication 1.25us 64") == "duplication-1.25us-64"
+
+
+def test_file_names_are_their_own_and_not_hidden():
+    """`compare` lost a result to another of the same file name, and hid that of `./a.trace`."""
+    assert slug("./a.trace") == slug("../a.trace") == "a.trace"
+    labels = ["x/y", "x-y", "fir", ".", "..", "./a", "a"]
+    found = slugs(labels)
+    assert found["fir"] == "fir"
+    assert found["x/y"].startswith("x-y-")
+    assert len(set(found.values())) == len(labels)
+    assert not any(name.startswith((".", "-")) or not name for name in found.values())
+
+
+def test_runs_of_an_experiment_have_folders_of_their_own(tmp_path):
+    trace = Path(__file__).parents[2] / "traces" / "fir-16384.trace"
+    places = [tmp_path / "x" / "y.trace", tmp_path / "x-y.trace"]
+    for place in places:
+        shutil.copytree(trace, place)
+    octavo.compare(workloads=[str(place) for place in places], placements=["on-touch"], output=tmp_path / "out")
+    assert len(list((tmp_path / "out" / "runs").glob("[!.]*/on-touch/summary.json"))) == 2
 
 
 def test_a_single_name_stands_for_a_list_of_one():

@@ -154,6 +154,26 @@ def test_a_sweep_writes_damaged_rows_again_and_says_so(swept, tmp_path):
     assert row.read_bytes() == content
 
 
+def test_a_row_that_is_missing_is_named_and_written_again(swept, tmp_path):
+    table, folder = swept
+    shutil.copytree(folder, tmp_path / "s")
+    (tmp_path / "s" / "points" / "00001.parquet").unlink()
+    with pytest.raises(octavo.DamagedError, match=r"00001\.parquet is missing: expected a row for each point of"):
+        octavo.load_sweep(tmp_path / "s")
+    assert octavo.sweep(GRID, output=tmp_path / "s", workers=1).equals(table)
+    assert octavo.load_sweep(tmp_path / "s").equals(table)
+
+
+def test_a_damaged_plan_is_not_taken_for_another_sweep(swept, tmp_path):
+    shutil.copytree(swept[1], tmp_path / "s")
+    path = tmp_path / "s" / "sweep.json"
+    text = path.read_text()
+    at = text.index(json.loads(text)["sweep"])
+    path.write_text(text[:at] + ("1" if text[at] == "0" else "0") + text[at + 1 :])
+    with pytest.raises(octavo.DamagedError, match=r"sweep\.json is damaged: expected .*, found"):
+        octavo.sweep(GRID, output=tmp_path / "s", workers=1)
+
+
 def test_rows_of_earlier_sweeps_are_read_with_a_note(swept, tmp_path):
     table, folder = swept
     shutil.copytree(folder, tmp_path / "s")

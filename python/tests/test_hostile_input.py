@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -14,8 +15,10 @@ import pytest
 from conftest import SMALL, contents, copied_without_manifest
 
 import octavo
+from octavo.cli.sink import Sink
 from octavo.plain import visible
 from octavo.report.data import gather
+from octavo.report.page import _json as json_of_pages
 from octavo.report.runs import read
 from octavo.runs import measures
 
@@ -71,6 +74,30 @@ def test_a_real_full_disk_leaves_the_old_result(tmp_path):
         assert contents(place / "r") == before
     finally:
         subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_standard_stream_changes_no_result(tmp_path, closed):
+    command = f"exec {sys.executable} -m octavo run -w fir -s {SMALL} -o out {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    octavo.RunResult.load(tmp_path / "out").check()
+
+
+UNSEEN = "a\x1b[31mb\x9bc\u202ed\\u202e\x7f\ne"
+
+
+def test_json_for_programs_has_escapes_and_reads_the_same(capsys):
+    Sink(as_json=True).document({UNSEEN: [UNSEEN, "\udcff"]})
+    text = capsys.readouterr().out
+    assert visible(text) == text
+    assert json.loads(text) == {UNSEEN: [UNSEEN, "\udcff"]}
+
+
+def test_names_in_reports_are_text():
+    text = json_of_pages({UNSEEN: [UNSEEN]})
+    assert json.loads(text) == {visible(UNSEEN): [visible(UNSEEN)]}
 
 
 def test_a_full_standard_output_is_one_message(tmp_path):

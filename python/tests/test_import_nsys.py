@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 
@@ -279,6 +280,18 @@ def test_a_missing_column_is_named_with_the_schema(tmp_path):
     message = found.value.message
     for part in ("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "`deviceId`", "start, end, pc", "9.9.9", "3.16.1"):
         assert part in message
+
+
+def test_a_view_without_end_is_not_read(tmp_path):
+    path = saxpy(tmp_path / "saxpy.sqlite")
+    with sqlite3.connect(path) as connection:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(CUDA_UM_CPU_PAGE_FAULT_EVENTS)")]
+        connection.execute("DROP TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS")
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT "
+        endless += ", ".join(f"i AS {name}" for name in columns) + " FROM n"
+        connection.execute(f"CREATE VIEW CUDA_UM_CPU_PAGE_FAULT_EVENTS AS {endless}")
+    with pytest.raises(OctavoError, match="CUDA_UM_CPU_PAGE_FAULT_EVENTS: expected a table, found a view"):
+        import_nsys(path, tmp_path / "r")
 
 
 def test_what_is_no_export_is_refused(tmp_path, cli):

@@ -55,17 +55,33 @@ def test_a_forced_run_keeps_what_is_not_octavos_and_names_it(tmp_path):
     octavo.RunResult.load(tmp_path / "r").check()
 
 
-def test_a_result_of_an_earlier_version_is_replaced_and_the_rest_stays(tmp_path):
+WITHOUT = {
+    "missing": (lambda path: path.unlink(), r"r has no octavo-manifest\.json, so nothing says which of its files"),
+    "damaged": (
+        lambda path: path.write_text(path.read_text().replace("events.parquet", "events_parquet")[:-9]),
+        r"cannot replace .*r: its manifest is damaged, and nothing says that Octavo wrote events\.parquet\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("state", WITHOUT)
+def test_a_file_that_no_manifest_vouches_for_is_not_replaced(tmp_path, state):
+    damage, message = WITHOUT[state]
     octavo.run(**RUN, output=tmp_path / "r")
-    (tmp_path / "r" / "octavo-manifest.json").unlink()
-    own = put_own_files(tmp_path / "r")
-    (tmp_path / "r" / "mine.parquet").write_bytes(b"no table of Octavo's")
-    with pytest.warns(OctavoNote, match=r"mine\.parquet"):
+    (tmp_path / "r" / "events.parquet").write_text("mine")
+    damage(tmp_path / "r" / MANIFEST_FILE)
+    before = contents(tmp_path / "r")
+    for write in (
+        lambda: octavo.run(**RUN, seed=7, output=tmp_path / "r", force=True),
+        lambda: import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "r", force=True),
+    ):
+        with pytest.raises(octavo.OutputError, match=message):
+            write()
+    assert contents(tmp_path / "r") == before
+    (tmp_path / "r" / "events.parquet").unlink()
+    if state == "damaged":
         octavo.run(**RUN, seed=7, output=tmp_path / "r", force=True)
-    assert own.items() <= contents(tmp_path / "r").items()
-    assert octavo.RunResult.load(tmp_path / "r").tables == sorted(
-        name.removesuffix(".parquet") for name in manifest_of(tmp_path / "r") if name.endswith(".parquet")
-    )
+        octavo.RunResult.load(tmp_path / "r").check()
 
 
 @pytest.mark.parametrize("summary", ["mine", "[1]", '{"time_ps": 1}'])
@@ -168,6 +184,30 @@ def test_a_replaced_trace_keeps_what_is_not_octavos(tmp_path):
         octavo.trace.write(tmp_path / "a.trace", *TRACE, command="again", replace=True)
     assert own.items() <= contents(tmp_path / "a.trace").items()
     assert octavo.trace.open(tmp_path / "a.trace").validate() == 2
+
+
+@pytest.mark.parametrize("manifest_text", [None, "{", Manifest("run", {}).text()])
+def test_names_of_a_trace_do_not_make_one(tmp_path, manifest_text):
+    own = tmp_path / "own"
+    own.mkdir()
+    for name in ("instructions.parquet", "launches.parquet", "notes"):
+        (own / name).write_text("mine")
+    if manifest_text is not None:
+        (own / MANIFEST_FILE).write_text(manifest_text)
+    before = contents(own)
+    with pytest.raises(octavo.TraceError, match=r"is not a trace|nothing says that Octavo wrote instructions\.parquet"):
+        octavo.trace.write(own, *TRACE, replace=True)
+    assert contents(own) == before
+
+
+def test_a_replaced_trace_without_a_manifest_keeps_what_it_does_not_read(tmp_path):
+    """A trace of launches alone has no `actions.parquet`."""
+    octavo.trace.write(tmp_path / "a.trace", *TRACE)
+    (tmp_path / "a.trace" / MANIFEST_FILE).unlink()
+    (tmp_path / "a.trace" / "actions.parquet").write_text("mine")
+    with pytest.warns(OctavoNote, match=r"keeps what Octavo did not write: actions\.parquet"):
+        octavo.trace.write(tmp_path / "a.trace", *TRACE, command="again", replace=True)
+    assert (tmp_path / "a.trace" / "actions.parquet").read_text() == "mine"
 
 
 def test_links_inside_are_not_followed(tmp_path):
@@ -308,12 +348,17 @@ def test_force_mends_a_folder_whose_manifest_is_damaged(tmp_path, damage):
 
 
 def test_force_mends_a_comparison_of_which_manifest_and_report_are_damaged(tmp_path):
+    """Files that nothing says anything about are named, and go on only once they are out of the way."""
     octavo.compare(**COMPARE, output=tmp_path / "c")
     expected = contents(tmp_path / "c")
     for name in (MANIFEST_FILE, "report.json"):
         (tmp_path / "c" / name).write_bytes(b"{")
     with pytest.raises(DamagedError):
         octavo.compare(**COMPARE, output=tmp_path / "c")
+    with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote \w+\.png, .*points\.parquet, report"):
+        octavo.compare(**COMPARE, output=tmp_path / "c", force=True)
+    for name in {name for name in expected if "/" not in name} - {MANIFEST_FILE}:
+        (tmp_path / "c" / name).unlink()
     octavo.compare(**COMPARE, output=tmp_path / "c", force=True)
     assert contents(tmp_path / "c") == expected
 

@@ -356,6 +356,22 @@ def test_damaged_results_are_named_and_nothing_is_written(runs, tmp_path, name, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged", "report.html"]
 
 
+@pytest.mark.parametrize("name", ["summary.json", "scenario.toml"])
+@pytest.mark.parametrize("beside", ["whole", "damaged"])
+def test_a_run_that_lacks_a_file_is_not_left_out(runs, tmp_path, name, beside):
+    """Reports dropped such a run, and showed only the others of the experiment."""
+    for run in ("stencil2d-grit", "stencil2d-on-touch"):
+        shutil.copytree(runs / run, tmp_path / "runs" / run)
+    folder = tmp_path / "runs" / "stencil2d-grit"
+    (folder / name).unlink()
+    if beside == "damaged":
+        (folder / "octavo-manifest.json").write_text("{")
+    expected = rf"{name} is missing" if beside == "whole" else r"octavo-manifest\.json is damaged"
+    with pytest.raises(octavo.DamagedError, match=expected):
+        report([tmp_path / "runs"], tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_tables_that_lack_something_are_named(runs, tmp_path):
     folder = tmp_path / "lacking"
     copied_without_manifest(runs / "stencil2d-grit", folder)

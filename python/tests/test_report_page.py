@@ -513,6 +513,14 @@ def test_advice_that_is_damaged_is_named(advised, tmp_path):
         report([tmp_path], tmp_path / "page.html")
 
 
+def test_advice_that_was_changed_is_damaged(advised, tmp_path):
+    folder = shutil.copytree(advised[1], tmp_path / "advice")
+    text = (folder / "advice.json").read_text()
+    (folder / "advice.json").write_text(text.replace("1", "2", 1))
+    with pytest.raises(octavo.DamagedError, match=r"advice\.json is damaged: expected .* bytes with BLAKE2b"):
+        report([folder], tmp_path / "page.html")
+
+
 def test_advice_whose_roofline_is_damaged_is_named(advised, tmp_path):
     told = json.loads((advised[1] / "advice.json").read_text())
     alpha = told["roofline"]["alpha"].pop()

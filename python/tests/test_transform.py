@@ -564,3 +564,38 @@ def test_constants_that_the_library_refuses_leave_memory_where_the_program_had_i
 )
 def test_a_variable_of_the_environment_wins(fake, ordered, first):
     assert fake(OCTAVO_PLACEMENTS=ordered)[0] == first
+
+
+def deep(tmp_path, body):
+    path = tmp_path / "deep.cu"
+    path.write_text(
+        f"__global__ void k(float*a){{{body}}}\nint main(){{float*a;cudaMalloc(&a,4);k<<<1,1>>>(a);cudaFree(a);}}\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "body", ["a[0]=" + "+".join("1" * 600) + ";", "if(a[0])a[0]=0;" + "else if(a[0]==1)a[0]=1;" * 600]
+)
+def test_long_chains_are_no_problem(tmp_path, body):
+    assert [each.name for each in transform(deep(tmp_path, body)).buffers] == ["a"]
+
+
+@pytest.mark.parametrize("body", ["a[0]=" + "- " * 20_000 + "1;", "if(1)" * 50_000 + ";"])
+def test_code_that_ends_libclang_is_one_message(tmp_path, body):
+    with pytest.raises(TransformError, match=r"clang cannot read .*deep\.cu: (its process was ended by SIG|its code)"):
+        transform(deep(tmp_path, body))
+
+
+def test_a_terminal_gets_a_diff_as_text_and_patch_gets_it_to_the_byte(tmp_path):
+    (tmp_path / "a.cu").write_text("// \x1b[31m\u202e\n" + main("float *p; cudaMalloc(&p, 4); cudaFree(p);"))
+    command = [sys.executable, "-m", "octavo", "transform", "a.cu"]
+    piped = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout.decode()
+    assert piped == transform(tmp_path / "a.cu").diff.replace(str(tmp_path)[1:] + "/", "")
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        subprocess.run(command, cwd=tmp_path, stdout=theirs, stderr=subprocess.DEVNULL, check=True)
+        shown = terminal.read(1 << 16).decode()
+    os.close(theirs)
+    assert r"// \x1b[31m\u202e" in shown
+    assert "\u202e" not in shown

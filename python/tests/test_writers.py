@@ -8,13 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import SMALL, contents
+from nsys_exports import saxpy
 
 import octavo
 from octavo.files import manifest, ours, swap
+from octavo.measured.imports import import_nsys
 from octavo.runs.held import FILES
+
+ACCEL_SIM = Path(__file__).parents[2] / "crates" / "octavo-trace" / "tests" / "data" / "accel-sim"
 
 COMPARE = ("compare", "-w", "fir", "-p", "on-touch,grit", "-s", str(SMALL), "-o", "out", "-q")
 RUN = ("run", "-w", "fir", "-s", str(SMALL), "-o", "out", "-q")
@@ -101,6 +106,32 @@ def test_a_folder_that_is_replaced_survives_kills_at_random_points(how, tmp_path
         assert [path.name for path in tmp_path.iterdir()] == ["result"]
         manifest.verify(place, manifest.read(place))
         assert [path.name for path in ours.others(place, FILES)] == ["mine.txt"]
+
+
+def test_what_a_killed_process_left_is_mended_without_force(monkeypatch, tmp_path):
+    """Between the exchange of two folders and the end, files of a user lie in the hidden one only."""
+
+    def interrupted(*_args, **_named):
+        raise KeyboardInterrupt
+
+    path = saxpy(tmp_path / "saxpy.sqlite")
+    writes = {
+        "t": lambda force: octavo.trace.convert(ACCEL_SIM, tmp_path / "t", replace=force),
+        "p": lambda force: import_nsys(path, tmp_path / "p", force=force),
+    }
+    for name, write in writes.items():
+        write(False)
+        (tmp_path / name / "notes").write_text("mine")
+        with monkeypatch.context() as patch:
+            patch.setattr(swap, "_settle", interrupted)
+            with pytest.raises((KeyboardInterrupt, octavo.InterruptedRun)):
+                write(True)
+        (tmp_path / f".{name}.octavo-new").mkdir()
+        assert not (tmp_path / name / "notes").exists()
+        with pytest.raises(octavo.OctavoError, match=r"exists already|already holds"):
+            write(False)
+        assert (tmp_path / name / "notes").read_text() == "mine"
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["p", "saxpy.sqlite", "t"]
 
 
 def test_a_forced_run_that_is_killed_leaves_the_old_result_or_the_new_one(cli, tmp_path):

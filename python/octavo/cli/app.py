@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from octavo.cli import options
+from octavo.cli import options, streams
 from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
 from octavo.cli.typed import as_typed
@@ -52,6 +52,7 @@ def _root(
 
 def main() -> None:
     """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
+    streams.open_closed()
     try:
         with Notes():
             try:

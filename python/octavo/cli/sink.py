@@ -16,7 +16,7 @@ from rich.table import Table
 
 from octavo.cli.columns import Column, Laid, folded
 from octavo.files.notes import OctavoNote
-from octavo.plain import shortened, visible
+from octavo.plain import escaped, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,7 +82,7 @@ class Sink:
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """The whole result, for programs."""
         if self.as_json:
-            print(json.dumps(value, indent=2, ensure_ascii=False))
+            print(escaped(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def _column(name: str, cells: Sequence[str], *, key: bool, wished: bool) -> Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from octavo.cli.sink import Sink
 from octavo.errors import OutputError
 from octavo.files import atomic
 from octavo.files.replaced import check_free
+from octavo.plain import visible
 from octavo.transform import include_folder
 from octavo.transform import transform as transformed
 
@@ -80,7 +82,8 @@ def transform(
     result = transformed(file, include=include or (), define=define or (), standard=standard)
     sink = Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False))
     if sink.human and result.changed:
-        typer.echo(result.diff, nl=False)
+        # A person reads a terminal, `patch` reads anything else, to the byte.
+        sys.stdout.write(visible(result.diff) if sys.stdout.isatty() else result.diff)
     written = target if target is not None and (result.changed or not in_place) else None
     if written is not None:
         _write(written, result)

@@ -21,9 +21,9 @@ _SHOWN = 5
 
 
 def names(folder: Path, known: Collection[str]) -> set[str]:
-    """Names of the files that Octavo wrote: names in the manifest, or `known` names if no manifest can be trusted.
+    """Names of the files that Octavo wrote: those in the manifest, or `known` names if there is none.
 
-    A damaged manifest still vouches for files that are what it says.
+    A damaged manifest vouches only for files that are what it says: a name alone does not make a file Octavo's.
     """
     return plain(folder, {*_listed(folder, known), MANIFEST_FILE})
 
@@ -32,8 +32,27 @@ def _listed(folder: Path, known: Collection[str]) -> set[str]:
     try:
         found = manifest.read(folder)
     except DamagedError:
-        return {*known, *manifest.vouched(folder)}
+        return manifest.vouched(folder)
     return set(known) if found is None else set(found.files)
+
+
+def check_vouched(folder: Path, known: Collection[str]) -> None:
+    """Make sure, before anything is computed, that a damaged manifest vouches for every file of a `known` name.
+
+    Raises:
+        OutputError: the manifest is damaged, and nothing says who wrote such a file.
+
+    """
+    try:
+        manifest.read(folder)
+    except DamagedError:
+        doubtful = [folder / name for name in sorted(plain(folder, known) - manifest.vouched(folder))]
+        if doubtful:
+            raise OutputError(
+                f"cannot replace {folder}: its manifest is damaged, and nothing says that Octavo wrote "
+                f"{listed(doubtful)}",
+                "remove these files if they are Octavo's, or choose another folder with -o",
+            ) from None
 
 
 def plain(folder: Path, listed: Collection[str]) -> set[str]:

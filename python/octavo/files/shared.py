@@ -126,6 +126,7 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
     except DamagedError:
         if not force:
             raise
+        ours.check_vouched(root, shared.known)
         found = None
     if found is None:
         key = _key_of_earlier(root, shared, force=force)

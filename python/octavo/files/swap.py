@@ -80,8 +80,9 @@ def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
 
 def mend(folder: Path, known: Collection[str]) -> None:
     """Undo or complete what a killed process left, if anything; errors as `locked`."""
-    left = (_beside(folder, suffix) for suffix in (atomic.SUFFIX, ".octavo-swap", ".octavo-lock"))
-    if any(path.exists() for path in (*left, _old(folder))):
+    target = links.followed(folder).absolute()
+    left = (_beside(target, suffix) for suffix in (atomic.SUFFIX, ".octavo-swap", ".octavo-lock"))
+    if any(path.exists() for path in (*left, _old(target))):
         with locked(folder, known):
             pass
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.advice import verify
 from octavo.advice.saved import ADVICE_FILE
 from octavo.errors import DamagedError
+from octavo.files import manifest
 from octavo.runs.held import holds_result
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ def _of(path: Path) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
+    listed = manifest.read(path)
+    if listed is not None and ADVICE_FILE in listed.files:
+        manifest.verify(path, listed, [ADVICE_FILE])
     try:
         return dict(json.loads((path / ADVICE_FILE).read_text()))
     except (OSError, ValueError, TypeError, RecursionError) as error:

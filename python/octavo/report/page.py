@@ -11,6 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
+from octavo.plain import visible, visible_json
 from octavo.report import charts
 from octavo.runs import colours
 
@@ -54,7 +55,7 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
 
     """
     return Template(asset("page.html")).substitute(
-        title=escape(title),
+        title=escape(visible(title)),
         style=colours.style() + asset("page.css"),
         library=_in_script(library()),
         data=_json(data),
@@ -99,5 +100,5 @@ def _in_script(code: str) -> str:
 
 
 def _json(value: object) -> str:
-    """JSON that cannot end the element around it, for any names in it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    """JSON that cannot end the element around it, for any names in it; their control characters are text."""
+    return visible_json(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).replace("<", "\\u003c")

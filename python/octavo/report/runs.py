@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
+from octavo.files import manifest
+from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs import replicates
 from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result, is_imported
 from octavo.runs.replicates import Interval, interval
@@ -72,7 +74,7 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
     """Read the runs in folders: results themselves, or folders of an experiment or a sweep with results below.
 
     Raises:
-        OutputError: a folder holds no finished result, or one that this Octavo cannot read.
+        OutputError: a folder holds no finished result, or one that this Octavo cannot read, or a damaged one.
 
     """
     results = list({found.folder.resolve(): found for path in paths for found in _results(Path(path))}.values())
@@ -135,8 +137,7 @@ def _results(path: Path) -> Iterator[RunResult]:
     if holds_result(path):
         yield _with_time(path)
         return
-    below = [file.parent for file in sorted(path.rglob(SUMMARY_FILE)) if not _hidden(file.relative_to(path))]
-    found = [folder for folder in below if holds_result(folder)]
+    found = [folder for folder in _below(path) if holds_result(folder)]
     if not found:
         raise OutputError(
             f"{path} holds no finished result",
@@ -144,6 +145,21 @@ def _results(path: Path) -> Iterator[RunResult]:
         )
     for folder in found:
         yield _with_time(folder)
+
+
+def _below(path: Path) -> list[Path]:
+    """Folders that may hold a result: those with a summary, or with a manifest, which says what is missing.
+
+    Raises:
+        DamagedError: a manifest cannot tell what its folder is.
+
+    """
+    files = [file for name in (SUMMARY_FILE, MANIFEST_FILE) for file in path.rglob(name)]
+    folders = sorted({file.parent for file in files if not _hidden(file.relative_to(path))})
+    for folder in folders:
+        if folder != path:
+            manifest.read(folder)
+    return folders
 
 
 def _with_time(folder: Path) -> RunResult:

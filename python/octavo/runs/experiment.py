@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from octavo.errors import ScenarioError
+from octavo.files.digest import of_text
 from octavo.files.links import inside
 from octavo.runs import measures
 from octavo.runs.execute import Point, Progress, execute
@@ -17,7 +19,7 @@ from octavo.runs.replicates import replicate
 from octavo.scenarios.scenario import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from octavo.runs.result import RunResult
@@ -108,15 +110,17 @@ class Experiment:
 
     def points(self, root: Path) -> list[Point]:
         """Every run, each with a folder of its own below `root`."""
+        workloads, variants = slugs(self.workloads), slugs(variant for _, variant in self.scenarios)
+        jobs = slugs(job for _, _, job in self.alone)
         points = [
-            Point(f"{workload} {variant}", scenario, inside(root, RUNS, slug(workload), slug(variant)))
+            Point(f"{workload} {variant}", scenario, inside(root, RUNS, workloads[workload], variants[variant]))
             for (workload, variant), scenario in self.scenarios.items()
         ]
         points += [
             Point(
                 f"{workload} {variant} {job} alone",
                 scenario,
-                inside(root, ALONE, slug(workload), slug(variant), slug(job)),
+                inside(root, ALONE, workloads[workload], variants[variant], jobs[job]),
             )
             for (workload, variant, job), scenario in self.alone.items()
         ]
@@ -124,7 +128,7 @@ class Experiment:
             Point(
                 f"{workload} {variant} replicate {number}",
                 scenario,
-                inside(root, REPLICATES, str(number), slug(workload), slug(variant)),
+                inside(root, REPLICATES, str(number), workloads[workload], variants[variant]),
             )
             for (workload, variant, number), scenario in self.replicates.items()
         ]
@@ -178,8 +182,19 @@ def _each_alone(recipe: Recipe, scenario: Scenario) -> dict[str, Scenario]:
 
 
 def slug(label: str) -> str:
-    """A label as a file name."""
-    return re.sub(r"[^\w.+-]+", "-", label).strip("-")
+    """A label as a file name, which is neither hidden nor a name of this folder or the one above."""
+    return re.sub(r"[^\w.+-]+", "-", label).strip("-").lstrip(".-") or _mark(label)
+
+
+def slugs(labels: Iterable[str]) -> dict[str, str]:
+    """File names of labels, by label; those that would be alike end in a hash of their labels."""
+    found = {label: slug(label) for label in labels}
+    count = Counter(found.values())
+    return {label: name if count[name] == 1 else f"{name}-{_mark(label)}" for label, name in found.items()}
+
+
+def _mark(label: str) -> str:
+    return of_text(label)[:8]
 
 
 def _refuse_repeats(kind: str, names: Sequence[str]) -> None:

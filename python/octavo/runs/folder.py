@@ -9,7 +9,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import DamagedError, OutputError
-from octavo.files import atomic, links, parquet, shared, swap
+from octavo.files import atomic, links, ours, parquet, shared, swap
+from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs.held import (
     FILES,
     RESULT_FORMAT,
@@ -18,6 +19,7 @@ from octavo.runs.held import (
     SUMMARY_FILE,
     is_emptied,
     is_finished,
+    is_loose,
     is_replaceable,
     is_replaceable_by_a_profile,
 )
@@ -65,10 +67,11 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     """
     if not _is_filled(folder) or is_emptied(folder):
         return None
-    if not (is_replaceable(folder) if force else is_finished(folder)):
-        raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
     if force:
+        _check_octavos(folder, known=is_replaceable(folder))
         return None
+    if not is_finished(folder):
+        raise _no_result(folder)
     result = RunResult(folder)
     try:
         result.check()
@@ -93,12 +96,27 @@ def check_replaceable(folder: Path, *, force: bool) -> None:
     """
     if not _is_filled(folder) or is_emptied(folder):
         return
-    if not is_replaceable_by_a_profile(folder):
-        raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
+    _check_octavos(folder, known=is_replaceable_by_a_profile(folder))
     if not force:
         raise OutputError(
             f"{folder} already holds a result", "choose another folder with -o, or replace it with --force"
         )
+
+
+def _check_octavos(folder: Path, *, known: bool) -> None:
+    """Make sure that it is certain which files of a folder Octavo wrote."""
+    if is_loose(folder):
+        raise OutputError(
+            f"{folder} has no {MANIFEST_FILE}, so nothing says which of its files Octavo wrote",
+            "remove the folder if nothing in it is needed, or choose another with -o",
+        )
+    if not known:
+        raise _no_result(folder)
+    ours.check_vouched(folder, FILES)
+
+
+def _no_result(folder: Path) -> OutputError:
+    return OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
 
 
 def _is_filled(folder: Path) -> bool:
@@ -112,13 +130,13 @@ def _is_filled(folder: Path) -> bool:
 
 def mend(folder: Path) -> None:
     """Undo or complete what a killed process left of a result, if anything; errors as `locked`."""
-    swap.mend(folder, FILES)
+    swap.mend(folder, ())
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[Path]:
     """The folder of a result, for this process alone; errors as `octavo.files.swap.locked`."""
-    with swap.locked(folder, FILES) as target:
+    with swap.locked(folder, ()) as target:
         yield target
 
 
@@ -147,7 +165,7 @@ def save_tables(
     files: Mapping[str, bytes] | None = None,
 ) -> RunResult:
     """Write a result of some kind, and `files` beside its tables, by name; as `save`."""
-    with swap.replaced(folder, kind, FILES) as temporary:
+    with swap.replaced(folder, kind, ()) as temporary:
         if scenario is not None:
             (temporary / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
         for name, table in tables.items():

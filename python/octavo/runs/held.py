@@ -45,7 +45,7 @@ TABLES = (
 )
 """Names of all tables that results may have."""
 FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
-"""Names of all files that results of earlier versions may have, which have no manifest."""
+"""Names of all files that results may have."""
 
 _NAMED = 3
 """Results that an error names, at most."""
@@ -88,16 +88,13 @@ def is_imported(folder: Path) -> bool:
 
 
 def is_replaceable(folder: Path) -> bool:
-    """Whether a folder holds a finished run that is certainly Octavo's.
-
-    A manifest says so, even a damaged one; where there is none, as in results of earlier versions, the summary does.
-    """
-    return is_finished(folder) and _is_octavos(folder)
+    """Whether a folder holds a finished run that is certainly Octavo's: a manifest says so, even a damaged one."""
+    return is_finished(folder) and has_manifest(folder)
 
 
 def is_replaceable_by_a_profile(folder: Path) -> bool:
     """Whether a folder holds a finished run or a profile that is certainly Octavo's; see `is_replaceable`."""
-    return holds_result(folder) and _is_octavos(folder)
+    return holds_result(folder) and has_manifest(folder)
 
 
 def holds_result(folder: Path) -> bool:
@@ -105,8 +102,14 @@ def holds_result(folder: Path) -> bool:
     return is_finished(folder) or is_imported(folder)
 
 
-def _is_octavos(folder: Path) -> bool:
-    return (folder / manifest.MANIFEST_FILE).is_file() or "octavo" in _loose_summary(folder)
+def has_manifest(folder: Path) -> bool:
+    """Whether a folder has a manifest, perhaps a damaged one."""
+    return (folder / manifest.MANIFEST_FILE).is_file()
+
+
+def is_loose(folder: Path) -> bool:
+    """Whether a folder holds a result of Octavo's without a manifest, as earlier versions wrote them."""
+    return holds_result(folder) and not has_manifest(folder) and "octavo" in _loose_summary(folder)
 
 
 def _loose_summary(folder: Path) -> dict[str, Any]:

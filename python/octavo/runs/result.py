@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from octavo.runs.execute import Progress
     from octavo.runs.pictures import Picture
 
-_AGAIN = "run it again with --force"
+_AGAIN = "remove the folder, then run it again"
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,7 +65,7 @@ class RunResult:
         if result._manifest() is None:
             note(
                 f"{folder} has no manifest, as an earlier version of Octavo wrote it: damage would go unnoticed; "
-                "run it again with --force for one that is checked"
+                "a new run has one"
             )
         return result
 

@@ -14,7 +14,7 @@ from octavo.files.notes import note
 from octavo.sweeps import store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
 _AGAIN = "the command of the sweep, given again, writes it anew"
 
@@ -45,15 +45,28 @@ def load_sweep(folder: str | Path) -> pl.DataFrame:
     hashed = _has_hashes(root)
     if not hashed:
         note(f"{root}: rows of an earlier version of Octavo have no hash, so damage goes unnoticed; {_AGAIN}")
+    _check_complete(root, {int(path.stem) for path in files})
     return _joined(files, [_row(path, hashed=hashed) for path in files])
+
+
+def _check_complete(root: Path, found: Set[int]) -> None:
+    """Every point of the table that was collected last must have its row: points are never taken back."""
+    listed = manifest.read(root)
+    path = root / store.TABLE_FILE
+    if listed is None or listed.files.get(path.name) is None or not path.is_file():
+        return
+    manifest.verify(root, listed, [path.name])
+    missing = sorted(set(parquet.read(path, _AGAIN, verified=True)["point"].to_list()) - found)
+    if missing:
+        place = store.row_file(root, missing[0])
+        more = f", and {len(missing) - 1:,} more are" if len(missing) > 1 else ""
+        raise DamagedError(f"{place} is missing{more}: expected a row for each point of {path}, found no file", _AGAIN)
 
 
 def _has_hashes(root: Path) -> bool:
     """Whether the rows were written with hashes: then one that has none is damaged."""
     path = root / store.PLAN_FILE
-    listed = manifest.read(root)
-    if listed is not None and listed.files.get(path.name) is not None:
-        manifest.verify(root, listed, [path.name])
+    store.check_plan(root)
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
         return int(plan.get("format", 1)) >= store.FORMAT

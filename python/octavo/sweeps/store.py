@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import DamagedError, OutputError
-from octavo.files import atomic, ours, parquet, shared
+from octavo.files import atomic, manifest, ours, parquet, shared
 from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.held import FILES, is_emptied, is_replaceable
+from octavo.runs.held import is_emptied, is_replaceable
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Store:
     def land(self, point: Point, found: RunResult | None, error: str | None) -> dict[str, Any]:
         """Write the row of a point that is over; returns it."""
         landed = row(point, self.columns, found, error)
-        _write_row(inside(self.root, _POINTS, f"{point.number:05d}.parquet"), self._frame([landed]))
+        _write_row(row_file(self.root, point.number), self._frame([landed]))
         return landed
 
     def collect(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -128,6 +128,7 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
         return
     if force:
         return
+    check_plan(root)
     found = _read_plan(path)
     if found.get("octavo") != plan["octavo"]:
         raise OutputError(f"{root} holds a sweep of another version of Octavo", "replace it with --force")
@@ -135,6 +136,18 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
         raise OutputError(
             f"{root} already holds another sweep", "choose another folder with -o, or replace it with --force"
         )
+
+
+def check_plan(root: Path) -> None:
+    """Make sure that `sweep.json` is what was written, if a manifest says so.
+
+    Raises:
+        DamagedError: it is not.
+
+    """
+    listed = manifest.read(root)
+    if listed is not None and listed.files.get(PLAN_FILE) is not None:
+        manifest.verify(root, listed, [PLAN_FILE])
 
 
 def _read_plan(path: Path) -> dict[str, Any]:
@@ -163,13 +176,18 @@ def _remove_results(root: Path) -> None:
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
-            ours.empty(run, FILES)
+            ours.empty(run, ())
     for row_file in (root / _POINTS).glob("*.parquet"):
         if _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink():
             row_file.unlink()
     kept = [path for name in (RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
     if kept:
         note(f"{root} keeps what Octavo did not write: {ours.listed(kept)}")
+
+
+def row_file(root: Path, number: int) -> Path:
+    """The file of a single point."""
+    return inside(root, _POINTS, f"{number:05d}.parquet")
 
 
 def rows(root: Path) -> list[Path]:

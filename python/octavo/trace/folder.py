@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import octavo._core as _core
 from octavo.errors import DamagedError, OutputError, TraceError
-from octavo.files import atomic, digest, links, manifest, swap
+from octavo.files import atomic, digest, links, manifest, ours, swap
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import note
+from octavo.trace.engine import call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
 TRACE = "trace"
 """What the manifests of traces call them."""
-FILES = tuple(f"{name}.parquet" for name in ("actions", "allocations", "instructions", "launches"))
+_ALWAYS = tuple(f"{name}.parquet" for name in ("allocations", "instructions", "launches"))
+FILES = ("actions.parquet", *_ALWAYS)
 """Names of all files that traces may have."""
 
 
@@ -29,11 +33,10 @@ def written(path: Path, *, replace: bool) -> Iterator[Path]:
 
     """
     try:
+        swap.mend(path, _ALWAYS)
         if path.exists():
             _check_replaceable(path, replace=replace)
-        with swap.locked(path, FILES) as target, swap.replaced(target, TRACE, FILES) as folder:
-            if path.exists():
-                _check_replaceable(path, replace=replace)
+        with swap.locked(path, _ALWAYS) as target, _replaced(path, target, replace=replace) as folder:
             inner = folder / "trace"
             try:
                 yield inner
@@ -46,11 +49,39 @@ def written(path: Path, *, replace: bool) -> Iterator[Path]:
         raise TraceError(error.message, error.hint) from None
 
 
-def _check_replaceable(path: Path, *, replace: bool) -> None:
+@contextmanager
+def _replaced(path: Path, target: Path, *, replace: bool) -> Iterator[Path]:
+    known = _check_replaceable(path, replace=replace) if path.exists() else ()
+    with swap.replaced(target, TRACE, known) as folder:
+        yield folder
+
+
+def _check_replaceable(path: Path, *, replace: bool) -> Collection[str]:
+    """Make sure that a trace may be replaced; returns the names of its files if no manifest has them."""
     if not replace:
         raise TraceError(f"{path}: exists already")
-    if not is_trace(path):
+    try:
+        found = manifest.read(path)
+    except DamagedError:
+        ours.check_vouched(path, FILES)
+        return ()
+    if found is None:
+        return _unsealed(path)
+    if found.kind != TRACE:
         raise TraceError(f"{path} exists and is not a trace: it is not replaced")
+    return ()
+
+
+def _unsealed(path: Path) -> Collection[str]:
+    """The files of a trace without a manifest: they are a trace only if they can be read as one."""
+    try:
+        call(_core.trace_validate, str(path))
+        return FILES if "program" in json.loads(call(_core.trace_info, str(path))) else _ALWAYS
+    except TraceError as error:
+        raise TraceError(
+            f"{path} exists and is not a trace: it is not replaced ({error.message})",
+            "remove the folder if nothing in it is needed, or choose another name",
+        ) from None
 
 
 def is_trace(path: Path) -> bool:

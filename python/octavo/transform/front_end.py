@@ -52,6 +52,14 @@ class Reading:
         ]
 
 
+def check_installed() -> None:
+    """Raises TransformError if libclang is not installed."""
+    try:
+        import clang  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        raise TransformError("libclang is not installed", "install it with `pip install 'octavo[transform]'`") from None
+
+
 def parse(path: Path, reading: Reading, text: bytes | None = None) -> Any:
     """The translation unit of a file, or of `text` as if it stood there.
 
@@ -92,12 +100,11 @@ def _where(location: Any) -> str:
 
 @cache
 def _imported() -> ModuleType:
+    check_installed()
     try:
         from clang import cindex  # noqa: PLC0415 - an extra
 
         library = cindex.conf.lib
-    except ImportError:
-        raise TransformError("libclang is not installed", "install it with `pip install 'octavo[transform]'`") from None
     except Exception as error:
         raise TransformError(f"libclang does not load: {error}", "install `octavo[transform]` again") from error
     library.clang_getFileLocation.argtypes = [

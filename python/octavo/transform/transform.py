@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from octavo.files.text import read_bytes
 from octavo.transform import buffers, names
+from octavo.transform.apart import apart
 from octavo.transform.bounds import Bounds
 from octavo.transform.edits import Edit, apply
-from octavo.transform.front_end import INCLUDE, Reading, TransformError, parse, skipped
+from octavo.transform.front_end import INCLUDE, Reading, TransformError, check_installed, parse, skipped
 from octavo.transform.headers import inclusion
 from octavo.transform.hidden import Hidden
 from octavo.transform.result import Changed, Skipped, Transformed
@@ -49,9 +50,13 @@ def transform(
         TransformError: the file cannot be read or does not parse, or libclang is not installed.
 
     """
-    path = Path(path)
+    check_installed()
+    return apart(Path(path), Reading(tuple(map(Path, include)), tuple(define), standard))
+
+
+def transformed(path: Path, reading: Reading) -> Transformed:
+    """As `transform`, in this process, which libclang may end."""
     text = _read(path)
-    reading = Reading(tuple(map(Path, include)), tuple(define), standard)
     unit = parse(path, reading)
     root = build(unit, str(path))
     sites = Sites(text, root)

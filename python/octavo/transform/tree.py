@@ -57,9 +57,11 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """The node and all below it, in the order of the file."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        left = [self]
+        while left:
+            node = left.pop()
+            yield node
+            left += reversed(node.children)
 
     def ancestors(self) -> Iterator[Node]:
         """From its parent up."""
@@ -99,8 +101,21 @@ def build(unit: Any, path: str) -> Node:
     root = Node("FILE", path, 0, 0, None, "", None)
     for cursor in unit.cursor.get_children():
         if not cursor.kind.is_preprocessing() and file_offset(cursor.extent.start)[0] == path:
-            root.children.append(_node(cursor, path, root))
+            root.children.append(_tree(cursor, path, root))
     return root
+
+
+def _tree(cursor: Any, path: str, parent: Node) -> Node:
+    """A node with all below it, however deep."""
+    top = _node(cursor, path, parent)
+    left = [(cursor, top)]
+    while left:
+        cursor, node = left.pop()
+        # Text in another file comes from default arguments of a call.
+        written = [child for child in cursor.get_children() if file_offset(child.extent.start)[0] == path]
+        node.children = [_node(child, path, node) for child in written]
+        left += zip(written, node.children, strict=True)
+    return top
 
 
 def _node(cursor: Any, path: str, parent: Node) -> Node:
@@ -114,9 +129,6 @@ def _node(cursor: Any, path: str, parent: Node) -> Node:
     node.virtual = kind == "CXX_METHOD" and cursor.is_virtual_method()
     if "BINARY_OPERATOR" in {kind, parent.kind}:
         node.constant = constant(cursor)
-    # Text in another file comes from default arguments of a call.
-    written = (child for child in cursor.get_children() if file_offset(child.extent.start)[0] == path)
-    node.children = [_node(child, path, node) for child in written]
     return node
 
 

@@ -36,8 +36,10 @@ class Export:
         self._connection = connection
         self._watch = watch
         self._done = 0
-        names = self._all("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        self.columns = {str(name): self._columns(str(name)) for (name,) in names}
+        kinds = {str(name): kind for name, kind in self._all("SELECT name, type FROM sqlite_master")}
+        self._views = {name for name, kind in kinds.items() if kind == "view"}
+        """Views, which nsys does not write, may have rows without end."""
+        self.columns = {name: self._columns(name) for name, kind in kinds.items() if kind == "table"}
         """Names of the columns of every table."""
         self._total = sum(map(self._size, self.columns.keys() & TABLES.keys()))
 
@@ -45,9 +47,11 @@ class Export:
         """Whether there is such a table. If so, its needed columns are checked.
 
         Raises:
-            ProfileError: a column that is needed is missing.
+            ProfileError: it is a view, or a column that is needed is missing.
 
         """
+        if table in self._views:
+            raise ProfileError(f"{self.path}: {table}: expected a table, found a view", _AGAIN)
         if table not in self.columns:
             return False
         for column in TABLES[table].needed:

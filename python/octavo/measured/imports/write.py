@@ -32,6 +32,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
     """
     folders.check_writable(folder.parent)
+    folders.mend(folder)
     folders.check_replaceable(folder, force=force)
 
 

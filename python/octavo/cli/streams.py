@@ -1,0 +1,25 @@
+"""Standard streams that the shell closed: nobody reads them, and their numbers must not go to files of results."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def open_closed() -> None:
+    """Let what is written to a closed standard stream vanish, as to `/dev/null`."""
+    for number in range(3):
+        if not _is_open(number):
+            os.open(os.devnull, os.O_RDWR)  # Takes the lowest number that is free, which is this one.
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
