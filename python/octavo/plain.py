@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _UNSEEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
@@ -11,6 +16,28 @@ _IN_JSON = re.compile(rf"\\\\|\\u00[01][0-9a-f]|{_UNSEEN.pattern}")
 """The same in JSON, where some have escapes; a backslash that is escaped begins none."""
 _MOST_CHARACTERS = 2000
 """Characters of a message; chosen. More is of no use to a reader."""
+
+
+_MOST_NAMES, _OF_MORE = 12, 3
+"""Names that a message lists, and how many it lists of more; chosen."""
+
+
+def meant(found: str, names: Sequence[str]) -> str:
+    """What was likely meant by a name that is none of these; else the names, or of many those most like it."""
+    near = get_close_matches(found, names, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there are {_listed(found, names)}"
+
+
+def one_of(found: str, names: Sequence[str]) -> str:
+    """What was expected where none of these names was found."""
+    return f"one of {_listed(found, names)}"
+
+
+def _listed(found: str, names: Sequence[str]) -> str:
+    """All names, or how many there are and those most like what was found."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{len(names)}, such as {', '.join(get_close_matches(found, names, _OF_MORE, 0))}"
 
 
 def visible(text: str) -> str:

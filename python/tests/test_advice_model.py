@@ -107,7 +107,7 @@ def test_measured_values_win_over_the_nodes(tmp_path):
             "expected published or sound, found printed",
         ),
         (lambda system: model.penalty(system, SIXTEEN, readings={"copie": "product"}), "unknown field `copie`"),
-        (lambda system: model.penalty(system, SIXTEEN, "remote"), "`host`: unknown variant `remote`"),
+        (lambda system: model.penalty(system, SIXTEEN, "remote"), "`host`: expected .*, found `remote`"),
         (lambda _: model.prefetched([0], range(1), "stride"), "expected none, doubling or tree, found stride"),
         (lambda _: model.graph_sparsity([0, 2], [0]), "expected 1 at the end, the number of edges, found 2"),
     ],

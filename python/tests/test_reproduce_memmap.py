@@ -122,7 +122,7 @@ def test_a_geometric_mean():
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        ({"applications": ("XYZ",)}, "application `XYZ`: expected one of AES"),
+        ({"applications": ("XYZ",)}, "application `XYZ`: expected one of 14, such as "),
         ({"overrides": ("workload.scale=2",)}, "workload.scale=2: the study sets that itself"),
         ({"overrides": ("program.kind=pinned",)}, "program.kind=pinned: the study sets that itself"),
         ({"overrides": ("workload=fft",)}, "workload=fft: the study sets that itself"),

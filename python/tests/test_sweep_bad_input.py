@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 
@@ -12,6 +13,7 @@ from conftest import contents
 
 import octavo
 from octavo.files import locks, shared
+from octavo.plain import meant
 
 BASE = """\
 [scenario]
@@ -42,7 +44,12 @@ BAD = {
     "a date": ("[grid]\nseed = [2026-01-01]", ["`grid.seed`", "expected text, numbers"]),
     "a key on two axes": ("[grid]\nseed = [1]\n[zip]\nseed = [1]", ["`seed`: is on two axes"]),
     "no axis": ("", ["no axis", "[grid]"]),
-    "a misspelt table": ("[gird]\nseed = [1]", ["`gird`: unknown key", "did you mean `grid`?"]),
+    "a misspelt table": ("[gird]\nseed = [1]", ["s.toml:6: `gird`: unknown key", "did you mean `grid`?"]),
+    "a misspelt table of another kind": ("[colour]\nseed = [1]", ["`colour`: unknown key", "there are scenario, grid"]),
+    "a wrong key of the scenario": (
+        "[grid]\nseed = [1]\n[scenario.record]\nevnts = true",
+        ["s.toml:9: `record.evnts`: unknown key"],
+    ),
     "bounds of two units": (
         '[random]\npoints = 1\naxes.node.gpu_link.bandwidth = { low = "1GB/s", high = "2MB/s" }',
         ["two quantities of the same unit"],
@@ -95,10 +102,20 @@ def test_arguments_are_refused(arguments, expected, cli, tmp_path):
     assert "Traceback" not in said
 
 
-def test_a_scenario_in_the_sweep_is_named_without_a_line_of_another_file(tmp_path):
+def test_a_scenario_in_the_sweep_is_named_with_the_line_of_the_sweep(tmp_path):
     (tmp_path / "s.toml").write_text(GRID.replace("on-touch", "on-tuch"))
-    with pytest.raises(octavo.ScenarioError, match=r"s\.toml \[scenario\]: .*unknown placement `on-tuch`"):
+    with pytest.raises(octavo.ScenarioError, match=r"^\S+s\.toml:4: .*unknown placement `on-tuch`"):
         octavo.sweep(tmp_path / "s.toml")
+    scenario = {"workload": "fir", "memory.placement": "on-tuch"}
+    with pytest.raises(octavo.ScenarioError, match=r"^sweep \[scenario\]: .*unknown placement `on-tuch`"):
+        octavo.sweep({"scenario": scenario, "grid": {"seed": [1]}})
+
+
+def test_of_many_names_a_hint_gives_the_nearest():
+    many = [f"name-{number}" for number in range(20)]
+    assert meant("nme-3", many) == "did you mean `name-3`?"
+    assert meant("colour", many[:2]) == "there are name-0, name-1"
+    assert re.fullmatch(r"there are 20, such as name-\d+, name-\d+, name-\d+", meant("colour", many))
 
 
 def test_another_sweep_is_never_replaced_unless_forced(cli, tmp_path):

@@ -211,6 +211,21 @@ def test_a_trace_is_a_workload(trace):
     assert (found["total"]["loads"], [buffer["name"] for buffer in found["buffers"]]) == (16, ["input", "output"])
 
 
+def test_a_trace_is_found_by_the_name_of_its_folder(trace, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("mine", "fir"):
+        shutil.copytree(trace.path, tmp_path / folder)
+    assert cli("run", "-w", "mine", "-o", "out").returncode == 0
+    assert octavo.RunResult.load(tmp_path / "out").summary["accesses"]["load_lines"] == 16
+    (tmp_path / "s.toml").write_text('workload = "mine"')
+    assert octavo.scenario("s.toml").values["workload"]["path"] == "mine"
+    done = cli("compare", "-w", "mine,fir", "-p", "on-touch", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "taps" in octavo.scenario(workload="fir").values["workload"], "a workload comes before a folder of its name"
+    (tmp_path / "empty").mkdir()
+    assert "unknown workload `empty`" in cli("run", "-w", "empty").stderr
+
+
 def test_results_are_not_those_of_another_trace(trace, cli, tmp_path):
     command = ("run", "-w", "copy.trace", "-o", "out")
     assert cli(*command).returncode == 0

@@ -75,7 +75,7 @@ mod tests {
     fn numbers_are_refused_with_their_range() {
         assert_eq!(said::<u64>("-4"), "expected a whole number from 0 and below 2^63, found -4");
         assert_eq!(said::<u32>("999999999999"), "expected a whole number from 0 to 4294967295, found 999999999999");
-        assert_eq!(said::<u8>("1e30"), "expected a whole number from 0 to 255, found 1e30");
+        assert_eq!(said::<u8>("1e30"), "expected a whole number from 0 to 255, found 1e+30");
         assert_eq!(said::<std::num::NonZeroU16>("0"), "expected a whole number from 1 to 65535, found 0");
         assert_eq!(said::<f64>("\"much\""), "expected a number, found \"much\"");
     }

@@ -113,7 +113,7 @@ fn what_cannot_be_used_is_refused_where_it_stands() {
         ("absent.toml", "--set node.preset=absent.toml: `node.preset`: cannot read absent.toml: no such file"),
         ("no-node.toml", "no-node.toml: `node`: missing; expected a table [node]; did you mean `nodes`?"),
         ("number.toml", "number.toml:2: `node`: expected a table, found 3"),
-        ("bad-base.toml", "bad-base.toml:3: `node.extends`: unknown preset `grit-4gpus`, expected one of grit-2gpu"),
+        ("bad-base.toml", "bad-base.toml:3: `node.extends`: unknown preset `grit-4gpus`, expected one of the "),
         ("bad-base.toml", "or a TOML file that holds a node, such as machine.toml; did you mean `grit-4gpu`?"),
         ("bad-base-type.toml", "bad-base-type.toml:2: `node.extends`: expected the name of a preset, or a TOML file"),
         ("bad-key.toml", "bad-key.toml:4: `node.l1.wayss`: unknown key, expected one of size, line, ways"),

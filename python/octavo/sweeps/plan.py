@@ -114,7 +114,7 @@ def point(spec: Spec, number: int, values: Values) -> Point:
         kept = [each for each in overrides if each != f"{KEY}=0"]
         return Point(number, values, label, base.with_overrides(kept).resolve())
     except ScenarioError as error:
-        message = relocated(error.message, spec.base.name)
+        message = relocated(error.message, spec)
         for key, override in zip(values, overrides, strict=True):
             if message.startswith(f"--set {override}: "):
                 found = message.removeprefix(f"--set {override}: ")

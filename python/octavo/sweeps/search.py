@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OctavoError, ScenarioError
+from octavo.plain import meant
 from octavo.sweeps.axes import Axis, Range, Values
 
 if TYPE_CHECKING:
@@ -87,11 +88,7 @@ def check(goal: Goal, known: Sequence[str]) -> None:
         ScenarioError: the metric or the direction is unknown.
 
     """
-    import difflib  # noqa: PLC0415 - only for what is refused
-
     asked = (("best", "measure", goal.metric, known), ("direction", "direction", goal.direction, DIRECTIONS))
     for option, kind, found, names in asked:
         if found not in names:
-            nearest = difflib.get_close_matches(found, names, 1)
-            hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(names)}"
-            raise ScenarioError(f"--{option}: unknown {kind} `{found}`", hint)
+            raise ScenarioError(f"--{option}: unknown {kind} `{found}`", meant(found, names))

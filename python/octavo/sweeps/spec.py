@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping
@@ -10,9 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from octavo import given
+from octavo import _core, given
 from octavo.errors import ScenarioError
-from octavo.files.toml import read_toml
+from octavo.files.text import read_text
+from octavo.files.toml import parsed
+from octavo.plain import meant
 from octavo.runs.replicates import KEY
 from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps
@@ -40,6 +41,8 @@ class Spec:
     """Seed of what is drawn, and of a search."""
     folder: Path = Path()
     """What relative paths of files along an axis start from."""
+    text: str = ""
+    """The file that says so, if it is one."""
     replicates: int = 1
     """How often each point runs, with what its scenario does not say done otherwise."""
 
@@ -81,14 +84,15 @@ def _read(source: str | Path | Mapping[str, Any]) -> Spec:
         return _Reader("sweep", Path()).spec(source)
     path = given.path("source", source, "a table, or the path of a TOML file")
     try:
-        document = read_toml(path)
+        text = read_text(path)
+        document = parsed(text)
     except OSError as error:
         raise ScenarioError(f"cannot read sweep {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"cannot read sweep {path}: it is not UTF-8 text") from error
     except ValueError as error:
         raise ScenarioError(f"{path}: not valid TOML: {error}") from error
-    return _Reader(str(path), path.parent).spec(document)
+    return _Reader(str(path), path.parent, text).spec(document)
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ class _Reader:
     name: str
     folder: Path
     """What relative paths start from."""
+    text: str = ""
+    """The file, if it is one."""
 
     def spec(self, document: Mapping[str, Any]) -> Spec:
         """The whole file."""
@@ -103,7 +109,7 @@ class _Reader:
         groups = document.get("zip", [])
         groups = groups if isinstance(groups, list) else [groups]
         listed = [*self._grid(document.get("grid", {})), *(self._zip(group) for group in groups)]
-        spec = Spec(self.name, self._base(document), tuple(listed), folder=self.folder)
+        spec = Spec(self.name, self._base(document), tuple(listed), folder=self.folder, text=self.text)
         if "random" in document:
             spec = self._with_random(spec, self._table("random", document["random"]))
         self._refuse_repeats(spec)
@@ -116,7 +122,7 @@ class _Reader:
         if scenario is None:
             raise self._error("scenario", "missing", "name a scenario file, or write the scenario as a table")
         lines = overrides_of(self._table("scenario", scenario))
-        return Recipe("\n".join(lines), f"{self.name} [scenario]")
+        return Recipe("\n".join(lines), _within(self.name))
 
     def _grid(self, table: object) -> list[Steps]:
         axes = self._flat("grid", self._table("grid", table))
@@ -207,9 +213,7 @@ class _Reader:
     def _refuse_unknown(self, prefix: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
         for key in table:
             if key not in known:
-                nearest = difflib.get_close_matches(key, known, 1)
-                hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(known)}"
-                raise self._error(f"{prefix}{key}", "unknown key", hint)
+                raise self._error(f"{prefix}{key}", "unknown key", meant(key, known))
 
     def _refuse_repeats(self, spec: Spec) -> None:
         keys = spec.keys
@@ -220,12 +224,30 @@ class _Reader:
             raise ScenarioError(f"{self.name}: no axis", "write at least one of [grid], [zip] and [random.axes]")
 
     def _error(self, key: str, message: str, hint: str | None = None) -> ScenarioError:
-        return ScenarioError(f"{self.name}: `{key}`: {message}", hint)
+        return ScenarioError(f"{placed(self.name, self.text, key)}: `{key}`: {message}", hint)
 
 
-def relocated(message: str, name: str) -> str:
-    """A message about a scenario that was written inside a sweep, without the line, which is not one of the file."""
-    return re.sub(rf"^{re.escape(name)}:\d+", name, message)
+def placed(name: str, text: str, key: str) -> str:
+    """A file and the line of a key in it, where that is one: a group of `[[zip]]` has no name of its own."""
+    several = key.startswith("zip") and "[[zip]]" in text
+    line = None if several or not text else _core.toml_line(text, key)
+    return name if line is None else f"{name}:{line}"
+
+
+def relocated(message: str, spec: Spec) -> str:
+    """A message about a scenario that was written inside a sweep, with the line of the sweep's file if there is one."""
+    within = _within(spec.name)
+    found = re.match(rf"{re.escape(within)}:\d+: (?:`(.+?)`: )?", message)
+    if spec.base.name != within or found is None:
+        return message
+    place = placed(spec.name, spec.text, f"scenario.{found[1]}") if spec.text and found[1] else within
+    key = f"`{found[1]}`: " if found[1] else ""
+    return f"{place}: {key}{message[found.end() :]}"
+
+
+def _within(name: str) -> str:
+    """What messages call the scenario that is a table of a sweep."""
+    return f"{name} [scenario]"
 
 
 def with_changes(spec: Spec, changes: list[str]) -> Spec:

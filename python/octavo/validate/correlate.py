@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError, ValidationError
+from octavo.plain import meant
 from octavo.runs import measures
 from octavo.runs.result import RunResult, vouched
 from octavo.validate import figures
@@ -124,9 +124,7 @@ def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:
     asked, unit = row["measure"].strip(), (row.get("unit") or "").strip()
     name = "time_ps" if asked == "time" else asked
     if name not in measures.NAMES:
-        near = get_close_matches(asked, ["time", *measures.NAMES], 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are time, {', '.join(measures.NAMES)}"
-        raise ValidationError(f"{where}: unknown measure `{asked}`", hint)
+        raise ValidationError(f"{where}: unknown measure `{asked}`", meant(asked, ["time", *measures.NAMES]))
     value = _number(where, row["value"])
     found = _measured(where, path.parent / row["run"].strip(), name)
     if found is None:

@@ -100,7 +100,9 @@ pub fn budget_choice(candidates: Vec<(u64, f64)>, budget: u64) -> (Vec<bool>, f6
 }
 
 fn parsed<T: DeserializeOwned>(text: &str) -> PyResult<T> {
-    let reader = &mut serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(reader)
+    // From a value, whose errors name no place in a text that the caller did not write.
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    serde_path_to_error::deserialize(value)
         .map_err(|error| PyValueError::new_err(format!("`{}`: {}", error.path(), in_words(&error.inner().to_string()))))
 }

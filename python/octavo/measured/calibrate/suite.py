@@ -9,6 +9,7 @@ from octavo.errors import CalibrationError, InterruptedRun
 from octavo.measured.calibrate import made, samples
 from octavo.measured.calibrate.samples import Activity, Samples
 from octavo.measured.calibrate.sidecar import Origin
+from octavo.plain import one_of
 from octavo.runs.execute import Progress
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _wanted(plan: Plan, tasks: Sequence[_Task]) -> set[str]:
     names = [task.name for task in tasks]
     for name in plan.only:
         if name not in names:
-            raise CalibrationError(f"--probe: expected one of {', '.join(names)}, found `{name}`")
+            raise CalibrationError(f"--probe: expected {one_of(name, names)}, found `{name}`")
     return set(plan.only or names)
 
 

@@ -11,6 +11,7 @@ from octavo import api
 from octavo.advice import ask, plan, programs, systems, verify
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
+from octavo.plain import one_of
 from octavo.reproduce.memmap import found, kernels, tables
 from octavo.reproduce.memmap.applications import APPLICATIONS
 from octavo.reproduce.memmap.systems import ADVISED, PLACEMENTS, hints
@@ -76,7 +77,7 @@ class Study:
         """
         unknown = [name for name in self.applications if name not in APPLICATIONS]
         if unknown:
-            raise ScenarioError(f"application `{unknown[0]}`: expected one of {', '.join(APPLICATIONS)}")
+            raise ScenarioError(f"application `{unknown[0]}`: expected {one_of(unknown[0], list(APPLICATIONS))}")
         for one in self.overrides:
             written = one.partition("=")[0].strip()
             for key, option in _OWN.items():

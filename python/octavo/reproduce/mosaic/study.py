@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
+from octavo.plain import one_of
 from octavo.reproduce.mosaic import mixes, systems
 from octavo.runs.comparison import experiment_folder, save_report
 from octavo.runs.execute import Point, execute
@@ -67,7 +68,8 @@ class Study:
         known = [name for name in names("workloads") if name not in NOT_SINGLE]
         for name in self.applications:
             if mixes.workload((name,)) not in known:
-                raise ScenarioError(f"application `{name}`: expected one of {', '.join(map(mixes.labelled, known))}")
+                expected = one_of(name, [mixes.labelled(each) for each in known])
+                raise ScenarioError(f"application `{name}`: expected {expected}")
 
     @cached_property
     def probe(self) -> Scenario:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from difflib import get_close_matches
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
 from octavo.errors import ValidationError
+from octavo.plain import meant
 from octavo.validate import figures
 
 if TYPE_CHECKING:
@@ -101,9 +101,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 def _kind(where: str, text: str) -> str:
     if text not in KINDS:
-        near = get_close_matches(text, KINDS, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(KINDS)}"
-        raise ValidationError(f"{where}: unknown kind of memory `{text}`", hint)
+        raise ValidationError(f"{where}: unknown kind of memory `{text}`", meant(text, KINDS))
     return text
 
 
