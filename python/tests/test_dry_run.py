@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from conftest import SMALL, contents
+
+import octavo
+from octavo import api
+from octavo.runs import trial
+from octavo.runs.execute import Point
 
 FIR = ("-w", "fir", "-s", str(SMALL))
 SWEEP = """\
@@ -54,6 +60,28 @@ def test_a_sweep_is_tried_in_a_few_points(cli, tmp_path):
     assert found["runs"] == 20
     assert 1 <= found["tried"] <= 8
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+def tried(share, disk, peak=200):
+    return trial._Tried(share, 3.0, 100, peak, disk, 1000, 40)
+
+
+def test_a_run_of_which_a_trial_does_nothing_is_known_by_smaller_ones(monkeypatch):
+    """Scales of 1/16 and a fourth of that: the first tells nothing, either."""
+    answers = {1.0: tried(0.0, None), 1 / 16: tried(0.5, None), 1 / 64: tried(1.0, 7)}
+    monkeypatch.setattr(trial, "_in_a_process", lambda _, scenario, *__: answers[scenario.values["workload"]["scale"]])
+    point = Point("fir", api.scenario(workload="fir", placement="grit"), Path("nowhere"))
+    found = trial._tried(point, 3.0, None)
+    assert found.seconds_in_all() == pytest.approx(3.0 * 64)
+    assert found.disk_bytes == 7 * 64
+    assert found.memory() == (200, 1100), "at most the estimate, and the process around it"
+    answers[1.0] = None  # Its graph is still being built.
+    found = trial._tried(point, 3.0, None)
+    assert found.seconds_in_all() == pytest.approx(3.0 * 64)
+    assert found.needed_bytes == 40 + 960 * 64
+    answers.update({1 / 16: None, 1 / 64: None, 1 / 256: None, 1 / 4096: None, 1 / 65536: None})
+    with pytest.raises(octavo.SimulationError, match="fir: nothing happened in 21 s of a trial"):
+        trial._tried(point, 3.0, None)
 
 
 def test_what_would_be_refused_is_refused(cli, tmp_path):

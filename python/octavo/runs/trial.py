@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import octavo._core as _core
 from octavo.errors import ScenarioError, SimulationError
@@ -31,8 +31,12 @@ TRIAL_SECONDS = 3.0
 """Wall time after which a trial is cut off; chosen."""
 MOST_TRIALS = 8
 """Runs that are tried, evenly spread over all; chosen."""
-_PATIENCE = 20.0
+_PATIENCE = 7.0
 """Trials that have not even begun after this many times their limit are given up; chosen."""
+_FEWER = 1 / 16
+"""Size of a smaller run, if the whole one tells nothing; chosen."""
+_MOST_SMALLER = 4
+"""Smaller runs that are tried of a run at most; chosen."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,29 @@ class _Tried:
     peak_bytes: int
     disk_bytes: int | None
     needed_bytes: int
+    table_bytes: int
+    """Those among them for the tables of the node, which are the same for smaller runs."""
 
     def seconds_in_all(self) -> float | None:
         return self.seconds / self.share if self.share > 0 else None
 
     def memory(self) -> tuple[int, int]:
-        grown = (self.peak_bytes - self.base_bytes) / self.share if self.share > 0 else 0.0
-        return self.peak_bytes, max(self.peak_bytes, self.base_bytes + int(grown))
+        """At least the peak; at most as much as if it grew to the end, which the estimate limits."""
+        grown = (self.peak_bytes - self.base_bytes) / self.share if self.share > 0 else self.needed_bytes
+        return self.peak_bytes, max(self.peak_bytes, self.base_bytes + int(min(grown, self.needed_bytes)))
+
+    def grown(self, scale: float) -> _Tried:
+        """What a run would take of which this one is so small a part."""
+        disk = None if self.disk_bytes is None else int(self.disk_bytes / scale)
+        needed = self.table_bytes + int((self.needed_bytes - self.table_bytes) / scale)
+        return replace(self, share=self.share * scale, disk_bytes=disk, needed_bytes=needed)
+
+    def completed(self, other: _Tried) -> _Tried:
+        """The same, with what only a smaller run could tell."""
+        whole = other.seconds_in_all()
+        if self.share or whole is None:
+            return replace(self, disk_bytes=other.disk_bytes)
+        return replace(self, share=self.seconds / max(whole, 2 * self.seconds), disk_bytes=other.disk_bytes)
 
 
 def estimate(points: Sequence[Point], *, workers: int, force: bool, limit: float = TRIAL_SECONDS) -> Estimate:
@@ -121,19 +141,42 @@ def _existing(path: Path) -> Path:
 
 def _tried(point: Point, limit: float, most: int | None) -> _Tried:
     found = _in_a_process(point.label, point.scenario, limit, most)
-    if found.disk_bytes is not None or found.share == 0:
+    if found is not None and found.disk_bytes is not None:
         return found
-    scale = point.scenario.values.get("workload", {}).get("scale")
-    try:  # A smaller run, which gets to its end, says how much results of it take.
-        smaller = Recipe(point.scenario.toml, point.label, (f"workload.scale={scale * found.share / 2}",)).resolve()
-        part = _in_a_process(point.label, smaller, limit, most)
-    except (ScenarioError, SimulationError, TypeError):
-        return found
-    disk = None if part.disk_bytes is None else int(part.disk_bytes * 2 / found.share)
-    return _Tried(found.share, found.seconds, found.base_bytes, found.peak_bytes, disk, found.needed_bytes)
+    part, scale = _smaller(point, 0.0 if found is None else found.share, limit, most)
+    if found is None and part is None:
+        raise SimulationError(f"{point.label}: nothing happened in {limit * _PATIENCE:.0f} s of a trial")
+    if part is None:
+        return found  # type: ignore[return-value]  # one of the two is there
+    return part.grown(scale) if found is None else found.completed(part.grown(scale))
 
 
-def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None) -> _Tried:
+def _smaller(point: Point, share: float, limit: float, most: int | None) -> tuple[_Tried | None, float]:
+    """The largest smaller run that was tried and got to its end, or as far as any did, and how much smaller it is."""
+    scale, best = 1.0, cast("tuple[_Tried | None, float]", (None, 1.0))
+    for _ in range(_MOST_SMALLER):
+        scale *= share / 2 if share else _FEWER
+        part = _at_scale(point, scale, limit, most)
+        share = 0.0 if part is None else part.share
+        best = best if part is None else (part, scale)
+        if share == 1:
+            break
+    return best
+
+
+def _at_scale(point: Point, scale: float, limit: float, most: int | None) -> _Tried | None:
+    whole = point.scenario.values.get("workload", {}).get("scale")
+    if whole is None:
+        return None
+    try:
+        smaller = Recipe(point.scenario.toml, point.label, (f"workload.scale={whole * scale}",)).resolve()
+        return _in_a_process(point.label, smaller, limit, most)
+    except (ScenarioError, SimulationError):
+        return None
+
+
+def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None) -> _Tried | None:
+    """The trial of a run; nothing if it did not even begin, as where a large graph is built."""
     order = json.dumps({"scenario": scenario.toml, "limit": limit, "memory_limit": most})
     command = [sys.executable, "-m", "octavo.runs.trial"]
     try:
@@ -141,7 +184,7 @@ def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None
             command, input=order, capture_output=True, text=True, check=False, timeout=limit * _PATIENCE
         )
     except subprocess.TimeoutExpired:
-        raise SimulationError(f"{label}: nothing happened in {limit * _PATIENCE:.0f} s of a trial") from None
+        return None
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise SimulationError(f"{label}: its trial ended with status {done.returncode}: {said}")
@@ -165,9 +208,9 @@ def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:
         share = reached
         return time.monotonic() - began < limit
 
-    disk, needed = None, 0
+    disk, needed = None, (0, 0, 0, 0)
     try:
-        needed = sum(_core.memory_needed(toml))
+        needed = _core.memory_needed(toml)
         summary, tables = _core.run(toml, report, None, most)
         share = 1.0
     except _core.Interrupted:
@@ -183,7 +226,8 @@ def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:
         "base_bytes": base,
         "peak_bytes": peak,
         "disk_bytes": disk,
-        "needed_bytes": needed,
+        "needed_bytes": sum(needed),
+        "table_bytes": needed[0],
     }
 
 
