@@ -1,11 +1,13 @@
 //! Every plan of a few programs is refused after every step, and after every page of every step.
 
 use octavo_manager::{
-    Access, Advice, EVICTIONS, Fault, HOST, Kind, MemoryConfig, PLACEMENTS, PageId, ProcessorId, ProcessorMask, Step,
-    Topology,
+    Access, Advice, EVICTIONS, Event, Fault, HOST, Kind, MemoryConfig, MemoryId, PLACEMENTS, PageId, PageRun, Prefix,
+    ProcessorId, ProcessorMask, Refusal, Step, Topology, Why,
 };
 use octavo_registry::Choice;
+use octavo_units::Time;
 
+use crate::common::{Node, choice, fault, placement};
 use crate::harness::Harness;
 
 /// Pages of the first allocation and of both.
@@ -132,4 +134,25 @@ fn plans_for_memory_of_every_kind_and_advice_can_be_refused_at_every_page() {
     for second in second {
         refuse_everywhere(&config("on-touch", "none", "lru-page"), second);
     }
+}
+
+/// A block that leaves takes no note of a page that takes up no room. When the page does so again, because its plan is
+/// refused, it is the next to leave.
+#[test]
+fn a_page_that_was_not_to_be_everywhere_after_all_can_leave() {
+    let config = MemoryConfig { eviction: choice("lru-block", "{}"), ..placement("ideal", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![2, 2]));
+    let fetch = |page| Event::Prefetch { pages: PageRun::one(PageId(page)), to: MemoryId::gpu(0) };
+    [5, 6].into_iter().for_each(|page| drop(node.event(fetch(page))));
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault(1, 5, Access::Write)]), &mut plans);
+    node.event(fetch(600));
+    let plan = plans.remove(0);
+    node.manager.fail(Time::ZERO, &plan, Refusal { done: Prefix::NONE, why: Why::Again }, &mut plans);
+    plans.iter().for_each(|plan| node.manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+    node.event(fetch(1100));
+    assert_eq!(
+        [5, 6, 600, 1100].map(|page| node.manager.page(PageId(page)).owner.on_host()),
+        [true, true, false, false]
+    );
 }
