@@ -68,3 +68,22 @@ impl SpaceConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_is_common_that_says_nothing_of_its_own() {
+        let said = || Some(Choice::named("none"));
+        let common = || SpaceConfig { name: "job".to_owned(), ..SpaceConfig::default() };
+        assert!(common().is_common());
+        for own in [
+            SpaceConfig { placement: said(), ..common() },
+            SpaceConfig { prefetch: said(), ..common() },
+            SpaceConfig { eviction: said(), ..common() },
+        ] {
+            assert!(!own.is_common(), "{own:?}");
+        }
+    }
+}

@@ -107,3 +107,27 @@ impl SystemConfig {
 fn below(error: ConfigError) -> ConfigError {
     ConfigError { key: format!("system.{}", error.key), ..error }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry(page: u64) -> Geometry {
+        Geometry { gpus: 1, page_size: Bytes(page) }
+    }
+
+    #[test]
+    fn huge_pages_need_pages_of_4_kib() {
+        let fits = |huge: Huge, page| huge.check(&geometry(page)).is_ok();
+        assert_eq!([4 << 10, 64 << 10].map(|page| fits(Huge::Never, page)), [true, true]);
+        assert_eq!([4 << 10, 64 << 10].map(|page| fits(Huge::Always, page)), [true, false]);
+    }
+
+    #[test]
+    fn what_is_refused_is_named_with_its_table() {
+        let unknown = || Choice::named("unknown");
+        let refused = |system: SystemConfig| system.resolve(&geometry(4 << 10)).unwrap_err().key;
+        assert_eq!(refused(SystemConfig { placement: unknown(), ..SystemConfig::default() }), "system.placement.name");
+        assert_eq!(refused(SystemConfig { prefetch: unknown(), ..SystemConfig::default() }), "system.prefetch.name");
+    }
+}

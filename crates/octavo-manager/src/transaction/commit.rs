@@ -133,3 +133,21 @@ fn wake(faults: &[Fault], steps: &mut Vec<Step>) {
         steps.push(Step::Wake { processor: run[0].processor, pages });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::{Access, PageId, ProcessorId};
+
+    #[test]
+    fn neighbours_wake_together_if_they_are_of_one_processor() {
+        let fault = |gpu, page| Fault { processor: ProcessorId::gpu(gpu), page: PageId(page), access: Access::Write };
+        let mut steps = Vec::new();
+        wake(&[fault(0, 3), fault(0, 4), fault(1, 5), fault(1, 7)], &mut steps);
+        let woken = |gpu, first, count| Step::Wake {
+            processor: ProcessorId::gpu(gpu),
+            pages: PageRun { first: PageId(first), count },
+        };
+        assert_eq!(steps, [woken(0, 3, 2), woken(1, 5, 1), woken(1, 7, 1)]);
+    }
+}

@@ -131,3 +131,19 @@ impl Flights {
         slots.map(|slot| (slot, &self.slots[slot as usize]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_used_again_once_its_plan_has_ended() {
+        let mut flights = Flights::default();
+        let [(first, flight), (second, _)] = [flights.open(), flights.open()];
+        let plan = flights.launch(first, flight);
+        let (slot, flight) = flights.take(plan);
+        flights.close(slot, flight);
+        assert_eq!((slot, flights.open().0), (first, first));
+        assert_ne!(first, second, "that of an unfinished plan is not");
+    }
+}

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::contract::ids::HOST_MEMORY;
     use crate::contract::masks::ProcessorMask;
-    use crate::contract::plan::Permission;
+    use crate::contract::plan::{Cause, Compaction, Permission};
 
     fn at(owner: MemoryId, mode: Mode) -> PageState {
         let (mapped, writable) = (ProcessorMask::EMPTY, ProcessorMask::EMPTY);
@@ -177,5 +177,27 @@ mod tests {
             kept.decree(planned);
             assert_eq!(kept.now.mode, mode, "{before:?} to {planned:?}, now {now:?}");
         }
+    }
+
+    #[test]
+    fn what_was_done_to_blocks_and_frames_is_remembered() {
+        let mut kept = Kept { pages: BTreeMap::new(), coalesced: Vec::new(), compacted: false };
+        let (processor, block) = (ProcessorId::gpu(0), PageRun { first: PageId(4), count: 4 });
+        kept.redo(&Step::Coalesce { processor, block });
+        assert_eq!((kept.coalesced.as_slice(), kept.compacted), (&[(processor, block)][..], false));
+        kept.redo(&Step::Compact { processor, pages: 1, model: Compaction::Ideal });
+        assert!(kept.compacted);
+    }
+
+    #[test]
+    fn a_page_that_was_copied_has_yet_to_leave_its_source_unless_it_stays_there() {
+        let (gpu, pages) = (MemoryId::gpu(0), PageRun::one(PageId(3)));
+        let owed = |cause| {
+            let state = at(HOST_MEMORY, Mode::Plain);
+            let mut kept = KeptPage { before: state, now: state, owed: None };
+            kept.redo(&Step::Copy { pages, from: HOST_MEMORY, to: gpu, cause });
+            kept.owed
+        };
+        assert_eq!([Cause::Migration, Cause::Duplication].map(owed), [Some(HOST_MEMORY), None]);
     }
 }

@@ -5,7 +5,7 @@ use octavo_manager::{
     Allocation, Event, Fragmentation, Kind, Manager, MemoryConfig, PageId, PageRun, ProcessorId, SystemConfig,
     SystemTable, Topology,
 };
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 const GPU: ProcessorId = ProcessorId(1);
 
@@ -66,6 +66,16 @@ fn a_full_memory_has_large_pages_like_an_empty_one() {
     let statistics = node.manager.statistics();
     assert_eq!((statistics.coalesced, statistics.splintered), (7, 5));
     assert!(node.manager.frames_held(GPU.memory()) <= 64);
+}
+
+#[test]
+fn a_page_that_takes_the_room_of_its_victims_needs_no_more() {
+    let mut node = node(Kind::Managed, 160, 64);
+    touch(&mut node, 0..64);
+    let mut plans = Vec::new();
+    let write = crate::common::fault(0, 64, octavo_manager::Access::Write);
+    node.manager.handle(Time::ZERO, Event::Faults(&[write]), &mut plans);
+    assert_eq!((plans.len(), node.manager.frames_held(GPU.memory())), (1, 64), "until the plan is done");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
-    Access, Event, FastLinks, HOST, HOST_MEMORY, Manager, MemoryConfig, MemoryId, MemoryMask, PageId, PageRun, Topology,
+    Access, Allocation, Event, FastLinks, HOST, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, PageId,
+    PageRun, Topology,
 };
 use octavo_units::Time;
 
@@ -22,8 +23,11 @@ impl Fight {
     }
 
     fn on(topology: &Topology, options: &str) -> Self {
-        let config = MemoryConfig { guard: choice("stock-driver", options), ..MemoryConfig::default() };
-        let mut manager = Manager::new(&config, topology).unwrap();
+        Self::of(&MemoryConfig { guard: choice("stock-driver", options), ..MemoryConfig::default() }, topology)
+    }
+
+    fn of(config: &MemoryConfig, topology: &Topology) -> Self {
+        let mut manager = Manager::new(config, topology).unwrap();
         let run = PageRun { first: PageId(0), count: 1024 };
         manager.handle(Time::ZERO, Event::Allocate(run.into()), &mut Vec::new());
         Self { manager, woken: Vec::new() }
@@ -192,6 +196,33 @@ fn what_the_program_says_goes_before_what_is_known() {
     assert_eq!(fight.owner(), GPU[1]);
     assert_eq!(fight.store(500, 0), GPU[0]);
     assert_eq!(fight.count("pinned_pages"), 0);
+}
+
+/// The prefetcher brings the 64 KiB around faults once twenty pages of their block have come in a row.
+#[test]
+fn a_page_that_is_pinned_does_not_come_along() {
+    let (guard, prefetch) = (choice("stock-driver", "{}"), choice("tree", r#"{"min_faults": 20}"#));
+    let config = MemoryConfig { guard, prefetch, ..MemoryConfig::default() };
+    let mut fight = Fight::of(&config, &Topology::unlimited(2));
+    five_moves(&mut fight);
+    fight.store(500, 1);
+    assert_eq!((fight.count("pinned_pages"), fight.owner()), (1, GPU[0]));
+    let faults: Vec<_> = (8..30).map(|page| fault(1, page, Access::Write)).collect();
+    fight.event(600, Event::Faults(&faults));
+    let owners = [2, PAGE.0, 4].map(|page| fight.manager.page(PageId(page)).owner);
+    assert_eq!(owners, [GPU[1], GPU[0], GPU[1]]);
+}
+
+#[test]
+fn nobody_fights_over_memory_of_the_operating_system() {
+    let mut fight = Fight::new("{}");
+    let run = PageRun { first: PageId(2048), count: 8 };
+    fight.event(0, Event::Allocate(Allocation { kind: Kind::System, ..run.into() }));
+    for (number, at) in [0, 100, 200, 300, 400, 500].into_iter().enumerate() {
+        fight.event(at, Event::Faults(&[fault(number % 2, 2051, Access::Write)]));
+        assert_eq!(fight.manager.page(PageId(2051)).owner, GPU[number % 2]);
+    }
+    assert_eq!(fight.count("thrashing_pages"), 0);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::common::{Node, choice, fault, placement};
 use octavo_manager::{
-    Access, Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, Prefix, ProcessorId, Refusal,
-    SpaceId, Topology, Why,
+    Access, Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, Plan, Prefix, ProcessorId,
+    Refusal, SpaceId, Topology, Why,
 };
 use octavo_units::{Bytes, Time};
 
@@ -65,6 +65,96 @@ fn a_page_that_leaves_splinters_its_large_page_first() {
     assert_eq!(coalesced(&node, 4..8), [false; 4]);
     assert_eq!(node.write(0, 6).last().unwrap(), "wake gpu0 6");
     assert_eq!(coalesced(&node, 4..8), [true; 4], "once it is back, in its own place");
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.coalesced, statistics.splintered), (2, 1));
+}
+
+/// A GPU writes a page; the plans, which are not carried out yet.
+fn begin(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    let write = crate::common::fault(gpu, page, octavo_manager::Access::Write);
+    manager.handle(Time::ZERO, Event::Faults(&[write]), &mut plans);
+    plans
+}
+
+/// A plan is carried out; the steps of those that it makes possible.
+fn end(manager: &mut Manager, plan: &Plan) -> Vec<String> {
+    let mut plans = Vec::new();
+    manager.complete(Time::ZERO, plan.id, &mut plans);
+    plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect()
+}
+
+#[test]
+fn a_block_becomes_a_large_page_when_all_of_its_pages_have_come() {
+    let mut manager = node(&mosaic("on-touch", ""), &[64]).manager;
+    let plans: Vec<Plan> = (4..8).flat_map(|page| begin(&mut manager, 0, page)).collect();
+    let steps: Vec<String> = plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect();
+    assert!(plans.len() == 4 && !steps.contains(&"coalesce gpu0 4x4".to_owned()), "{steps:?}");
+    let ends = plans.iter().map(|plan| end(&mut manager, plan)).collect::<Vec<_>>();
+    assert_eq!(ends, [vec![], vec![], vec![], vec!["coalesce gpu0 4x4".to_owned()]]);
+}
+
+#[test]
+fn a_page_waits_until_its_block_has_become_a_large_page() {
+    let mut node = node(&mosaic("on-touch", ""), &[64, 64]);
+    fill(&mut node, 4..7);
+    let last = begin(&mut node.manager, 0, 7).pop().unwrap();
+    assert_eq!(crate::common::show(&last.steps[3]), "coalesce gpu0 4x4");
+    assert!(begin(&mut node.manager, 1, 4).is_empty());
+    assert_eq!(end(&mut node.manager, &last)[..2], ["splinter gpu0 4x4", "drain gpu0 4"]);
+}
+
+#[test]
+fn a_store_to_a_page_of_a_read_only_large_page_splinters_it() {
+    let mut node = node(&mosaic("duplication", ""), &[64, 4]);
+    fill(&mut node, 4..8);
+    // The other GPU reads the block too, and loses its replicas to other pages.
+    (4..8).chain(100..104).for_each(|page| drop(node.read(1, page)));
+    assert_eq!(coalesced(&node, 4..8), [true; 4]);
+    assert_eq!(node.write(0, 5)[..2], ["splinter gpu0 4x4", "map gpu0 5 -> gpu0 rw"]);
+    assert_eq!(coalesced(&node, 4..8), [false; 4]);
+}
+
+#[test]
+fn a_page_that_is_to_be_everywhere_leaves_its_large_page() {
+    let mut node = node(&mosaic("ideal", ""), &[64, 64]);
+    node.event(Event::Prefetch { pages: run(4, 4), to: GPU.memory() });
+    assert_eq!(coalesced(&node, 4..8), [true; 4]);
+    assert_eq!(node.write(1, 5)[0], "splinter gpu0 4x4");
+    assert_eq!((coalesced(&node, 4..8), frames(&node, 5..6)), (vec![false; 4], vec![None]));
+}
+
+#[test]
+fn a_host_with_a_limit_has_no_numbered_frames() {
+    let mut topology = Topology::of(vec![8]);
+    topology.memories[0].capacity_pages = 3000;
+    let mut node = Node::with(&mosaic("on-touch", ""), &topology);
+    fill(&mut node, 0..9);
+    let held = [octavo_manager::HOST_MEMORY, GPU.memory()].map(|memory| node.manager.frames_held(memory));
+    assert_eq!(held, [2048 - 8, 8]);
+}
+
+#[test]
+fn a_memory_that_has_shrunk_takes_no_more_frames_though_it_has_some() {
+    let mut node = node(&mosaic("on-touch", ""), &[8]);
+    node.event(Event::Capacity { memory: GPU.memory(), pages: 6 });
+    fill(&mut node, 0..6);
+    assert_eq!(node.write(0, 8)[1], "drain gpu0 0");
+    assert_eq!(frames(&node, 8..9), [Some(0)], "its victim's, and not one of the last two");
+}
+
+#[test]
+fn a_plan_takes_free_frames_beside_those_that_its_victims_leave() {
+    let config =
+        MemoryConfig { eviction: choice("lru-block", "{}"), prefetch: choice("tree", "{}"), ..mosaic("on-touch", "") };
+    let mut node = node(&config, &[18]);
+    node.write(0, 0);
+    assert_eq!(node.manager.frames_held(GPU.memory()), 16);
+    // The page has room, and one of the fifteen that come along. For the others, all sixteen of the first block leave.
+    let plans = begin(&mut node.manager, 0, 512);
+    assert_eq!((plans.len(), node.manager.frames_held(GPU.memory())), (1, 18));
+    end(&mut node.manager, &plans[0]);
+    assert_eq!(node.manager.frames_held(GPU.memory()), 16);
 }
 
 /// Nobody knows yet whether the first splinter is done before the second plan.
@@ -188,6 +278,15 @@ fn a_block_that_loses_no_page_after_all_is_a_large_page_again() {
         node.manager.complete(Time::ZERO, plan.id, &mut plans);
     }
     assert_eq!(coalesced(&node, 4..8), [true; 4]);
+}
+
+#[test]
+fn a_freed_large_page_is_splintered() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    fill(&mut node, 0..8);
+    assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
+    assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 1);
+    assert_eq!(node.manager.statistics().splintered, 1);
 }
 
 #[test]
@@ -316,6 +415,31 @@ fn no_fault_waits_for_a_large_frame_beside_a_free_list() {
     assert_eq!(node.write(0, 0)[0], "copy 0 host gpu0 migration");
     let statistics = node.manager.statistics();
     assert_eq!((statistics.compactions, statistics.faults_on_compaction), (0, 0));
+}
+
+#[test]
+fn a_page_that_finds_room_beside_its_like_needs_no_large_frame() {
+    let mut node = node(&fragmented(r#", "compaction": "bulk-copy""#), &[16]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(run(0, 3).into()));
+    fill(&mut node, 0..3);
+    assert_eq!(node.manager.statistics().compactions, 1, "for the first of them");
+}
+
+#[test]
+fn a_page_that_may_take_no_free_frame_waits_for_the_compaction_under_way() {
+    let mut node = node(&fragmented(r#", "compaction": "bulk-copy""#), &[16]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(run(0, 3).into()));
+    node.event(Event::Allocate(run(8, 4).into()));
+    fill(&mut node, 0..2);
+    let compaction = begin(&mut node.manager, 0, 8).pop().unwrap();
+    assert_eq!(crate::common::show(&compaction.steps[0]), "compact gpu0 2 BulkCopy");
+    // Two pages, and two frames that foreign data is on its way to; eight frames hold such data.
+    assert_eq!(node.manager.frames_held(GPU.memory()), 4);
+    node.event(Event::Capacity { memory: GPU.memory(), pages: 12 });
+    assert!(begin(&mut node.manager, 0, 2).is_empty());
+    assert_eq!(end(&mut node.manager, &compaction).iter().filter(|step| step.starts_with("wake")).count(), 2);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::common::{Node, choice};
 use octavo_manager::{
-    Access, Allocation, CounterNotification, Event, Fault, HOST, Kind, Manager, MemoryConfig, MemoryId, MemorySpec,
-    NumaConfig, NumaPolicy, PageId, PageRun, ProcessorId, SystemConfig, SystemTable, Topology,
+    Access, Allocation, CounterNotification, Event, Fault, HOST, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId,
+    MemorySpec, NumaConfig, NumaPolicy, PageId, PageRun, ProcessorId, SystemConfig, SystemTable, Topology,
 };
 use octavo_units::Bytes;
 
@@ -137,6 +137,41 @@ fn hosts_of_several_memories_have_policies_without_coherence() {
     assert_eq!(places(NumaPolicy::Local, &[]), "host host host");
     assert_eq!(places(NumaPolicy::Preferred, &["host1"]), "host1 host1 host");
     assert_eq!(places(NumaPolicy::Interleave, &["host1", "host"]), "host host1 host");
+}
+
+#[test]
+fn what_comes_back_passes_over_a_full_node_to_the_next_of_its_policy() {
+    let config = memory(NumaPolicy::Preferred, &["host1", "host2"], "on-touch");
+    let mut node = node(&config, &with_hosts(Topology::of(vec![9]), &[90, 1, 90]));
+    let faults = (3072..3074).flat_map(|page| [(HOST, page), (GPU, page), (HOST, page)]);
+    faults.for_each(|(processor, page)| _ = touch(&mut node, processor, page));
+    let owners = [3072, 3073].map(|page| node.manager.page(PageId(page)).owner);
+    assert_eq!(owners, [MemoryId::host(1), MemoryId::host(2)], "and not to the nearest");
+}
+
+#[test]
+fn a_turn_of_a_gpu_keeps_no_page_from_the_host() {
+    let config = memory(NumaPolicy::Interleave, &["host", "gpu0"], "coherent");
+    let mut node = node(&config, &coherent(9, &[90]));
+    touch(&mut node, GPU, 3073);
+    assert_eq!(node.manager.page(PageId(3073)).owner, GPU.memory());
+    node.event(Event::Prefetch { pages: PageRun::one(PageId(3073)), to: HOST_MEMORY });
+    assert_eq!(node.manager.page(PageId(3073)).owner, HOST_MEMORY);
+}
+
+#[test]
+fn a_policy_says_nothing_about_managed_memory() {
+    let config = memory(NumaPolicy::Preferred, &["host1"], "coherent");
+    let mut node = node(&config, &coherent(9, &[90, 90]));
+    node.write(0, 5);
+    touch(&mut node, HOST, 5);
+    assert_eq!(node.manager.page(PageId(5)).owner, HOST_MEMORY);
+    let counting = MemoryConfig { placement: choice("access-counter", "{}"), ..config };
+    let mut node = self::node(&counting, &coherent(9, &[90, 90]));
+    node.write(0, 5);
+    assert_eq!(node.manager.page(PageId(5)).owner, HOST_MEMORY, "mapped where it is");
+    node.event(Event::Counter(CounterNotification { processor: GPU, page: PageId(5) }));
+    assert_eq!(node.manager.page(PageId(5)).owner, GPU.memory());
 }
 
 #[test]

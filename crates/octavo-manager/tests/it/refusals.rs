@@ -7,7 +7,7 @@ use octavo_manager::{
 use octavo_registry::Choice;
 use octavo_units::Time;
 
-use crate::common::{Node, fault, placement, show};
+use crate::common::{Node, choice, fault, placement, show};
 use crate::harness::Harness;
 
 /// Pages of the first allocation and of both.
@@ -200,4 +200,25 @@ fn device_memory_is_mapped_beside_a_managed_page_that_is_not() {
     let lays_out = ["map gpu0+gpu1 2048 -> gpu0 rw", "populate 2049 gpu0 as it is", "map gpu0+gpu1 2049 -> gpu0 rw"];
     assert_eq!(lines(&plans), [evicts, lays_out].concat());
     assert_eq!(lines(&refuse(&mut node, &plans[0], (0, 0), Why::Again)), [evicts, lays_out].concat());
+}
+
+/// A block that leaves takes no note of a page that takes up no room. When the page does so again, because its plan is
+/// refused, it is the next to leave.
+#[test]
+fn a_page_that_was_not_to_be_everywhere_after_all_can_leave() {
+    let config = MemoryConfig { eviction: choice("lru-block", "{}"), ..placement("ideal", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![2, 2]));
+    let fetch = |page| Event::Prefetch { pages: PageRun::one(PageId(page)), to: MemoryId::gpu(0) };
+    [5, 6].into_iter().for_each(|page| drop(node.event(fetch(page))));
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault(1, 5, Access::Write)]), &mut plans);
+    node.event(fetch(600));
+    let plan = plans.remove(0);
+    node.manager.fail(Time::ZERO, &plan, Refusal { done: Prefix::NONE, why: Why::Again }, &mut plans);
+    plans.iter().for_each(|plan| node.manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+    node.event(fetch(1100));
+    assert_eq!(
+        [5, 6, 600, 1100].map(|page| node.manager.page(PageId(page)).owner.on_host()),
+        [true, true, false, false]
+    );
 }

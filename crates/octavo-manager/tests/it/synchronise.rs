@@ -80,6 +80,14 @@ fn a_replica_that_comes_again_counts() {
     assert_eq!(node.manager.statistics().thrashed, 1);
 }
 
+#[test]
+fn a_page_that_comes_again_counts() {
+    let mut node = node(Synchronisation::Stay, 1);
+    [1, 2, 1, 2].into_iter().for_each(|page| drop(node.write(0, page)));
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.evictions_written, statistics.thrashed), (3, 2));
+}
+
 proptest! {
     /// Against what the plans say: pages that an eviction copied to the host, and that are copied to the GPU again.
     #[test]

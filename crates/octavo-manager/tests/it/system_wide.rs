@@ -94,6 +94,22 @@ fn managed_pages_are_not_evicted_for_it() {
 }
 
 #[test]
+fn it_is_not_evicted_either_after_a_refused_plan_that_was_to_take_it_away() {
+    let mut node = node(&Topology::of(vec![2]).coherent());
+    touch(&mut node, ProcessorId::gpu(0), 3072);
+    node.write(0, 0);
+    let mut plans = Vec::new();
+    let wish = Event::Prefetch { pages: PageRun::one(PageId(3072)), to: HOST_MEMORY };
+    node.manager.handle(Time::ZERO, wish, &mut plans);
+    let refusal = Refusal { done: Prefix::NONE, why: Why::Again };
+    let plan = plans.remove(0);
+    node.manager.fail(Time::ZERO, &plan, refusal, &mut plans);
+    plans.iter().for_each(|plan| node.manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+    node.write(0, 1);
+    assert_eq!([3072, 0, 1].map(|page| owner(&node, page).on_host()), [false, true, false]);
+}
+
+#[test]
 fn memory_of_gpus_that_is_no_node_of_the_operating_system_takes_none() {
     let topology = Topology { system: SystemTable::Shared { on_gpus: false }, ..Topology::unlimited(1) };
     let mut node = node(&topology);

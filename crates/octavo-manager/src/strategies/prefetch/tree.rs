@@ -240,4 +240,19 @@ mod tests {
     fn without_big_pages_a_lone_fault_brings_nothing() {
         assert_eq!(fetched(&Region::new(0, 512, None), 100), [100]);
     }
+
+    #[test]
+    fn a_subtree_comes_from_more_than_its_threshold_on() {
+        let region = Region::new(0, 64, Some(16));
+        let mut faulted = BlockMap::EMPTY;
+        faulted.insert(3);
+        // Its 64 KiB are there, which is half of the subtree above.
+        let brought = |threshold| region.prefetch(&faulted, &faulted, threshold).count(0, BLOCK);
+        assert_eq!([50, 49].map(brought), [15, 31]);
+    }
+
+    #[test]
+    fn a_node_that_begins_where_the_region_begins_loses_nothing() {
+        assert_eq!(fetched(&Region::new(8, 64, Some(16)), 8), (8..16).collect::<Vec<_>>());
+    }
 }

@@ -106,4 +106,9 @@ mod tests {
     fn what_fills_a_node_counts_for_the_node_above() {
         assert_eq!(brought(8, 0b0001_0111), 0b1110_1000);
     }
+
+    #[test]
+    fn a_node_in_the_middle_is_filled_where_it_is() {
+        assert_eq!(brought(8, 0b0111_0000), 0b1000_0000);
+    }
 }

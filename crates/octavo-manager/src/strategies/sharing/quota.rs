@@ -126,3 +126,61 @@ impl<'a> Shares<'a> {
         (f64::from(self.room) * share / self.promised) as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_registry::Choice;
+    use octavo_units::Bytes;
+
+    use super::super::SHARINGS;
+    use super::*;
+    use crate::contract::event::Allocation;
+    use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
+    use crate::contract::masks::ProcessorMask;
+    use crate::contract::topology::Topology;
+    use crate::memories::frames::Frames;
+    use crate::pages::tenants::Tenants;
+
+    /// What two jobs, which run on these GPUs, are guaranteed of 20 pages of the first less four that cannot leave.
+    fn guaranteed(said: &[(&str, f64)], gpus: [usize; 2]) -> [u32; 2] {
+        let mut tenants = Tenants::default();
+        for (space, gpu) in [SpaceId(0), SpaceId(1)].into_iter().zip(gpus) {
+            let run = PageRun { first: PageId(u32::from(space.0) * 8), count: 8 };
+            tenants.set_name(space, ["one", "two"][usize::from(space.0)]);
+            let gpus = ProcessorMask::only(ProcessorId::gpu(gpu));
+            tenants.allocated(&Allocation { space, gpus, ..run.into() }, ProcessorMask::all_gpus(2));
+        }
+        let (memory, frames) = (MemoryId::gpu(0), Frames::new(&Topology::of(vec![20, 20])));
+        let shortage =
+            Shortage { memory, wanted: 1, asking: None, awaiting: 3, staying: 1, tenants: &tenants, frames: &frames };
+        let said = said.iter().map(|&(name, share)| (name.to_owned(), share)).collect();
+        let shares = Shares::of(&said, &shortage);
+        [0, 1].map(|space| shares.guaranteed(SpaceId(space), &shortage))
+    }
+
+    #[test]
+    fn what_cannot_leave_is_shared_by_nobody() {
+        assert_eq!(guaranteed(&[], [0, 0]), [8, 8]);
+    }
+
+    #[test]
+    fn shares_of_more_than_there_is_are_cut_alike() {
+        assert_eq!(guaranteed(&[("one", 0.8), ("two", 0.8)], [0, 0]), [8, 8]);
+    }
+
+    #[test]
+    fn a_guest_is_guaranteed_nothing() {
+        assert_eq!(guaranteed(&[], [1, 0]), [0, 16]);
+        assert_eq!(guaranteed(&[("one", 0.5)], [1, 0]), [0, 16]);
+    }
+
+    #[test]
+    fn a_share_is_more_than_nothing_and_at_most_all() {
+        let refused = |share: f64| {
+            let options = serde_json::json!({ "shares": { "one": share } }).as_object().unwrap().clone();
+            let choice = Choice { name: "quota".to_owned(), options };
+            SHARINGS.build(&choice, &Geometry { gpus: 1, page_size: Bytes(4 << 10) }).is_err()
+        };
+        assert_eq!([0.0, 0.1, 1.0, 1.1].map(refused), [true, false, false, true]);
+    }
+}

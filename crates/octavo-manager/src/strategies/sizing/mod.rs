@@ -50,3 +50,31 @@ pub trait PageSizing: Send {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_registry::{Choice, OptionError};
+
+    use super::*;
+
+    fn coalescing(name: &str, options: &str, page: u64) -> Result<Option<Coalescing>, OptionError> {
+        let choice = Choice { name: name.to_owned(), options: serde_json::from_str(options).unwrap() };
+        SIZINGS.build(&choice, &Geometry { gpus: 1, page_size: Bytes(page) }).map(|sizing| sizing.coalescing())
+    }
+
+    #[test]
+    fn a_large_page_may_need_all_of_its_pages_and_no_more() {
+        let of = |threshold: u32| {
+            let options = format!(r#"{{"large_page": "16KiB", "threshold": {threshold}}}"#);
+            coalescing("mosaic", &options, 4 << 10)
+        };
+        assert_eq!(of(4).unwrap().unwrap().threshold, 4);
+        assert!(of(0).is_err() && of(5).is_err());
+    }
+
+    #[test]
+    fn a_block_of_one_page_is_large_already() {
+        let pages = |page| coalescing("whole-blocks", "{}", page).unwrap().map(|coalescing| coalescing.pages);
+        assert_eq!([4 << 10, 64 << 10, 2 << 20].map(pages), [Some(512), Some(32), None]);
+    }
+}
