@@ -1,7 +1,7 @@
 //! Griffin: delayed first touch, and migration by reported counts.
 
 use crate::common::{Node, placement};
-use octavo_manager::{AccessCount, Event, HOST_MEMORY, MemoryId, PageId, ProcessorId, ReportSpec};
+use octavo_manager::{AccessCount, Event, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId, ReportSpec};
 
 fn griffin() -> Node {
     Node::new(&placement("griffin-dpc", "{}"))
@@ -68,4 +68,16 @@ fn at_most_eight_pages_move_and_those_that_gain_most_first() {
     let moved = node.manager.statistics().report_migrations;
     assert!(moved <= 8 && moved > 0, "{steps:?}");
     assert_eq!(node.manager.page(PageId(19)).owner, MemoryId::gpu(0));
+}
+
+#[test]
+fn counts_end_with_their_allocation() {
+    let mut node = griffin();
+    node.read(1, 0);
+    assert!(report(&mut node, &[(0, 1, 1000)]).is_empty(), "its owner's");
+    let pages = PageRun { first: PageId(0), count: 2048 };
+    node.event(Event::Free(pages));
+    node.event(Event::Allocate(pages.into()));
+    node.read(0, 0);
+    assert!(report(&mut node, &[(0, 0, 10)]).is_empty(), "only the new owner accessed the new page");
 }
