@@ -91,3 +91,18 @@ fn replicas_of_pages_that_are_mostly_read_stay() {
     assert!(node.event(crate::common::kernel_end(2)).is_empty());
     assert_eq!(node.manager.page(PageId(4)).resident, replicas);
 }
+
+#[test]
+fn a_gpu_that_had_a_replica_by_advice_subscribes_when_it_stores() {
+    let mut node = gps();
+    let advise = |read_mostly| {
+        let advice = Advice { read_mostly, ..Advice::default() };
+        Event::Advise { pages: PageRun::one(PageId(4)), advice }
+    };
+    node.event(advise(true));
+    (0..2).for_each(|gpu| _ = node.read(gpu, 4));
+    node.event(crate::common::kernel_end(2));
+    node.event(advise(false));
+    node.write(1, 4);
+    assert_eq!(node.manager.page(PageId(4)).owner, MemoryId::gpu(1), "it gave up nothing, and so gets the page");
+}
