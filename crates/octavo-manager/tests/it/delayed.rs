@@ -1,6 +1,8 @@
 //! Pages that are read from the host until they were accessed often enough (UVMSmart, `should_cause_page_migration`).
 
-use octavo_manager::{Accessed, CounterNotification, Event, MemoryConfig, PageId, ProcessorId, SpaceId, Topology};
+use octavo_manager::{
+    Accessed, CounterNotification, CounterSpec, Event, MemoryConfig, PageId, ProcessorId, SpaceId, Topology,
+};
 
 use crate::common::{Node, kernel_end, placement};
 
@@ -114,4 +116,28 @@ fn accesses_are_told_of_where_somebody_wants_to_know() {
     assert!(node("{}", 8).manager.wants_accesses());
     let config = placement("delayed-migration", "{}");
     assert!(config.may_see_accesses([]).unwrap() && !MemoryConfig::default().may_see_accesses([]).unwrap());
+}
+
+#[test]
+fn the_hardware_counts_to_the_same_threshold_by_64_kib() {
+    let counters = node(r#"{"threshold": 9}"#, 8).manager.needs().counters;
+    assert_eq!(counters, Some(CounterSpec { threshold: 9, group_pages: 16 }));
+}
+
+#[test]
+fn all_counts_are_halved_when_one_is_full() {
+    let mut node = node(r#"{"threshold": 10}"#, 8);
+    note(&mut node, 16, 18);
+    note(&mut node, 32, 16);
+    note(&mut node, 0, (1 << 27) - 1);
+    assert_eq!(node.read(0, 16)[0], "copy 16 host gpu0 migration", "nine and this one");
+    assert_eq!(node.read(0, 32)[0], "map gpu0 32 -> host ro", "eight and this one");
+}
+
+#[test]
+fn faults_on_the_same_64_kib_are_in_order() {
+    let mut node = node(r#"{"when": "irregular"}"#, 2);
+    [0, 16, 17, 32].into_iter().for_each(|page| drop(node.read(0, page)));
+    let last = node.read(0, 48);
+    assert!(last.iter().any(|step| step.contains("copy 48 host")), "{last:?}");
 }

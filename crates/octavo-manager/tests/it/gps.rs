@@ -1,7 +1,7 @@
 //! GPS: who subscribes, who is unsubscribed, and how stores are broadcast.
 
 use crate::common::{Node, placement};
-use octavo_manager::{HOST_MEMORY, MemoryId, Mode, PageId, ProcessorMask, Topology};
+use octavo_manager::{Advice, Event, HOST_MEMORY, MemoryId, Mode, PageId, PageRun, ProcessorMask, Topology};
 
 fn gps() -> Node {
     Node::with(&placement("gps", "{}"), &Topology::unlimited(3))
@@ -104,4 +104,44 @@ fn a_page_leaves_a_coherent_host_for_its_first_subscriber() {
     let mut node = Node::with(&placement("gps", "{}"), &Topology::unlimited(2).coherent());
     let lines = ["copy 7 host gpu0 migration", "release host 7", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"];
     assert_eq!(node.write(0, 7), lines);
+}
+
+#[test]
+fn a_page_that_is_allocated_anew_has_no_readers_yet() {
+    let mut node = gps();
+    (0..2).for_each(|gpu| _ = node.read(gpu, 4));
+    let pages = PageRun { first: PageId(0), count: 2048 };
+    node.event(Event::Free(pages));
+    node.event(Event::Allocate(pages.into()));
+    node.read(0, 4);
+    node.write(1, 4);
+    let steps = ["drain gpu1 4", "invalidate gpu1 4", "release gpu1 4", "map gpu0 4 -> gpu0 rw"];
+    assert_eq!(node.event(crate::common::kernel_end(2)), steps);
+}
+
+#[test]
+fn replicas_of_pages_that_are_mostly_read_stay() {
+    let mut node = gps();
+    let advice = Advice { read_mostly: true, ..Advice::default() };
+    node.event(Event::Advise { pages: PageRun::one(PageId(4)), advice });
+    (0..2).for_each(|gpu| _ = node.read(gpu, 4));
+    let replicas = node.manager.page(PageId(4)).resident;
+    assert!(replicas.contains(MemoryId::gpu(0)) && replicas.contains(MemoryId::gpu(1)));
+    assert!(node.event(crate::common::kernel_end(2)).is_empty());
+    assert_eq!(node.manager.page(PageId(4)).resident, replicas);
+}
+
+#[test]
+fn a_gpu_that_had_a_replica_by_advice_subscribes_when_it_stores() {
+    let mut node = gps();
+    let advise = |read_mostly| {
+        let advice = Advice { read_mostly, ..Advice::default() };
+        Event::Advise { pages: PageRun::one(PageId(4)), advice }
+    };
+    node.event(advise(true));
+    (0..2).for_each(|gpu| _ = node.read(gpu, 4));
+    node.event(crate::common::kernel_end(2));
+    node.event(advise(false));
+    node.write(1, 4);
+    assert_eq!(node.manager.page(PageId(4)).owner, MemoryId::gpu(1), "it gave up nothing, and so gets the page");
 }

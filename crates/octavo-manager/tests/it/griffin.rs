@@ -84,3 +84,15 @@ fn a_page_that_should_be_elsewhere_does_not_move_at_a_report() {
         assert_eq!(node.manager.page(PageId(0)).owner, MemoryId::gpu(owner), "preferred on GPU {preferred}");
     }
 }
+
+#[test]
+fn counts_end_with_their_allocation() {
+    let mut node = griffin();
+    node.read(1, 0);
+    assert!(report(&mut node, &[(0, 1, 1000)]).is_empty(), "its owner's");
+    let pages = PageRun { first: PageId(0), count: 2048 };
+    node.event(Event::Free(pages));
+    node.event(Event::Allocate(pages.into()));
+    node.read(0, 0);
+    assert!(report(&mut node, &[(0, 0, 10)]).is_empty(), "only the new owner accessed the new page");
+}

@@ -279,3 +279,39 @@ fn options_out_of_range_are_refused() {
         assert_eq!(config.resolve().unwrap_err().key, key);
     }
 }
+
+/// Moves that are a lapse apart, 500 us, are within it.
+#[test]
+fn counting_begins_with_two_moves_within_the_lapse() {
+    for (gap, fights) in [(500, 1), (501, 0), (1000, 0)] {
+        let mut fight = Fight::new(r#"{"adaptive_lapse": false}"#);
+        for (number, at) in [0, gap, gap + 100, gap + 200, gap + 300].into_iter().enumerate() {
+            fight.store(at, number % 2);
+        }
+        assert_eq!(fight.count("thrashing_pages"), fights, "{gap} us");
+    }
+}
+
+/// The driver's timer comes again 20 us later.
+#[test]
+fn a_page_in_an_unfinished_plan_is_unpinned_a_little_later() {
+    let mut fight = Fight::new("{}");
+    five_moves(&mut fight);
+    let mut plans = Vec::new();
+    fight.manager.handle(Time(500 * US), Event::Faults(&[fault(1, PAGE.0, Access::Write)]), &mut plans);
+    fight.manager.handle(Time(150_500 * US), Event::Tick, &mut Vec::new());
+    assert_eq!((fight.count("unpinned_pages"), fight.deadline_us()), (0, Some(150_520)));
+    plans.iter().for_each(|plan| fight.manager.complete(Time(150_510 * US), plan.id, &mut Vec::new()));
+    assert_eq!(fight.event(150_520, Event::Tick), ["invalidate gpu1 3"]);
+    assert_eq!(fight.count("unpinned_pages"), 1);
+}
+
+#[test]
+fn a_page_that_is_pinned_for_ever_is_never_unpinned() {
+    let mut fight = Fight::new(r#"{"pin": "0ps"}"#);
+    five_moves(&mut fight);
+    fight.store(500, 1);
+    assert_eq!((fight.count("pinned_pages"), fight.deadline_us()), (1, None));
+    assert_eq!(fight.event(10_000_000, Event::Tick), [""; 0]);
+    assert_eq!(fight.count("unpinned_pages"), 0);
+}

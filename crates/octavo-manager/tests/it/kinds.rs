@@ -216,3 +216,10 @@ fn the_host_cannot_touch_device_memory() {
     allocate(&mut node, device(Spread::Split));
     node.event(Event::Faults(&[Fault { processor: HOST, page: PageId(3000), access: Access::Read }]));
 }
+
+#[test]
+fn faults_cost_nothing_where_one_of_two_placements_has_pages_in_place_from_the_start() {
+    let free = |managed: &str| Node::new(&placement(managed, "{}")).manager.needs().free_faults;
+    assert!(free("interleaved"), "beside the operating system's memory, which moves on touch");
+    assert!(!free("on-touch"));
+}

@@ -5,6 +5,7 @@ mod access_counter;
 mod advice;
 mod chunks;
 mod classes;
+mod coherent;
 mod common;
 mod conformance;
 mod decisions;

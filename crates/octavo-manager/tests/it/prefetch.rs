@@ -49,7 +49,7 @@ fn faults_of_a_batch_on_one_block_are_served_together_for_each_processor() {
 
 #[test]
 fn pages_elsewhere_move_along_but_not_those_of_schemes_that_leave_pages_where_they_are() {
-    for (placed, comes) in [("on-touch", true), ("first-touch", false)] {
+    for (placed, comes) in [("on-touch", true), ("fault-and-count", true), ("first-touch", false)] {
         let mut node = Node::new(&tree(placed));
         node.read(0, 0);
         node.event(Event::Free(PageRun { first: PageId(8), count: 1 }));
@@ -147,4 +147,29 @@ fn a_whole_block_leaves_at_once() {
     let steps = node.read(0, 1025);
     assert_eq!(copies(&steps)[0], "copy 0x3 gpu0 host eviction");
     assert_eq!(node.manager.frames_held(MemoryId::gpu(0)), 2);
+}
+
+/// The first fault decides a scheme; the second of a GPU brings the 64 KiB around it.
+#[test]
+fn grit_lets_pages_come_that_have_no_scheme_yet() {
+    let config = MemoryConfig {
+        prefetch: choice("tree", r#"{"min_faults": 2}"#),
+        ..placement("grit", r#"{"fault_threshold": 1, "prediction": false}"#)
+    };
+    let mut node = Node::new(&config);
+    node.write(1, 34);
+    [33, 35].into_iter().for_each(|page| drop(node.write(0, page)));
+    let owners = [32, 34, 36].map(|page| node.manager.page(PageId(page)).owner);
+    assert_eq!(owners, [0, 1, 0].map(MemoryId::gpu), "the counted one stays where it is");
+}
+
+/// A fault brings its block and the next one; `coherent` leaves pages where they are.
+#[test]
+fn blocks_ahead_come_only_if_the_placement_lets_them() {
+    let prefetch = choice("local-path", r#"{"blocks": 1, "stride": 1}"#);
+    for (placed, held) in [("on-touch", 1024), ("coherent", 0)] {
+        let mut node = Node::new(&MemoryConfig { prefetch: prefetch.clone(), ..placement(placed, "{}") });
+        node.read(0, 0);
+        assert_eq!(node.manager.frames_held(MemoryId::gpu(0)), held, "{placed}");
+    }
 }

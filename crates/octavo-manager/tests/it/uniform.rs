@@ -2,8 +2,8 @@
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{
-    Access, Event, HOST_MEMORY, Manager, MemoryId, MemoryMask, PageId, PageRun, Plan, Prefix, ProcessorId, Refusal,
-    Step, Topology, Why,
+    Access, Allocation, Event, HOST_MEMORY, Manager, MemoryId, MemoryMask, PageId, PageRun, Plan, Prefix, ProcessorId,
+    Refusal, Step, Topology, Why,
 };
 use octavo_units::Time;
 
@@ -223,4 +223,52 @@ fn freed_memory_makes_room() {
     assert_eq!(node.read(0, 9)[0], "copy 9 host gpu0 migration");
     node.event(Event::Allocate(PageRun { first: PageId(2), count: 4 }.into()));
     assert_eq!(node.read(1, 3)[0], "copy 3 host gpu1 migration");
+}
+
+/// Three GPUs and no pages any more.
+fn dealt() -> Node {
+    let mut node = Node::with(&placement("interleaved", r#"{"first_gpu": 1}"#), &Topology::unlimited(3));
+    node.event(Event::Free(PageRun { first: PageId(0), count: 2048 }));
+    node
+}
+
+/// Which GPUs these pages come to.
+fn owners(node: &mut Node, pages: &[u32]) -> Vec<usize> {
+    pages.iter().for_each(|&page| _ = node.read(0, page));
+    let owners = pages.iter().map(|&page| node.manager.page(PageId(page)).owner);
+    owners.map(|owner| owner.gpu_index().expect("on a GPU")).collect()
+}
+
+/// 2048 pages were dealt before: two more than whole turns.
+#[test]
+fn interleaved_goes_on_with_each_allocation_and_remembers_those_below_and_above() {
+    let mut node = dealt();
+    for (first, count) in [(4000, 2), (3001, 4), (5000, 1)] {
+        node.event(Event::Allocate(PageRun { first: PageId(first), count }.into()));
+    }
+    assert_eq!(owners(&mut node, &[4000, 4001]), [2, 0]);
+    assert_eq!(owners(&mut node, &[3001, 3002, 3003, 3004]), [1, 2, 0, 1]);
+    assert_eq!(owners(&mut node, &[5000]), [2]);
+}
+
+#[test]
+fn interleaved_pages_have_their_place_whatever_is_freed_beside_them() {
+    let mut node = dealt();
+    for (first, count) in [(3001, 10), (4000, 3)] {
+        node.event(Event::Allocate(PageRun { first: PageId(first), count }.into()));
+    }
+    // Page 3001 is GPU 2's, 3011 would be GPU 0's and page 4000 is.
+    node.event(Event::Free(PageRun { first: PageId(3001), count: 2 }));
+    node.event(Event::Free(PageRun { first: PageId(3005), count: 2 }));
+    assert_eq!(owners(&mut node, &[3003, 3004, 3007, 3008, 3009, 3010]), [1, 2, 2, 0, 1, 2]);
+    assert_eq!(owners(&mut node, &[4000, 4001, 4002]), [0, 1, 2]);
+}
+
+#[test]
+fn interleaved_has_pages_where_the_program_asked_for_them() {
+    let mut node = dealt();
+    let run = PageRun { first: PageId(3001), count: 3 };
+    node.event(Event::Allocate(Allocation { gpu: Some(ProcessorId::gpu(1)), ..run.into() }));
+    node.event(Event::Free(PageRun::one(PageId(3001))));
+    assert_eq!(owners(&mut node, &[3002, 3003]), [1, 1]);
 }

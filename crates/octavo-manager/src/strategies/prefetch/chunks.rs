@@ -153,4 +153,10 @@ mod tests {
         assert_eq!(refused(Options { stride: 0, ..Default::default() }), "stride");
         assert_eq!(refused(Options { threshold: 0, ..Default::default() }), "threshold");
     }
+
+    #[test]
+    fn a_batch_that_begins_where_the_last_one_ended_goes_down() {
+        let options = Options { blocks: 2, stride: 3, ..Default::default() };
+        assert_eq!(ahead(options, &[(10, 12), (12, 14)]), [[15, 18], [9, 6]]);
+    }
 }

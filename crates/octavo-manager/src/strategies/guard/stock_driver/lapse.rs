@@ -52,4 +52,35 @@ mod tests {
         top.adapt(MOST);
         assert_eq!(top.time, Time(437_500_000_000));
     }
+
+    #[test]
+    fn it_grows_when_more_moves_are_close_than_far_apart() {
+        let mut lapse = Lapse::new(Time(800));
+        lapse.adapt(Time(800));
+        lapse.adapt(Time(0));
+        assert_eq!(lapse.time, Time(800), "as many of both");
+        lapse.adapt(Time(0));
+        assert_eq!(lapse.time, Time(900));
+    }
+
+    #[test]
+    fn at_the_top_close_moves_keep_it_there_for_longer() {
+        let mut top = Lapse::new(MOST);
+        top.adapt(Time(0));
+        (0..32).for_each(|_| top.adapt(MOST));
+        assert_eq!(top.time, MOST, "only 31 more were far apart");
+        top.adapt(MOST);
+        assert!(top.time < MOST);
+    }
+
+    #[test]
+    fn half_of_what_made_it_shrink_counts_against_growing() {
+        let mut lapse = Lapse::new(MOST);
+        (0..32).for_each(|_| lapse.adapt(MOST));
+        let shrunk = lapse.time;
+        (0..16).for_each(|_| lapse.adapt(Time(0)));
+        assert_eq!(lapse.time, shrunk);
+        lapse.adapt(Time(0));
+        assert!(lapse.time > shrunk);
+    }
 }

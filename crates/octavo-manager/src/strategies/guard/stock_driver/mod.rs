@@ -284,3 +284,44 @@ impl StockDriver {
         self.blocks.get_mut(block)?.as_mut()?.pages.get_mut(index)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ids::Access;
+    use crate::contract::masks::ProcessorMask;
+
+    /// The page of [`PageView::on_a_gpu_alone`].
+    const PAGE: PageId = PageId(5);
+
+    fn driver(options: Options) -> StockDriver {
+        StockDriver { options, block_pages: 512, ..StockDriver::default() }
+    }
+
+    #[test]
+    fn nobody_waits_any_more_when_the_page_is_pinned_or_moves() {
+        for (pinned, from, to, waits) in [(false, 0, 0, 0), (false, 0, 1, 0), (true, 0, 0, 1), (true, 0, 1, 0)] {
+            let mut driver = driver(Options::default());
+            let pin = pinned.then_some(Pin { at: MemoryId::gpu(from), until: None });
+            let throttled = ProcessorMask::only(ProcessorId::gpu(1));
+            driver.block(PAGE).pages.resize(512, Fight { pin, throttled, ..Fight::default() });
+            let fault = Fault { processor: ProcessorId::gpu(0), page: PAGE, access: Access::Write };
+            driver.pin(&fault, &PageView::on_a_gpu_alone(from), MemoryId::gpu(to), Time(1));
+            let waiting = driver.fight(PAGE).unwrap().throttled.len();
+            assert_eq!(waiting, waits, "pinned before: {pinned}, from GPU {from} to GPU {to}");
+        }
+    }
+
+    #[test]
+    fn a_block_is_forgotten_when_an_epoch_is_over_and_only_so_often() {
+        let mut driver = driver(Options { epoch: Time(1000), max_resets: 2, ..Options::default() });
+        let mut forgotten = |last, now| {
+            driver.block(PAGE).last_fight = Some(Time(last));
+            driver.is_forgotten(PAGE, Time(now))
+        };
+        assert!(!forgotten(900, 1900), "the epoch ends now");
+        assert!(forgotten(900, 1901));
+        assert!(forgotten(2000, 3001), "the second time");
+        assert!(!forgotten(4000, 9000), "no third time");
+    }
+}

@@ -92,3 +92,51 @@ impl Fight {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GPU: ProcessorId = ProcessorId::gpu(0);
+    const OTHER: ProcessorId = ProcessorId::gpu(1);
+
+    /// Which of these moves, with a lapse of 10, begin a fight and end it.
+    fn moves(fight: &mut Fight, threshold: u8, times: &[u64]) -> Vec<(u64, bool)> {
+        let made = times.iter().map(|&at| (at, fight.moved(Time(at), GPU, Time(10), threshold)));
+        made.filter(|(_, made)| *made != Moved::Nothing).map(|(at, made)| (at, made == Moved::Begins)).collect()
+    }
+
+    #[test]
+    fn a_fight_begins_once_even_where_no_more_moves_are_counted() {
+        let mut fight = Fight::default();
+        assert_eq!(moves(&mut fight, MOST_EVENTS, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), [(7, true)]);
+    }
+
+    #[test]
+    fn a_pause_ends_a_fight_that_has_begun_unless_the_page_is_pinned() {
+        let mut fight = Fight::default();
+        assert_eq!(moves(&mut fight, 3, &[0, 5, 10, 100, 105]), [(105, true)], "moves from before the pause count");
+        assert_eq!(moves(&mut fight, 3, &[200]), [(200, false)]);
+        fight.pin = Some(Pin { at: GPU.memory(), until: None });
+        assert_eq!(moves(&mut fight, 3, &[300]), []);
+    }
+
+    #[test]
+    fn a_period_ends_when_the_last_fault_that_waits_goes_on() {
+        let throttled = ProcessorMask::only(GPU).with(OTHER);
+        let mut fight = Fight { throttled, calm_until: Some(Time(9)), ..Fight::default() };
+        fight.release(GPU);
+        assert_eq!((fight.throttled, fight.calm_until), (ProcessorMask::only(OTHER), Some(Time(9))));
+        fight.release(OTHER);
+        assert_eq!((fight.throttled, fight.calm_until), (ProcessorMask::EMPTY, None));
+    }
+
+    #[test]
+    fn a_period_in_which_nobody_waits_goes_on_when_all_are_released() {
+        for (throttled, calm_until) in [(ProcessorMask::only(GPU), None), (ProcessorMask::EMPTY, Some(Time(9)))] {
+            let mut fight = Fight { throttled, calm_until: Some(Time(9)), ..Fight::default() };
+            fight.release_all();
+            assert_eq!((fight.throttled, fight.calm_until), (ProcessorMask::EMPTY, calm_until));
+        }
+    }
+}

@@ -52,4 +52,18 @@ mod tests {
         assert_eq!(to(&[1.0, 1.4, 1.3], gpu(0)), Some(1), "owner-shifting");
         assert_eq!(to(&[1.0, 1.2, 0.9], HOST), Some(1), "anyone rather than the host");
     }
+
+    #[test]
+    fn thresholds_say_how_often_is_often() {
+        let gpu = ProcessorId::gpu;
+        assert_eq!(to(&[0.0, 0.03], gpu(0)), Some(1), "just touched");
+        assert_eq!(to(&[1.0, 1.0], HOST), Some(0), "the first of two that are as good");
+        let to = |dedicated, shifting, counts: &[f32], owner| {
+            let thresholds = Thresholds { touched: 0.03, dedicated, shifting };
+            better_owner(counts, owner, &thresholds).and_then(|(to, _)| to.gpu_index())
+        };
+        assert_eq!(to(1.2, 3.0, &[1.0, 1.5], gpu(0)), Some(1), "1.5 times is dedicated");
+        assert_eq!(to(1.2, 3.0, &[2.0, 2.2], gpu(0)), None, "1.1 times is neither");
+        assert_eq!(to(2.0, 1.0, &[1.0, 1.0], gpu(1)), None, "no page leaves for one that is as good");
+    }
 }

@@ -74,3 +74,32 @@ impl SchemeChanges {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_of_a_scheme_is_counted_as_what_it_is() {
+        use Scheme::{AccessCounter, Duplication, OnTouch};
+        let mut counts = Counts::default();
+        let decisions = [
+            (OnTouch, AccessCounter),
+            (OnTouch, Duplication),
+            (AccessCounter, Duplication),
+            (Duplication, AccessCounter),
+            (Duplication, Duplication),
+        ];
+        for (times, (old, new)) in (1..).zip(decisions) {
+            (0..times).for_each(|_| counts.decided(old, new));
+        }
+        let expected = [
+            ("on_touch_to_access_counter", 1),
+            ("on_touch_to_duplication", 2),
+            ("access_counter_to_duplication", 3),
+            ("duplication_to_access_counter", 4),
+            ("unchanged", 5),
+        ];
+        assert_eq!(counts.changes.named(), expected);
+    }
+}
