@@ -252,6 +252,7 @@ fn a_freed_large_page_is_splintered() {
         fill(&mut node, 0..8);
         assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
         assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 1);
+        assert_eq!(node.manager.statistics().splintered, 1);
     }
 }
 
@@ -278,15 +279,6 @@ fn a_block_that_loses_no_page_after_all_is_a_large_page_again() {
         node.manager.complete(Time::ZERO, plan.id, &mut plans);
     }
     assert_eq!(coalesced(&node, 4..8), [true; 4]);
-}
-
-#[test]
-fn a_freed_large_page_is_splintered() {
-    let mut node = node(&mosaic("on-touch", ""), &[64]);
-    fill(&mut node, 0..8);
-    assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
-    assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 1);
-    assert_eq!(node.manager.statistics().splintered, 1);
 }
 
 #[test]
