@@ -85,6 +85,14 @@ def test_a_closed_standard_stream_changes_no_result(tmp_path, closed):
     octavo.RunResult.load(tmp_path / "out").check()
 
 
+def test_a_full_disk_names_the_trace_and_not_what_stands_in_for_it(tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 10, 4 << 10))
+
+    done = run(tmp_path, "trace", "record", "fir", "full.trace", "-s", str(SMALL), "-q", preexec_fn=limit)
+    assert done.stderr.startswith("error: full.trace/instructions.parquet: cannot be written"), done.stderr
+
+
 UNSEEN = "a\x1b[31mb\x9bc\u202ed\\u202e\x7f\ne"
 
 

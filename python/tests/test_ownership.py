@@ -152,6 +152,18 @@ def test_a_forced_sweep_keeps_what_is_not_octavos(tmp_path):
     assert len(list((tmp_path / "s" / "points").glob("*.parquet"))) == 1
 
 
+def test_a_forced_sweep_with_a_linked_point_removes_nothing(tmp_path):
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2, 3]}}
+    octavo.sweep(grid, output=tmp_path / "s")
+    last = sorted((tmp_path / "s" / "runs").iterdir())[-1]
+    last.rename(tmp_path / "elsewhere")
+    last.symlink_to(tmp_path / "elsewhere")
+    before = contents(tmp_path)
+    with pytest.raises(octavo.OutputError, match="is a symbolic link to"):
+        octavo.sweep(grid, output=tmp_path / "s", force=True)
+    assert contents(tmp_path) == before
+
+
 def test_a_point_of_a_forced_sweep_runs_beside_files_of_a_user(tmp_path):
     """Points of the same names as before: their folders hold what Octavo did not write. Without `--force`, too."""
     grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2, 3]}}

@@ -250,6 +250,14 @@ main()
 """
 
 
+def test_a_policy_that_raises_keyboard_interrupt_ends_its_run_alone(tmp_path):
+    (tmp_path / "mine.py").write_text(HEAD + ON_FAULT + "raise KeyboardInterrupt\n")
+    placements = [f"{tmp_path / 'mine.py'}:Mine", "on-touch"]
+    with pytest.raises(octavo.PolicyError, match="a policy raised KeyboardInterrupt"):
+        octavo.compare(workload="fir", placements=placements, scale=1 / 64, output=tmp_path / "out", workers=1)
+    octavo.RunResult.load(tmp_path / "out" / "runs" / "fir" / "on-touch").check()
+
+
 def test_ctrl_c_stops_a_run_whose_thread_has_just_begun(tmp_path):
     (tmp_path / "mine.py").write_text(HEAD + ON_FAULT + "while True: pass")
     command = [sys.executable, "-c", STRIKES_AT_THE_START, "run", "-w", "stencil2d", "-s", "0.25", "-p", "mine.py"]

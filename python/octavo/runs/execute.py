@@ -296,6 +296,10 @@ def _simulated(point: Point, stop: threading.Event, progress: Progress, limits: 
     try:
         with folder.replaced_file(point.timeline) as timeline:
             return _core.run(point.scenario.toml, report, timeline, limits.memory, limits.time)
+    except _core.Interrupted:
+        if stop.is_set():
+            raise
+        raise PolicyError(f"{point.label}: a policy raised KeyboardInterrupt, although nobody pressed Ctrl-C") from None
     finally:
         _RUNNING.discard(threading.get_ident())
         del progress.running[point.label]

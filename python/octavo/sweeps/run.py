@@ -21,7 +21,7 @@ from octavo.sweeps import picture, plan, search
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.medians import TIME, medians
 from octavo.sweeps.processes import Processes
-from octavo.sweeps.store import RUNS, Store, opened
+from octavo.sweeps.store import RUNS, Store, opened, run_folder
 from octavo.sweeps.table import FAILED, schema
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ class Sweep:
             InterruptedRun: Ctrl-C; what is finished is kept.
 
         """
+        for point in self.points:
+            run_folder(root, point)
         with opened(root, self.described(), schema(self.spec.recorded), force=force) as store:
             running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, workers), force)
             try:

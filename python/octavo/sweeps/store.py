@@ -60,7 +60,7 @@ class Store:
 
     def run_folder(self, point: Point) -> Path:
         """Where the result of a point goes."""
-        return inside(self.root, RUNS, point.folder)
+        return run_folder(self.root, point)
 
     def finished(self, point: Point, *, force: bool) -> RunResult | None:
         """The result of a point that is finished already.
@@ -94,6 +94,16 @@ class Store:
 
     def _frame(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
         return pl.DataFrame(rows, schema=self.columns)
+
+
+def run_folder(root: Path, point: Point) -> Path:
+    """Where the result of a point goes.
+
+    Raises:
+        OutputError: a symbolic link is on the way.
+
+    """
+    return inside(root, RUNS, point.folder)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -40,13 +41,18 @@ def written(path: Path, *, replace: bool) -> Iterator[Path]:
             inner = folder / "trace"
             try:
                 yield inner
-            except TraceError as error:  # Messages call it by its name to be.
-                raise TraceError(error.message.replace(str(inner), str(path)), error.hint) from None
+            except TraceError as error:
+                raise TraceError(_as_named(error.message, folder, path), error.hint) from None
             for file in inner.iterdir():
                 file.rename(folder / file.name)
             inner.rmdir()
     except OutputError as error:
         raise TraceError(error.message, error.hint) from None
+
+
+def _as_named(message: str, folder: Path, path: Path) -> str:
+    """A message that calls a trace by its name to be, wherever in its folder the engine writes it meanwhile."""
+    return re.sub(rf"{re.escape(str(folder))}/(trace|\.trace\.\d+\.\d+)", lambda _: str(path), message)
 
 
 @contextmanager
