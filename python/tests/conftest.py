@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SMALL = 1 / 64
+os.environ.pop("COLUMNS", None)  # Processes that run tests side by side set it, and commands fold lines by it.
 HERE = Path(__file__).parent
 Environment = dict[str, str]
 

@@ -198,7 +198,7 @@ def test_programs_larger_than_the_device_lie_on_the_host(bfs):
 def test_a_budget_below_every_buffer_is_one_without_device_memory():
     advice = octavo.advise("fir", scale=SMALL, quick=True, budget=1)
     assert set(advice.placements.values()) <= {"managed", "pinned"}
-    with pytest.raises(octavo.AdviceError, match="expected 0 B or more, found -1 B"):
+    with pytest.raises(octavo.ScenarioError, match="`budget`: expected a whole number of at least 0, found -1"):
         octavo.advise("fir", scale=SMALL, quick=True, budget=-1)
 
 

@@ -92,7 +92,7 @@ def test_more_than_can_be_listed_is_refused_as_that(count):
 
 
 def test_what_is_about_a_search_needs_one():
-    with pytest.raises(octavo.AdviceError, match="--exhaustive"):
+    with pytest.raises(octavo.AdviceError, match="`symmetry`: expected exhaustive beside it"):
         octavo.advise("vectoradd", scale=1 / 256, quick=True, symmetry=True)
     with pytest.raises(octavo.ScenarioError, match="cannot run on `moon`"):
         octavo.advise("vectoradd", on="moon", **TWO)

@@ -55,7 +55,7 @@ def test_what_does_not_go_together_is_refused(overrides, expected):
 
 
 def test_shares_of_hits_are_refused_where_lines_have_tags():
-    with pytest.raises(ScenarioError, match=r"`node.settled.l2_hits_percent`: expected 84 where `fidelity` is line"):
+    with pytest.raises(ScenarioError, match=r"l2_hits_percent\"\]: expected 84 where `fidelity` is line"):
         octavo.scenario(workload="fir", overrides={"node.settled.l2_hits_percent": 90})
 
 

@@ -146,7 +146,7 @@ def test_jobs_on_gpus_of_their_own_have_the_places_of_simulated_time():
 
 def test_what_jobs_need_time_for_is_refused(tmp_path):
     late = [JOBS[0], {**JOBS[1], "start": "1us"}]
-    with pytest.raises(ScenarioError, match=r"job\[1\]\.start.*expected 0ns, found 1us"):
+    with pytest.raises(ScenarioError, match=r"jobs\[1\]\.start.*expected 0ns, found 1us"):
         octavo.run(jobs=late, node="grit-2gpu", executor="instant", scale=SMALL)
     with pytest.raises(ScenarioError, match="no slow-down without time"):
         octavo.compare(jobs=JOBS, node="grit-2gpu", executor="instant", scale=SMALL, alone=True, output=tmp_path / "c")

@@ -193,12 +193,12 @@ def test_the_former_option_is_refused_by_its_name_of_today(cli, command, option)
 @pytest.mark.parametrize(
     ("jobs", "message"),
     [
-        ([{"name": "a", "workload": "fir", "until": "a"}], "`job[0].until`: it would wait for itself"),
-        ([{"name": "a", "workload": "fir", "gpus": [9]}], "`job[0].gpus`: expected 0 to 3, the 4 GPUs of the node"),
-        ([{"name": "a", "workload": "fri"}], "`job[0].workload.name`: unknown workload `fri`"),
-        ([{"name": "a", "workload": "fir"}] * 2, "`job[1].name`: expected a name of its own"),
-        ([{"name": "a", "workload": "fir", "gpu": [0]}], "`job[0].gpu`: unknown key"),
-        ([], "`job`: expected 1 to 64 jobs, found 0"),
+        ([{"name": "a", "workload": "fir", "until": "a"}], "`jobs[0].until`: it would wait for itself"),
+        ([{"name": "a", "workload": "fir", "gpus": [9]}], "`jobs[0].gpus`: expected 0 to 3, the 4 GPUs of the node"),
+        ([{"name": "a", "workload": "fri"}], "`jobs[0].workload.name`: unknown workload `fri`"),
+        ([{"name": "a", "workload": "fir"}] * 2, "`jobs[1].name`: expected a name of its own"),
+        ([{"name": "a", "workload": "fir", "gpu": [0]}], "`jobs[0].gpu`: unknown key"),
+        ([], "`jobs`: expected 1 to 64 jobs, found 0"),
     ],
 )
 def test_bad_jobs_are_refused_by_their_key(jobs, message):

@@ -29,6 +29,8 @@ from octavo.runs.sizes import size
 
 PAGE = 4096
 
+LAST = "<!DOCTYPE html><title>Octavo: the last one</title>"
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
@@ -349,10 +351,10 @@ def damaged(runs, tmp_path, name, damage):
 )
 def test_damaged_results_are_named_and_nothing_is_written(runs, tmp_path, name, damage, expected):
     folder = damaged(runs, tmp_path, name, damage)
-    (tmp_path / "report.html").write_text("the last one")
+    (tmp_path / "report.html").write_text(LAST)
     with pytest.raises(octavo.OctavoError, match=expected):
         report([folder], tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_text() == "the last one"
+    assert (tmp_path / "report.html").read_text() == LAST
     assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged", "report.html"]
 
 
@@ -409,7 +411,7 @@ def test_output_that_cannot_be_written_is_refused_before_anything_is_read(tmp_pa
 
 
 def test_a_disk_that_fills_up_leaves_the_last_page(runs, tmp_path, monkeypatch):
-    (tmp_path / "report.html").write_text("the last one")
+    (tmp_path / "report.html").write_text(LAST)
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -417,7 +419,7 @@ def test_a_disk_that_fills_up_leaves_the_last_page(runs, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(octavo.OutputError, match=r"cannot write .*report.html: No space left on device"):
         report([runs / "stencil2d-grit"], tmp_path / "report.html")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": "the last one"}
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": LAST}
 
 
 def test_the_command_says_where_the_page_is_and_what_is_wrong(runs, cli, tmp_path):

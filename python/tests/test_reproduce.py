@@ -57,7 +57,7 @@ def test_options_are_those_of_every_workload_that_is_compared():
     experiment = Study(overrides=options, workloads=networks.NETWORKS).experiment([placement("grit")])
     values = {name: scenario.values["workload"] for (name, _), scenario in experiment.scenarios.items()}
     assert {name: one["stages"] for name, one in values.items()} == dict.fromkeys(networks.NETWORKS, 4)
-    with pytest.raises(octavo.ScenarioError, match=r"`workload\.stages`: unknown option"):
+    with pytest.raises(octavo.ScenarioError, match=r"workload\.stages\"\]: unknown option"):
         Study(overrides=options, workloads=("resnet18", "fir")).experiment([placement("grit")])
 
 

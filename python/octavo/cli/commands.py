@@ -65,7 +65,7 @@ COMMANDS = {
     "explain": Command(
         "explain",
         "explain",
-        "Say what bound a run, which buffers cause it and what would help, or where two runs differ.",
+        "Say what bound a run, which buffers cause it and what would help, or where runs differ from the first.",
     ),
     "demo": Command(
         "demo",
