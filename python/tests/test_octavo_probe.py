@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -109,6 +110,42 @@ def test_samples_of_another_measurement_are_not_mixed(probe: Run, tmp_path: Path
     assert "taken holds samples of `launches` from effort `quick`, not `full`" in refused.stderr
     assert contents(tmp_path) == before
     assert probe("run", "-o", "taken", "--quick", "--only", "launches", "--force").returncode == 0
+
+
+def test_one_measurement_at_a_time_writes_a_folder(probe: Run, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    lock = tmp_path / "taken" / ".octavo-lock"
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = probe("run", "-o", "taken", "--quick", "--only", "launches")
+    assert refused.returncode == 1
+    assert "taken: another process measures into this folder" in refused.stderr
+    assert probe("run", "-o", "taken", "--quick", "--only", "launches").returncode == 0
+    assert {path.name for path in (tmp_path / "taken").iterdir()} == {"launches.json", "launches.parquet"}
+
+
+@pytest.mark.parametrize("name", ["launches.parquet", "launches.json"])
+def test_files_that_are_no_samples_stay(probe: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / name).write_text("mine")
+    refused = probe("run", "-o", "taken", "--quick", "--only", "launches", "--force")
+    assert refused.returncode == 1
+    assert f"taken/{name}: is " in refused.stderr
+    assert contents(tmp_path) == {f"taken/{name}": b"mine"}
+
+
+def test_samples_can_be_read_by_those_who_may_read_new_files(probe: Run, tmp_path: Path) -> None:
+    assert probe("run", "-o", "taken", "--quick", "--only", "launches").returncode == 0
+    (tmp_path / "new").touch()
+    modes = {path.stat().st_mode for path in [*(tmp_path / "taken").iterdir(), tmp_path / "new"]}
+    assert len(modes) == 1
+
+
+@pytest.mark.parametrize("arguments", [("-o", "/proc/\x1b[31mx"), ("--only", "\x1b[31mx"), ("--gpu", "\x1b[31mx")])
+def test_names_that_a_terminal_would_obey_are_text(probe: Run, arguments: tuple[str, ...]) -> None:
+    refused = probe("run", *arguments)
+    assert refused.returncode != 0
+    assert "\x1b" not in refused.stderr
 
 
 def test_a_probe_that_fails_does_not_stop_the_others(probe: Run, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 //! Samples in a folder, as `octavo calibrate` has them: a table, what it was measured on, and CUPTI's records.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use octavo_gpu::{Activity, Column, Fact, Facts};
@@ -12,6 +13,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::digest::{self, Entry};
 use crate::failure::Failure;
+use crate::lock::Lock;
 use crate::origin::Origin;
 use crate::table;
 
@@ -20,6 +22,9 @@ const FORMAT: u32 = 1;
 
 /// Files under construction begin so.
 const UNFINISHED: &str = ".octavo-probe-";
+
+/// How the names of files end that lie beside a sidecar.
+const DATA: [&str; 2] = ["parquet", "activity.bin"];
 
 /// What is said about a table, in a file beside it. Once it is there, the probe is finished.
 #[derive(Serialize)]
@@ -56,6 +61,32 @@ struct Finished {
     check: Option<String>,
 }
 
+impl Finished {
+    /// Names of the files beside it; those of earlier versions do not say.
+    fn listed(self, probe: &str) -> Vec<String> {
+        if self.files.is_empty() {
+            return DATA.map(|ending| format!("{probe}.{ending}")).to_vec();
+        }
+        self.files.into_keys().collect()
+    }
+}
+
+/// A sidecar that is what this program wrote.
+fn finished(path: &Path, text: &[u8]) -> Result<Finished, Failure> {
+    let damaged = |reason: String| {
+        Failure::file(path, format!("is damaged, or no sidecar of octavo-probe: {reason}; remove it to measure again"))
+    };
+    let object: Value = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+    let actual = digest::check(&object);
+    let found: Finished = serde_json::from_value(object).map_err(|error| damaged(error.to_string()))?;
+    match &found.check {
+        Some(expected) if *expected != actual => {
+            Err(damaged(format!("expected contents with `check` {expected}, found others")))
+        }
+        _ => Ok(found),
+    }
+}
+
 impl Sidecar {
     pub fn new(probe: &'static str, date: String, origin: Origin, device: Facts, host: Facts) -> Self {
         let (device, host, skipped) = (object(device), object(host), Map::new());
@@ -81,13 +112,25 @@ impl Folder {
         Self(path.to_owned())
     }
 
-    /// Makes it, and takes away what a measurement left that was ended.
+    /// Makes it, for this process alone as long as the lock lives.
+    pub fn lock(&self) -> Result<Lock, Failure> {
+        if let (Ok(there), false) = (fs::read_link(&self.0), self.0.exists()) {
+            let there = there.display();
+            let reason = format!("is a symbolic link to {there}, which does not exist; choose another folder with -o");
+            return Err(Failure::file(&self.0, reason));
+        }
+        fs::create_dir_all(&self.0).and_then(|()| Lock::take(&self.0)).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => Failure::file(&self.0, "another process measures into this folder"),
+            _ => Failure::file(&self.0, error),
+        })
+    }
+
+    /// Takes away what a measurement left that was ended.
     pub fn prepare(&self) -> Result<(), Failure> {
         self.try_to_prepare().map_err(|error| Failure::file(&self.0, error))
     }
 
     fn try_to_prepare(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.0)?;
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
@@ -111,12 +154,7 @@ impl Folder {
         let damaged = |path: &Path, reason: String| {
             Failure::file(path, format!("is damaged: {reason}; --force measures it again"))
         };
-        let object: Value = serde_json::from_slice(text).map_err(|error| damaged(path, error.to_string()))?;
-        let actual = digest::check(&object);
-        let found: Finished = serde_json::from_value(object).map_err(|error| damaged(path, error.to_string()))?;
-        if let Some(expected) = found.check.filter(|expected| *expected != actual) {
-            return Err(damaged(path, format!("expected contents with `check` {expected}, found others")));
-        }
+        let found = finished(path, text)?;
         for (name, expected) in &found.files {
             let path = self.0.join(name);
             let actual = Entry::of(&path).map_err(|error| damaged(&path, error.to_string()))?;
@@ -127,13 +165,37 @@ impl Folder {
         Ok(found.origin)
     }
 
+    /// Makes sure that all files of a probe, if there are any, are of this program: its sidecar says so.
+    pub fn check_replaceable(&self, probe: &str) -> Result<(), Failure> {
+        let path = self.path(probe, "json");
+        let listed = match fs::read(&path) {
+            Ok(text) => finished(&path, &text)?.listed(probe),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Failure::file(&path, error)),
+        };
+        for name in DATA.map(|ending| format!("{probe}.{ending}")) {
+            let path = self.0.join(&name);
+            if fs::symlink_metadata(&path).is_ok() && !listed.contains(&name) {
+                let reason = "is there already, and no sample of octavo-probe; move it away, or choose another folder";
+                return Err(Failure::file(&path, format!("{reason} with -o")));
+            }
+        }
+        Ok(())
+    }
+
     /// A probe is no longer finished: it is about to be measured anew.
     pub fn discard(&self, probe: &str) -> Result<(), Failure> {
-        let path = self.path(probe, "json");
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::file(&path, error)),
-            _ => Ok(()),
+        self.check_replaceable(probe)?;
+        // The sidecar goes first: without it, nothing says that a probe is finished.
+        for ending in ["json"].into_iter().chain(DATA) {
+            let path = self.path(probe, ending);
+            let gone = fs::remove_file(&path).or_else(|error| match error.kind() {
+                io::ErrorKind::NotFound => Ok(()),
+                _ => Err(error),
+            });
+            gone.map_err(|error| Failure::file(&path, error))?;
         }
+        Ok(())
     }
 
     /// Writes all of a probe; its sidecar comes last and vouches for the other files.
@@ -171,7 +233,10 @@ impl Folder {
     ) -> Result<(String, Entry), Failure> {
         let path = self.path(probe, ending);
         let written = || -> io::Result<Entry> {
-            let temporary: NamedTempFile = Builder::new().prefix(UNFINISHED).tempfile_in(&self.0)?;
+            let mut builder = Builder::new();
+            // As the user's umask allows, like any file.
+            builder.prefix(UNFINISHED).permissions(Permissions::from_mode(0o666));
+            let temporary: NamedTempFile = builder.tempfile_in(&self.0)?;
             fill(temporary.as_file())?;
             temporary.as_file().sync_all()?;
             let entry = Entry::of(temporary.path())?;
@@ -213,7 +278,27 @@ mod tests {
         fs::write(place.path().join("copies.json"), "{").unwrap();
         let error = folder.origin_of("copies").unwrap_err().to_string();
         assert!(error.contains("copies.json") && error.contains("is damaged"), "{error}");
-        folder.discard("copies").unwrap();
-        assert!(folder.origin_of("copies").unwrap().is_none());
+        assert!(folder.discard("copies").unwrap_err().to_string().contains("remove it to measure again"));
+        assert_eq!(fs::read(place.path().join("copies.json")).unwrap(), b"{");
+    }
+
+    #[test]
+    fn a_file_that_no_sidecar_lists_is_not_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, path) = (Folder::new(place.path()), place.path().join("copies.parquet"));
+        fs::write(&path, "mine").unwrap();
+        let error = folder.discard("copies").unwrap_err().to_string();
+        assert!(error.contains("copies.parquet") && error.contains("no sample of octavo-probe"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        folder.discard("launches").unwrap();
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let link = place.path().join("out");
+        std::os::unix::fs::symlink("nothing", &link).unwrap();
+        let error = Folder::new(&link).lock().err().unwrap().to_string();
+        assert!(error.contains("is a symbolic link to nothing, which does not exist"), "{error}");
     }
 }

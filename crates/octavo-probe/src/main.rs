@@ -9,8 +9,10 @@ mod failure;
 mod folder;
 mod kernels;
 mod list;
+mod lock;
 mod measure;
 mod origin;
+mod plain;
 mod report;
 mod run;
 mod table;
@@ -23,7 +25,15 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(found) => found,
+        Err(error) if error.use_stderr() => {
+            eprint!("{}", plain::visible(&error.to_string()));
+            return ExitCode::from(2);
+        }
+        Err(help) => help.exit(),
+    };
+    let done = match arguments.command {
         Command::List { json } => list::print(json),
         Command::Run(wanted) => run::run(&wanted),
         Command::Measure(wanted) => measure::run(&wanted),
@@ -31,7 +41,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("octavo-probe: {failure}");
+            eprintln!("octavo-probe: {}", plain::visible(&failure.to_string()));
             ExitCode::FAILURE
         }
     }

@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::json;
 
+use crate::plain::{escaped, visible};
+
 /// Where progress goes.
 pub struct Report {
     json: bool,
@@ -45,7 +47,7 @@ impl Report {
         if self.json {
             say_json(&value);
         } else if self.terminal {
-            eprint!("\r\x1b[K{}: {}/{of} {what}", self.head(), done + 1);
+            eprint!("\r\x1b[K{}: {}/{of} {}", self.head(), done + 1, visible(what));
         }
     }
 
@@ -70,12 +72,13 @@ impl Report {
             say_json(value);
         } else {
             let begin = if self.terminal { "\r\x1b[K" } else { "" };
-            eprintln!("{begin}{}", words());
+            eprintln!("{begin}{}", visible(&words()));
         }
     }
 }
 
 /// A failure to print does not stop the measurement.
 fn say_json(value: &serde_json::Value) {
-    let _ = writeln!(io::stdout().lock(), "{value}");
+    let text = value.to_string();
+    let _ = writeln!(io::stdout().lock(), "{}", escaped(&text));
 }

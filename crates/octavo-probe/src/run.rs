@@ -20,8 +20,12 @@ pub fn run(wanted: &Run) -> Result<(), Failure> {
     let gpus = describe()?;
     let gpu = gpus.get(wanted.gpu).ok_or(GpuError::UnknownGpu { asked: wanted.gpu, found: gpus.len() })?;
     let folder = Folder::new(&wanted.output);
+    let _lock = folder.lock()?;
     folder.prepare()?;
     let kept = kept(wanted, &folder, &chosen, gpu, gpus.len())?;
+    for probe in chosen.iter().filter(|probe| !kept.contains(&probe.name())) {
+        folder.check_replaceable(probe.name())?;
+    }
     let mut report = Report::new(wanted.json, chosen.len());
     report.gpu(wanted.gpu, gpus.len(), &gpu.name);
     let mut failed = Vec::new();
