@@ -26,6 +26,6 @@ mod tests {
         assert_eq!(one_of("b", &["a", "c"], "octavo list"), "one of a, c");
         let many = ["aes", "bfs", "fft", "fir", "fw", "gemm", "gups", "hs", "km", "mm", "mt", "nw", "spmv"];
         let found = one_of("firr", &many, "octavo list workloads");
-        assert_eq!(found, "one of the 13 that `octavo list workloads` shows, such as fir, fft, fw");
+        assert!(found.starts_with("one of the 13 that `octavo list workloads` shows, such as fir, fw, "), "{found}");
     }
 }
