@@ -65,8 +65,10 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
         "executor.kind": arguments.get("executor"),
         "node.fidelity": arguments.get("fidelity"),
     }
-    # Options of a strategy follow its name; the other arguments win over `overrides`.
-    changes = [*_given(named), *overrides_of(arguments.get("overrides")), *_given(others)]
+    # Options of a strategy follow its name, and names a preset of the memory; the other arguments win over `overrides`.
+    overrides = overrides_of(arguments.get("overrides"))
+    presets = 1 + max((place for place, one in enumerate(overrides) if one.startswith(_MEMORY_PRESETS)), default=-1)
+    changes = [*overrides[:presets], *_given(named), *overrides[presets:], *_given(others)]
     workload, jobs = _workload(arguments.get("workload")), arguments.get("jobs")
     node = _node(arguments.get("node"))
     if jobs is not None:
@@ -99,6 +101,10 @@ def _node(node: str | Path | None) -> str | None:
 
 def _given(values: Mapping[str, object]) -> list[str]:
     return [f"{key}={value}" for key, value in values.items() if value is not None]
+
+
+_MEMORY_PRESETS = ("memory.preset=", "node.preset=", "node.memory_preset=")
+"""How overrides begin that replace all that was said of the memory before."""
 
 
 @spelled_out

@@ -100,3 +100,13 @@ def test_a_workload_is_inspected_under_the_scenario():
     assert found["setting"]["gpus"] == 2
     assert found["footprint_bytes"] > 0
     assert len(found["total"]["by_gpus"]) == 2
+
+
+def test_a_placement_that_is_named_holds_whatever_preset_the_overrides_name():
+    scenario = octavo.scenario(
+        workload="fir",
+        placement="grit",
+        overrides={"memory.preset": "stock-driver", "memory.placement.fault_threshold": 9},
+    )
+    placement = scenario.values["memory"]["placement"]
+    assert (placement["name"], placement["fault_threshold"]) == ("grit", 9)
