@@ -65,10 +65,10 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
         "executor.kind": arguments.get("executor"),
         "node.fidelity": arguments.get("fidelity"),
     }
-    # Options of a strategy follow its name, and names a preset of the memory; the other arguments win over `overrides`.
+    # Options of a strategy follow its name, which holds after a preset, too. The other arguments win over `overrides`.
     overrides = overrides_of(arguments.get("overrides"))
-    presets = 1 + max((place for place, one in enumerate(overrides) if one.startswith(_MEMORY_PRESETS)), default=-1)
-    changes = [*overrides[:presets], *_given(named), *overrides[presets:], *_given(others)]
+    presets = 1 + max((place for place, one in enumerate(overrides) if one.startswith(_MEMORY_PRESET)), default=-1)
+    changes = [*_given(named), *overrides[:presets], *_given(named), *overrides[presets:], *_given(others)]
     workload, jobs = _workload(arguments.get("workload")), arguments.get("jobs")
     node = _node(arguments.get("node"))
     if jobs is not None:
@@ -103,8 +103,8 @@ def _given(values: Mapping[str, object]) -> list[str]:
     return [f"{key}={value}" for key, value in values.items() if value is not None]
 
 
-_MEMORY_PRESETS = ("memory.preset=", "node.preset=", "node.memory_preset=")
-"""How overrides begin that replace all that was said of the memory before."""
+_MEMORY_PRESET = "memory.preset="
+"""How an override begins that replaces all that was said of the memory before."""
 
 
 @spelled_out

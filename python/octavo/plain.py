@@ -16,8 +16,6 @@ _IN_JSON = re.compile(rf"\\\\|\\u00[01][0-9a-f]|{_UNSEEN.pattern}")
 """The same in JSON, where some have escapes; a backslash that is escaped begins none."""
 _MOST_CHARACTERS = 2000
 """Characters of a message; chosen. More is of no use to a reader."""
-
-
 _MOST_NAMES, _OF_MORE = 12, 3
 """Names that a message lists, and how many it lists of more; chosen."""
 

@@ -202,7 +202,7 @@ def test_a_difference_adds_up(runs, on_touch):
     assert sum(found.causes.values()) == pytest.approx(total)
     assert "stencil2d under grit took" in found.sentences[0]
     assert {row["allocation"] for row in found.buffers} == {"data1", "data2"}
-    assert "below 0.5%" in difference(on_touch, on_touch).sentences[0]
+    assert "no difference of 0.5% or more" in difference(on_touch, on_touch).sentences[0]
 
 
 def test_pictures_and_words_for_notebooks(explained, on_touch):

@@ -85,6 +85,13 @@ def test_a_closed_standard_stream_changes_no_result(tmp_path, closed):
     octavo.RunResult.load(tmp_path / "out").check()
 
 
+def test_a_process_of_one_with_a_closed_standard_stream_has_it_open(tmp_path):
+    script = "import subprocess, sys; from octavo.cli import streams; streams.open_closed(); "
+    script += "sys.exit(subprocess.run([sys.executable, '-c', 'import os; os.fstat(2)']).returncode)"
+    command = f'exec {sys.executable} -c "{script}" 2>&-'
+    assert subprocess.run(["bash", "-c", command], check=False, cwd=tmp_path).returncode == 0
+
+
 def test_a_full_disk_names_the_trace_and_not_what_stands_in_for_it(tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 10, 4 << 10))

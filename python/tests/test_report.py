@@ -455,3 +455,10 @@ def test_phases_of_whole_programs_add_up_and_stand_in_their_order(tmp_path):
     assert {row["phase"] for row in data["spans"]} >= {"allocation", "copy in", "kernel", "copy out", "deallocation"}
     assert all(0 <= row["from"] <= row["to"] <= whole.summary["time_ps"] / 1e9 for row in data["spans"])
     assert report([tmp_path], tmp_path / "page.html").stat().st_size > 0
+
+
+def test_changes_that_were_tried_are_no_runs_of_a_folder(runs, tmp_path):
+    shutil.copytree(runs / "stencil2d-grit", tmp_path / "one")
+    shutil.copytree(runs / "stencil2d-on-touch", tmp_path / "one-what-if" / "on-touch")
+    assert [run.placement for run in read([tmp_path])] == ["grit"]
+    assert [run.placement for run in read([tmp_path / "one-what-if"])] == ["on-touch"]

@@ -110,3 +110,9 @@ def test_a_placement_that_is_named_holds_whatever_preset_the_overrides_name():
     )
     placement = scenario.values["memory"]["placement"]
     assert (placement["name"], placement["fault_threshold"]) == ("grit", 9)
+
+
+def test_options_of_a_named_placement_hold_beside_another_node():
+    overrides = {"memory.placement.fault_threshold": 9, "node.preset": "grit-2gpu"}
+    scenario = octavo.scenario(workload="fir", placement="grit", overrides=overrides)
+    assert scenario.values["memory"]["placement"]["fault_threshold"] == 9

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -38,10 +39,15 @@ class Warm:
     """A process that has imported Octavo, for as long as this object lives."""
 
     def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = [sys.executable, __file__, str(theirs.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+            )
 
     def run(self, arguments: Sequence[str], folder: Path, timeout: float) -> subprocess.CompletedProcess[str]:
         """Run `python -m octavo` with these arguments in a folder, and wait for its end."""
@@ -53,12 +59,13 @@ class Warm:
                 status = json.loads(self._socket.recv(_ORDER))
             except TimeoutError:
                 self.close()
+                self._start()
                 raise subprocess.TimeoutExpired(list(arguments), timeout) from None
             return subprocess.CompletedProcess(list(arguments), status, _text(out), _text(err))
 
     def close(self) -> None:
         """End the process, and with it what it waits for."""
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._socket.close()
 

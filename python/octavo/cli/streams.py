@@ -10,7 +10,8 @@ def open_closed() -> None:
     """Let what is written to a closed standard stream vanish, as to `/dev/null`."""
     for number in range(3):
         if not _is_open(number):
-            os.open(os.devnull, os.O_RDWR)  # Takes the lowest number that is free, which is this one.
+            # The lowest number that is free, which is this one; processes that are started have it, too.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     if sys.stderr is None:

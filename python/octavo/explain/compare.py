@@ -73,7 +73,7 @@ class Difference:
         ]
         return [
             f"{self.names[1]} took {words.milliseconds(second.time_ps)}, {self.names[0]} "
-            f"{words.milliseconds(first.time_ps)}: {words.change(change)}.",
+            f"{words.milliseconds(first.time_ps)}: {words.changed(change)}.",
             *([f"The difference, split as the time of accesses is: {', '.join(parts)}."] if parts else []),
             *([f"Buffer by buffer: {'; '.join(buffers)}."] if buffers else []),
         ]

@@ -167,7 +167,7 @@ def _no_difference(found: Sequence[Remedy]) -> str:
 def _bound(found: Sequence[Remedy]) -> Iterable[str]:
     """How far placement can help, as far as `ideal` says so: its one cold read of a page may cost more than none."""
     for bound in (one for one in found if one.bound):
-        better = any(one.override.startswith(PLACEMENT) and one.time_ps < bound.time_ps for one in found)
+        better = any(one.override.startswith(PLACEMENT) and one.high_ps < (1 - TIE) * bound.low_ps for one in found)
         beaten = (
             "placements that leave pages on the host can beat that, and do here" if better else "none tried beats it"
         )
@@ -181,12 +181,19 @@ def _told(one: Remedy) -> str:
 
 def against(one: Remedy) -> str:
     """A change of time, or that there is none to be told."""
-    return "tie" if one.tie and one.replicates > 1 else change(one.change)
+    if not one.tie:
+        return change(one.change)
+    return "tie" if one.replicates > 1 else f"below {TIE:.1%}"
+
+
+def changed(relative: float) -> str:
+    """A change of time between two single runs, which may be none."""
+    return f"no difference of {TIE:.1%} or more" if abs(relative) < TIE else change(relative)
 
 
 def change(relative: float) -> str:
     """A change of time."""
-    return f"below {TIE:.1%}" if abs(relative) < TIE else f"{relative:+.1%}".replace("-", "−")
+    return f"{relative:+.1%}".replace("-", "−")
 
 
 def milliseconds(picoseconds: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
+from octavo.explain.what_if import beside
 from octavo.files import manifest
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs import replicates
@@ -138,6 +139,8 @@ def _results(path: Path) -> Iterator[RunResult]:
         yield _with_time(path)
         return
     found = [folder for folder in _below(path) if holds_result(folder)]
+    tried = [beside(folder) for folder in found]  # Their runs stand with what they are changes of.
+    found = [folder for folder in found if not any(other in folder.parents for other in tried)]
     if not found:
         raise OutputError(
             f"{path} holds no finished result",

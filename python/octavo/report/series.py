@@ -43,7 +43,7 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
             if table in run.result.tables:
                 rows[name] += draw(run.number, _few(run.result.table(table), key, len(runs)))
         if not run.simulated and "events" in run.result.tables:
-            found = _few(profiled.in_bins(run), None, len(runs))
+            found = _few(profiled.in_bins(run, _BINS), None, len(runs))
             rows["rates"] += _faults(run.number, found)
             rows["moves"] += _moves(run.number, found)
     return rows

@@ -31,7 +31,7 @@ def along(runs: Sequence[Run]) -> dict[str, Any] | None:
 
     The axis is the key with the most numbers. All else that differs, unless it follows from the axis or from the
     placement, names the lines. Draws of several keys at random have no two points alike: then keys with fewer values
-    than points name the lines, and points are not joined if another key differs in each, too.
+    than points name the lines, and points are not joined if another key was drawn for each, too.
     """
     simulated = [run for run in runs if run.simulated]
     values = [run.values for run in simulated]
@@ -59,7 +59,7 @@ def along(runs: Sequence[Run]) -> dict[str, Any] | None:
         "unit": unit,
         "rows": sorted(rows, key=lambda row: (names.index(row["series"]), row["value"])),
         "colours": _colours(simulated, names),
-        "joined": not any(_differs_in_each(values, key) for key in keys if key != axis),
+        "joined": not any(_is_drawn(values, key, axis) for key in keys if key != axis),
     }
 
 
@@ -87,10 +87,29 @@ def _size(found: Quantity) -> tuple[str, float]:
 
 
 def _names_lines(values: Sequence[Mapping[str, str]], key: str, axis: str) -> bool:
-    """Whether a key tells lines apart; one that follows from the axis does not."""
+    """Whether a key tells lines apart; one that follows from the axis does not.
+
+    If each run has a value of its own along the axis, a key follows from it that only grows or only shrinks along it.
+    One that does neither tells lines apart, unless it has a value of its own in each run, too.
+    """
     if _differs_in_each(values, axis):
-        return not _differs_in_each(values, key)
+        return not _is_monotone(values, key, axis) and not _differs_in_each(values, key)
     return not _follows(values, key, axis)
+
+
+def _is_drawn(values: Sequence[Mapping[str, str]], key: str, axis: str) -> bool:
+    """Whether a key has another value in each run, in no order along the axis: it was drawn at random."""
+    return _differs_in_each(values, key) and not _is_monotone(values, key, axis)
+
+
+def _is_monotone(values: Sequence[Mapping[str, str]], key: str, axis: str) -> bool:
+    """Whether the numbers of a key only grow, or only shrink, along an axis."""
+    along_it, own = _numbers(values, axis), [quantity(flat.get(key)) for flat in values]
+    known = [_size(each)[1] for each in own if each is not None]
+    if along_it is None or len(known) < len(values):
+        return False
+    ordered = [size for _, size in sorted(zip(along_it[0], known, strict=True))]
+    return ordered in (sorted(ordered), sorted(ordered, reverse=True))
 
 
 def _differs_in_each(values: Sequence[Mapping[str, str]], key: str) -> bool:
