@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from octavo.errors import ScenarioError
+from octavo.plain import near
 
 _Name = TypeVar("_Name", bound=str)
 
@@ -70,9 +70,7 @@ def choice(name: str, value: _Name, choices: Sequence[str]) -> _Name:
     """
     if value in choices:
         return value
-    near = get_close_matches(str(value), choices, 1)
-    hint = f"did you mean `{near[0]}`?" if near else None
-    raise ScenarioError(f"--{name}: expected one of {', '.join(choices)}, found {value!r}", hint)
+    raise ScenarioError(f"--{name}: expected one of {', '.join(choices)}, found {value!r}", near(str(value), choices))
 
 
 def path(name: str, value: object, what: str = "a path") -> Path:

@@ -22,8 +22,13 @@ _MOST_NAMES, _OF_MORE = 12, 3
 
 def meant(found: str, names: Sequence[str]) -> str:
     """What was likely meant by a name that is none of these; else the names, or of many those most like it."""
-    near = get_close_matches(found, names, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there are {_listed(found, names)}"
+    return near(found, names) or f"there are {_listed(found, names)}"
+
+
+def near(found: str, names: Sequence[str]) -> str | None:
+    """What was likely meant by a name that is none of these, if one of them is like it."""
+    nearest = get_close_matches(found, names, 1)
+    return f"did you mean `{nearest[0]}`?" if nearest else None
 
 
 def one_of(found: str, names: Sequence[str]) -> str:

@@ -145,11 +145,10 @@ def _both(counts: tuple[int, int]) -> tuple[str, str]:
 def _time(one: Remedy) -> str:
     """The time of a change, with the interval of its replicates."""
     from octavo.explain.words import milliseconds  # noqa: PLC0415 - polars takes long to import
-    from octavo.runs.replicates import Interval  # noqa: PLC0415 - as above
 
     if one.replicates == 1:
         return milliseconds(one.time_ps)
-    return f"{milliseconds(one.time_ps)} {Interval(one.time_ps, one.low_ps, one.high_ps, one.replicates).text}"
+    return f"{milliseconds(one.time_ps)} {one.interval.text}"
 
 
 @contextmanager

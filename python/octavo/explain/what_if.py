@@ -13,6 +13,7 @@ from octavo.runs import replicates
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.held import SCENARIO_FILE, is_finished
+from octavo.runs.replicates import Interval
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe
 
@@ -58,6 +59,11 @@ class Remedy:
     def name(self) -> str:
         """The change in a few words."""
         return self.label.replace("`", "").partition(" instead of ")[0]
+
+    @property
+    def interval(self) -> Interval:
+        """The time of the change with its interval."""
+        return Interval(self.time_ps, self.low_ps, self.high_ps, self.replicates)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -140,7 +146,7 @@ class _Tries:
         found = [self._remedy(label, time, before) for label, time in times.items() if time.median]
         return sorted(found, key=lambda one: one.time_ps)
 
-    def _remedy(self, label: str, time: replicates.Interval, before: replicates.Interval) -> Remedy:
+    def _remedy(self, label: str, time: Interval, before: Interval) -> Remedy:
         override, scenario = self.found[label]
         return Remedy(
             label=label,
@@ -165,14 +171,14 @@ def _folder(root: Path, label: str, scenario: Scenario, number: int) -> Path:
     return root / slug(_called(f"{label}-{scenario.digest}", number))
 
 
-def _level(before: replicates.Interval, after: replicates.Interval) -> bool:
+def _level(before: Interval, after: Interval) -> bool:
     """Whether two times cannot be told apart."""
     if before.count > 1:
         return after.overlaps(before)
     return abs(after.median / before.median - 1) < TIE
 
 
-def _times(finished: Iterable[tuple[str, RunResult]], count: int) -> dict[str, replicates.Interval]:
+def _times(finished: Iterable[tuple[str, RunResult]], count: int) -> dict[str, Interval]:
     """Times of the changes of which every replicate could be simulated."""
     found: dict[str, list[int]] = {}
     for label, one in finished:

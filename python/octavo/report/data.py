@@ -14,6 +14,7 @@ from octavo.explain.facts import facts, pairs
 from octavo.report import phases, shade, speed, sweep
 from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack
+from octavo.report.profiled import MOVED
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import lent, over_time
 from octavo.report.traffic import by_kernel
@@ -38,9 +39,9 @@ _MAPPINGS = 30
 _TOTALS = ("migrations", "duplications", "collapses", "remote_maps", "prefetched")
 _PROFILED = {
     "faults": (*events.GPU_FAULTS, "cpu_fault"),
-    "migrations": ("migration", "user_migration", "counter_migration"),
+    "migrations": MOVED["migrations"],
     "remote_maps": ("remote_map",),
-    "prefetched": ("prefetch",),
+    "prefetched": MOVED["prefetched"],
 }
 """Totals that profiles have, too, and the kinds of events they count."""
 

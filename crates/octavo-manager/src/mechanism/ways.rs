@@ -27,6 +27,8 @@ pub(super) struct Outlook {
     gone: [u32; MAX_MEMORIES],
     /// Their blocks.
     removed: Vec<(MemoryId, u32)>,
+    /// Frames of each memory that steps of the plan give up, which come behind those that make room.
+    late: [u32; MAX_MEMORIES],
     /// Memories that take nothing, whatever is free there.
     closed: [bool; MAX_MEMORIES],
 }
@@ -41,14 +43,14 @@ pub(super) fn ways(
 ) -> Option<Vec<Way>> {
     let span = tx.memory.pages.geometry().block_pages();
     let mut outlook = Outlook::now(tx);
-    outlook.close_sources(tx);
+    outlook.look_at_sources(tx);
     let mut ways: Vec<Way> = Vec::new();
     let (mut end, mut written) = (0, 0);
     for block in victims.chunk_by(|one, next| one.0 / span == next.0 / span) {
         end += block.len();
         let sole = block.iter().filter(|&&page| !tx.state(page).replicated()).count() as u32;
         let to = destination(tx, block, sole, from, &outlook);
-        let late = given_up_late(tx, to);
+        let late = outlook.late[to.index()];
         let removes = outlook.room_beside(tx, to, (sole, late), room_for);
         let (to, removes, late) = removes.map_or((HOST_MEMORY, Vec::new(), 0), |removes| (to, removes, late));
         written += if to.on_host() { sole } else { 0 };
@@ -74,15 +76,6 @@ fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: Memo
     if there { chosen } else { HOST_MEMORY }
 }
 
-/// Frames of a memory that steps of the plan give up, which come behind those that make room.
-fn given_up_late(tx: &Transaction<'_>, memory: MemoryId) -> u32 {
-    let given_up = |step: &Step| match *step {
-        Step::Release { memory: from, pages } if from == memory => pages.count,
-        _ => 0,
-    };
-    tx.draft.steps.iter().map(given_up).sum()
-}
-
 impl Outlook {
     /// Before any victim leaves.
     pub(super) fn now(tx: &Transaction<'_>) -> Self {
@@ -90,19 +83,18 @@ impl Outlook {
             change: tx.draft.flight.change,
             gone: [0; MAX_MEMORIES],
             removed: Vec::new(),
+            late: [0; MAX_MEMORIES],
             closed: [false; MAX_MEMORIES],
         }
     }
 
-    /// Memories from which the plan fetches take nothing where frames have numbers: nothing tells frames that are free
-    /// from those that the plan gives up later. Another neighbour is asked instead.
-    fn close_sources(&mut self, tx: &Transaction<'_>) {
-        if tx.memory.physical.is_none() {
-            return;
-        }
+    /// Memories from which the plan fetches give frames up late. Where frames have numbers, nothing tells these from
+    /// frames that are free, so these memories take nothing: another neighbour is asked instead.
+    fn look_at_sources(&mut self, tx: &Transaction<'_>) {
         for step in &tx.draft.steps {
-            if let Step::Release { memory, .. } = *step {
-                self.closed[memory.index()] |= !memory.on_host();
+            if let Step::Release { memory, pages } = *step {
+                self.late[memory.index()] += pages.count;
+                self.closed[memory.index()] = !memory.on_host() && tx.memory.physical.is_some();
             }
         }
     }

@@ -536,15 +536,20 @@ fn where_nobody_lends_memory_nothing_falls_back_to_the_local_path() {
     assert_eq!(manager.statistics().fell_back, 0);
 }
 
-#[test]
-fn a_block_goes_to_the_neighbour_from_which_another_comes_back() {
-    let config = MemoryConfig {
+/// Blocks leave whole for neighbours without a reserve, and come back whole.
+fn whole_blocks_lent() -> MemoryConfig {
+    MemoryConfig {
         demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
         prefetch: choice("tree", r#"{"threshold": 1}"#),
         eviction: choice("lru-block", "{}"),
         page_size: Bytes(64 << 10),
         ..MemoryConfig::default()
-    };
+    }
+}
+
+#[test]
+fn a_block_goes_to_the_neighbour_from_which_another_comes_back() {
+    let config = whole_blocks_lent();
     for (lends, expected) in [(64, "gpu1"), (63, "host")] {
         let mut manager = allocated(Manager::new(&config, &Topology::of(vec![40, lends])).unwrap());
         // The first page of a block finds room; the others do not, and the other block leaves for them.
@@ -556,14 +561,7 @@ fn a_block_goes_to_the_neighbour_from_which_another_comes_back() {
 
 #[test]
 fn where_frames_have_numbers_a_block_goes_to_a_neighbour_from_which_nothing_comes_back() {
-    let config = MemoryConfig {
-        demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),
-        prefetch: choice("tree", r#"{"threshold": 1}"#),
-        eviction: choice("lru-block", "{}"),
-        allocator: choice("chunks", "{}"),
-        page_size: Bytes(64 << 10),
-        ..MemoryConfig::default()
-    };
+    let config = MemoryConfig { allocator: choice("chunks", "{}"), ..whole_blocks_lent() };
     for (gpus, expected) in [(vec![40, 96, 96], "gpu2"), (vec![40, 96], "host")] {
         let mut manager = allocated(Manager::new(&config, &Topology::of(gpus)).unwrap());
         (0..2).for_each(|block| _ = write(&mut manager, block * 32));

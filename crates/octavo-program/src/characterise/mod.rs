@@ -148,8 +148,8 @@ pub type Room<'a> = &'a dyn Fn(&Launch, Resources) -> u32;
 /// Streams all of `workload` and counts.
 ///
 /// # Errors
-/// A dispatch that only a run decides, no or too many GPUs, no compute units, a page size that is no power of two from
-/// a line to 2 MiB, or a workload that failed.
+/// Only a run decides the dispatch. There are no GPUs, too many, or no compute units. The page size is no power of two
+/// from a line to 2 MiB. The workload failed.
 pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Characteristics, OptionError> {
     if setting.dispatch == Dispatch::FillFirst {
         let message = "`fill-first` is decided while running; expected a dispatch that is decided ahead";

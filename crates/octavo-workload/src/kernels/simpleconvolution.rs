@@ -2,10 +2,9 @@
 //! wavefront.
 //!
 //! Thread `t` computes pixel (`t mod width`, `t / width`): the sum over the mask of mask value times the input pixel
-//! that lies under it. The input is padded by mask - 1 pixels to the right and below. As many threads are started as it
-//! has pixels, so the last ones lie below the image and leave at once. Every mask element is one load that is waited
-//! for before it is multiplied. The mask's address is uniform and read with scalar loads. Kernel arguments are left
-//! out.
+//! that lies under it. The input is padded by mask - 1 pixels to the right and below. It has a thread for each of its
+//! pixels. The last ones lie below the image and leave at once. Every mask element is one load that is waited for
+//! before it is multiplied. The mask's address is uniform and read with scalar loads. Kernel arguments are left out.
 //!
 //! Published footprint 131 MB: 4142 x 4142 pixels of four bytes, padded to 4144 x 4144.
 

@@ -9,7 +9,7 @@ from octavo.runs import colours
 from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -75,8 +75,7 @@ def sections(
     path: Path | None, parts: Mapping[str, Mapping[str, float]], *, title: str, width: float = sheet.PAGE
 ) -> sheet.Picture:
     """Sections below one another, each with bars of its own names on an axis of its own, which its title names."""
-    names = [name for values in parts.values() for name in values]
-    room = max(sheet.text_width(row) for name in names for row in _folded(name, width).splitlines() or [""]) + 0.15
+    room = _names_width(_folded(name, width) for values in parts.values() for name in values)
     counts = [len(values) for values in parts.values()]
     found = sheet.figure(width, 0.5 + sum(2 * _AROUND + _BAR * (1 + _ROW) * count for count in counts))
     grid = found.subplots(len(parts), 1, squeeze=False, height_ratios=[count + 1 for count in counts])[:, 0]
@@ -178,7 +177,7 @@ def panelled(
     """
     labels = [_folded(label, width) for label in labels]
     rows = max(label.count("\n") for label in labels)
-    names = max(sheet.text_width(row) for label in labels for row in label.splitlines() or [""]) + 0.15
+    names = _names_width(labels)
     columns = max(min(int((width - names) / _PANEL), count, _MOST_PANELS), 1)
     lines = -(-count // columns)
     bars_of_all = lines * (_AROUND + _BAR * (1 + _ROW * rows) * len(labels))
@@ -192,6 +191,11 @@ def panelled(
     grid[0, 0].set_yticks(range(len(labels)), labels)
     grid[0, 0].set_ylim(len(labels) - 0.45, -0.55)
     return found, list(grid.flat)[:count], (width - names) / columns
+
+
+def _names_width(labels: Iterable[str]) -> float:
+    """Inches of the names beside bars, with what is between them and their axis."""
+    return max(sheet.text_width(row) for label in labels for row in label.splitlines() or [""]) + 0.15
 
 
 def _folded(label: str, width: float) -> str:

@@ -141,7 +141,7 @@ mod tests {
     use crate::memories::frames::Frames;
     use crate::pages::tenants::Tenants;
 
-    /// What two jobs, which run on these GPUs, are guaranteed of 20 pages of the first less four that cannot leave.
+    /// What two jobs on these GPUs are guaranteed of the first GPU's memory: 20 pages, of which four cannot leave.
     fn guaranteed(said: &[(&str, f64)], gpus: [usize; 2]) -> [u32; 2] {
         let mut tenants = Tenants::default();
         for (space, gpu) in [SpaceId(0), SpaceId(1)].into_iter().zip(gpus) {
