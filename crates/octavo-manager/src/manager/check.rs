@@ -36,8 +36,7 @@ impl Manager {
         let mut resident = [0u32; MAX_MEMORIES];
         // Read once: reading them takes most of the time.
         let mut states = Vec::new();
-        for page in (0..self.memory.pages.len() as u32).map(PageId) {
-            let state = self.memory.pages.state(page);
+        for (page, state) in self.memory.pages.states() {
             if self.memory.pages.allocated(page) {
                 self.check_page(page, &state, &mut resident)?;
                 states.push((page, state));

@@ -51,6 +51,11 @@ impl Manager {
         self.memory.pages.view(page)
     }
 
+    /// Everything known about each page of a run, in order: quicker than one by one.
+    pub fn pages(&self, run: PageRun) -> impl Iterator<Item = PageView> {
+        self.memory.pages.views(run)
+    }
+
     /// Whether the page of a fault is in no unfinished plan and mapped as the fault needs it.
     #[must_use]
     pub fn believes_mapped(&self, fault: &Fault) -> bool {

@@ -9,6 +9,7 @@ pub(crate) mod held;
 mod huge;
 mod planes;
 pub(crate) mod residency;
+mod run;
 pub(crate) mod spare;
 pub(crate) mod state;
 pub(crate) mod tenants;
@@ -31,7 +32,7 @@ use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::deciders::{Decider, Deciders};
 use crate::pages::held::Held;
 use crate::pages::huge::HugePages;
-use crate::pages::planes::{Plane, Planes};
+use crate::pages::planes::{Masks, Plane, Planes};
 use crate::pages::spare::Spare;
 use crate::pages::state::PageState;
 use crate::pages::tenants::Tenants;
@@ -328,8 +329,11 @@ impl Pages {
     }
 
     pub fn state(&self, page: PageId) -> PageState {
+        self.state_of(page, self.planes.masks(page))
+    }
+
+    fn state_of(&self, page: PageId, (resident, mapped, writable): Masks) -> PageState {
         let record = &self.records[page.index()];
-        let (resident, mapped, writable) = self.planes.masks(page);
         PageState { owner: record.owner, mode: record.mode, resident, mapped, writable }
     }
 
@@ -418,7 +422,11 @@ impl Pages {
         if !self.allocated(page) {
             return self.view_of_nothing(page);
         }
-        let PageState { owner, mode, resident, mapped, writable } = self.state(page);
+        self.view_of(page, self.state(page))
+    }
+
+    fn view_of(&self, page: PageId, state: PageState) -> PageView {
+        let PageState { owner, mode, resident, mapped, writable } = state;
         let touched = self.records[page.index()].flags & TOUCHED != 0;
         let (attributes, busy) = (self.attribute_bits(page), self.slot(page).is_some());
         let (kind, space) = (self.kind(page), self.space(page));

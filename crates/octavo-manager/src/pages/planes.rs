@@ -93,7 +93,25 @@ impl Planes {
 
     /// The processors that hold a page, map it and can write it.
     pub fn masks(&self, page: PageId) -> Masks {
-        let bits = self.bits(page);
+        self.split(self.bits(page))
+    }
+
+    /// The same of 64 pages from `first`, a multiple of 64. Each word is read once.
+    pub fn masks_of_64(&self, first: PageId) -> [Masks; 64] {
+        let words = &self.words[self.first(first)..][..self.count()];
+        let mut pages = [0u64; 64];
+        for (index, &word) in words.iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                pages[rest.trailing_zeros() as usize] |= 1 << index;
+                rest &= rest - 1;
+            }
+        }
+        pages.map(|bits| self.split(bits))
+    }
+
+    /// A page's bits, as [`Self::bits`] has them.
+    fn split(&self, bits: u64) -> Masks {
         let processors = |bits: u64| bits as u32 & ((1 << self.processors) - 1);
         let further = (bits as u32 & ((1 << self.memories) - 1)) >> self.processors << MAX_PROCESSORS;
         let mapped = bits >> self.memories;

@@ -54,6 +54,25 @@ fn states_of_neighbours_do_not_mix() {
 }
 
 #[test]
+fn a_run_that_is_read_at_once_is_what_its_pages_are_one_by_one() {
+    let mut pages = pages(4096);
+    allocate_on_host(&mut pages, PageRun { first: PageId(60), count: 140 });
+    for page in (61..200_u32).step_by(3) {
+        let further = MemoryId::host(1 + page as usize % 2);
+        let mut state = held_by(&[MemoryId(page as u8 % 17), further], Mode::Broadcast);
+        state.mapped = ProcessorMask(page.wrapping_mul(2_654_435_761) >> 8 & ((1 << 17) - 1));
+        state.writable = ProcessorMask(state.mapped.0 & 0b1_0101_0101_0101_0101);
+        set(&mut pages, PageId(page), &state);
+    }
+    // From within one group of 64, over another, and beyond what was ever allocated.
+    let run = PageRun { first: PageId(50), count: 1000 };
+    let one_by_one: Vec<PageView> = run.iter().map(|page| pages.view(page)).collect();
+    assert_eq!(pages.views(run).collect::<Vec<_>>(), one_by_one);
+    let states = (0..pages.len() as u32).map(|page| (PageId(page), pages.state(PageId(page))));
+    assert!(pages.states().eq(states));
+}
+
+#[test]
 fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
     let mut pages = pages(64 << 10);
     allocate_on_host(&mut pages, PageRun { first: PageId(0), count: 96 });

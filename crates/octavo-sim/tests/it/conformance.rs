@@ -97,7 +97,7 @@ fn every_combination_runs_real_kernels_and_page_sizes() {
 
 #[test]
 fn the_same_scenario_gives_the_same_results() {
-    let kernel = kernel("bfs-shoc", 0.02);
+    let kernel = kernel("bfs-shoc", 0.01);
     // Every seventh, which meets every strategy of each kind several times.
     for memory in combinations().step_by(7) {
         let node = half_the_memory(node(4));

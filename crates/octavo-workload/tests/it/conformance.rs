@@ -1,5 +1,6 @@
 //! Rules that every registered workload keeps.
 
+use crate::built::{SEED, build, built};
 use crate::lanes::{stream, wavefronts};
 use octavo_program::{BUFFER_ALIGNMENT, LINE_BYTES, Op, OpKind, OpSink, Size, Workload};
 use octavo_registry::Choice;
@@ -14,17 +15,13 @@ const GROUPS: u32 = 40;
 fn each(mut check: impl FnMut(&str, &dyn Workload)) {
     for name in WORKLOADS.names() {
         for scale in SCALES {
-            check(name, &*build(name, scale, 11));
+            check(name, built(name, scale));
         }
     }
     let mut sampled = Choice::named("wcc");
     sampled.options.insert("algorithm".to_owned(), "afforest".into());
-    let sampled = WORKLOADS.build(&sampled, &Size { scale: SCALES[0], seed: 11 });
+    let sampled = WORKLOADS.build(&sampled, &Size { scale: SCALES[0], seed: SEED });
     check("wcc by sampling", &*sampled.expect("a valid choice"));
-}
-
-fn build(name: &str, scale: f64, seed: u64) -> Box<dyn Workload> {
-    WORKLOADS.build(&Choice::named(name), &Size { scale, seed }).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The first, the last and some groups between, all their wavefronts.

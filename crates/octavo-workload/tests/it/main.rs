@@ -5,6 +5,7 @@ mod analytics;
 mod applications;
 mod bfs_shoc;
 mod bitonicsort;
+mod built;
 mod c2d;
 mod characterise;
 mod conformance;

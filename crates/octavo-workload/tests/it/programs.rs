@@ -2,17 +2,18 @@
 
 use octavo_manager::{Access, Advice, HOST, Kind, ProcessorId, Spread};
 use octavo_program::{
-    Action, Before, Bring, Exception, HostSide, LINE_BYTES, Lowering, Mix, OpKind, Program, ProgramKind, Size, Span,
+    Action, Before, Bring, Exception, HostSide, LINE_BYTES, Lowering, Mix, OpKind, Program, ProgramKind, Span,
     Workload, lower,
 };
-use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 use proptest::prelude::*;
 
+use crate::built::{SEED, build, built};
 use crate::lanes::stream;
 
-fn build(name: &str, scale: f64) -> Box<dyn Workload> {
-    WORKLOADS.build(&Choice::named(name), &Size { scale, seed: 11 }).unwrap_or_else(|error| panic!("{name}: {error}"))
+/// Small, and built once.
+fn small(name: &str) -> &'static dyn Workload {
+    built(name, 0.003)
 }
 
 fn lowered(workload: &dyn Workload, kind: ProgramKind) -> Program {
@@ -89,7 +90,7 @@ proptest! {
 
     #[test]
     fn every_workload_is_a_program_of_every_kind(index in 0..WORKLOADS.entries.len(), scale in 0.003..0.01f64, threads in 1..9u32) {
-        let workload = build(WORKLOADS.entries[index].name, scale);
+        let workload = build(WORKLOADS.entries[index].name, scale, SEED);
         let launched: Vec<_> = (0..workload.launches()).collect();
         for kind in ProgramKind::ALL {
             let lowering = Lowering { kind, spread: Spread::Split, host_threads: threads, ..Lowering::default() };
@@ -111,14 +112,14 @@ proptest! {
 
 #[test]
 fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_own() {
-    let workload = build("vectoradd", 0.003);
+    let workload = small("vectoradd");
     let side = workload.host_side();
     let input = side.roles().iter().position(|role| role.input && !role.output).unwrap();
     let advised = side.roles().iter().position(|role| role.output).unwrap();
     let device = Exception { kind: Some(Kind::Device), ..Exception::default() };
     let advice = Advice { preferred: Some(HOST.memory()), ..Advice::default() };
     let exceptions = [(input, device), (advised, Exception { advice, ..Exception::default() })].into();
-    let program = lower(workload.as_ref(), &Lowering { exceptions, ..Lowering::default() }).unwrap();
+    let program = lower(workload, &Lowering { exceptions, ..Lowering::default() }).unwrap();
     assert_alive_once(&program);
     let own = workload.buffers().len();
     let kinds: Vec<_> = program.buffers().iter().map(|buffer| buffer.kind).collect();
@@ -126,7 +127,7 @@ fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_o
     assert_eq!((&kinds[..own], &kinds[own..]), (&expected[..], &[Kind::System][..]));
     let moved = moved(&program);
     assert_eq!((moved.copied_in, moved.copied_out), (workload.buffers()[input].bytes, 0));
-    assert_eq!(moved.written, stated_bytes(workload.as_ref(), true));
+    assert_eq!(moved.written, stated_bytes(workload, true));
     let said: Vec<_> = program
         .actions()
         .iter()
@@ -141,12 +142,12 @@ fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_o
 
 #[test]
 fn a_buffer_is_brought_before_the_first_launch_or_before_each() {
-    let workload = build("stencil2d", 0.003);
+    let workload = small("stencil2d");
     let (launches, gpu) = (workload.launches(), ProcessorId::gpu(0));
     let brought = |before| {
         let exception = Exception { prefetch: Some(Bring { to: gpu, before }), ..Exception::default() };
         let lowering = Lowering { exceptions: [(0, exception)].into(), ..Lowering::default() };
-        let program = lower(workload.as_ref(), &lowering).unwrap();
+        let program = lower(workload, &lowering).unwrap();
         let kinds: Vec<_> = program.actions().iter().map(|ordered| ordered.action.name()).collect();
         // Each right before its launch, all of the buffer.
         for (index, ordered) in program.actions().iter().enumerate() {
@@ -162,10 +163,10 @@ fn a_buffer_is_brought_before_the_first_launch_or_before_each() {
 
 #[test]
 fn a_populated_buffer_is_touched_every_4_kib_before_anything_is_written() {
-    let workload = build("stencil2d", 0.003);
+    let workload = small("stencil2d");
     let exception = Exception { populate: true, ..Exception::default() };
     let lowering = Lowering { kind: ProgramKind::System, exceptions: [(1, exception)].into(), ..Lowering::default() };
-    let program = lower(workload.as_ref(), &lowering).unwrap();
+    let program = lower(workload, &lowering).unwrap();
     let phases: Vec<_> = program
         .actions()
         .iter()
@@ -189,9 +190,9 @@ const SEEN_AT_ONCE: &str = "bst";
 #[test]
 fn what_launches_read_was_written_before() {
     for name in WORKLOADS.names() {
-        let workload = build(name, 0.003);
-        let program = lowered(workload.as_ref(), ProgramKind::Pinned);
-        let mut written = Written::new(workload.as_ref());
+        let workload = small(name);
+        let program = lowered(workload, ProgramKind::Pinned);
+        let mut written = Written::new(workload);
         for ordered in program.actions() {
             match &ordered.action {
                 Action::Host(phase) => {
@@ -201,7 +202,7 @@ fn what_launches_read_was_written_before() {
                     })
                 }
                 Action::Launch { launch, .. } => {
-                    if let Some(line) = written.launch(workload.as_ref(), *launch, name == SEEN_AT_ONCE) {
+                    if let Some(line) = written.launch(workload, *launch, name == SEEN_AT_ONCE) {
                         let found = workload.buffers().iter().rfind(|buffer| buffer.base <= line * LINE_BYTES).unwrap();
                         let offset = line * LINE_BYTES - found.base;
                         panic!("{name}: launch {launch} reads byte {offset} of `{}`, which nothing wrote", found.name);
@@ -233,8 +234,8 @@ const NEVER_STORED: (&str, &str) = ("fft", "chk");
 #[test]
 fn inputs_are_read_and_outputs_are_written() {
     for name in WORKLOADS.names() {
-        let workload = build(name, 0.003);
-        let (stated, used) = (workload.host_side(), HostSide::of_launches(workload.as_ref()));
+        let workload = small(name);
+        let (stated, used) = (workload.host_side(), HostSide::of_launches(workload));
         for ((buffer, stated), used) in workload.buffers().iter().zip(stated.roles()).zip(used.roles()) {
             let this = (name, buffer.name.as_str());
             let read = used.input || STORED_FIRST.contains(&this);
@@ -303,13 +304,13 @@ impl Written {
 
 #[test]
 fn programs_of_a_mix_do_not_wait_for_each_other() {
-    let kernels = ["vectoradd", "bfs-shoc", "trd"].map(|name| (name.to_owned(), build(name, 0.003)));
-    let mix = Mix::new(kernels.iter().map(|(name, kernel)| (name.clone(), kernel.as_ref())));
+    let kernels = ["vectoradd", "bfs-shoc", "trd"].map(|name| (name.to_owned(), small(name)));
+    let mix = Mix::new(kernels.iter().map(|(name, kernel)| (name.clone(), *kernel)));
     for kind in ProgramKind::ALL {
         let program = lowered(&mix, kind);
         assert_alive_once(&program);
         assert_eq!(program.order().ready().count(), 3);
-        let alone = ["vectoradd", "bfs-shoc", "trd"].map(|name| moved(&lowered(build(name, 0.003).as_ref(), kind)));
+        let alone = ["vectoradd", "bfs-shoc", "trd"].map(|name| moved(&lowered(small(name), kind)));
         let sum = |part: fn(&Moved) -> u64| alone.iter().map(part).sum::<u64>();
         let (found, expected) = (moved(&program), [sum(|moved| moved.written), sum(|moved| moved.copied_out)]);
         assert_eq!([found.written, found.copied_out], expected, "{kind:?}");

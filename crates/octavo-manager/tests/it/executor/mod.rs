@@ -236,8 +236,8 @@ impl Machine {
 
     /// The manager believes what the machine is.
     pub fn compare(&self, manager: &Manager) {
-        for (index, page) in self.pages.iter().enumerate() {
-            let view = manager.page(PageId(index as u32));
+        let all = PageRun { first: PageId(0), count: self.pages.len() as u32 };
+        for ((index, page), view) in self.pages.iter().enumerate().zip(manager.pages(all)) {
             assert_eq!(view.resident, page.copies, "copies of page {index}");
             assert_eq!(view.allocated, page.allocated, "page {index}");
             if view.allocated {

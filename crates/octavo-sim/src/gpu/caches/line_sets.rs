@@ -8,6 +8,8 @@
 //! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and
 //! arrive one by one. Lines are numbered as accesses name them, by 64 bytes.
 
+use std::ops::Range;
+
 use octavo_node::SetIndex;
 use prefetch_index::prefetch_index;
 use wide::{u8x16, u16x8};
@@ -244,6 +246,21 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         let tag = high << u16::BITS | low;
         let whole = tag << self.index_bits | (at.group / self.width) as u32 ^ self.mixed(tag);
         whole << shift::<SECTORS>() | at.part as u32
+    }
+
+    /// Whether [`Self::places`] takes less time than looking up as many lines.
+    pub fn fewer_than(&self, lines: u64) -> bool {
+        lines > self.groups.len() as u64
+    }
+
+    /// Where those of the lines are that are here: each place of the cache is looked at.
+    pub fn places(&self, lines: Range<u64>) -> Vec<Place> {
+        let mut found = Vec::new();
+        for number in (0..self.groups.len()).filter(|&number| self.groups[number].used() != 0) {
+            let ways = (0..GROUP).flat_map(|way| (0..SECTORS).map(move |part| Place { group: number, way, part }));
+            found.extend(ways.filter(|&at| self.is_held(at) && lines.contains(&u64::from(self.line(at)))));
+        }
+        found
     }
 
     /// Empties a place; returns whether the line there differed from memory. A way goes first when nothing is left in
