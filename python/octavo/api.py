@@ -12,10 +12,12 @@ from octavo import given
 from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.policies.names import strategy_name
+from octavo.runs.baseline import check as check_baseline
 from octavo.runs.comparison import Comparison, experiment_folder, save_comparison
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, slug
 from octavo.runs.folder import check_writable
+from octavo.runs.pictures.asked import Asked, asked, check_kept
 from octavo.runs.progress import told
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import DEFAULT_NODE, SIMULATED, Recipe, Scenario, overrides_of, trace_name
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
-    from octavo.arguments import Arguments, Kind
+    from octavo.arguments import Arguments, Kind, PictureFormat
     from octavo.policies.names import Strategy
     from octavo.runs.result import RunResult
 
@@ -44,6 +46,8 @@ __all__ = [
     "workload_program",
     "workload_result",
 ]
+
+_USUAL = Asked()
 
 
 def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Arguments]) -> Recipe:
@@ -181,6 +185,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     alone: bool = False,
     replicates: int = 1,
     output: str | Path | None = None,
+    pictures: Sequence[PictureFormat] | PictureFormat | None = None,
+    picture_width: float | None = None,
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | bool | None = None,
@@ -202,6 +208,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         replicates: how often each scenario runs, varying what it leaves open (when GPUs begin launches, which of
             equals comes first). From two on, times and speed-ups are medians with intervals.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
+        pictures: formats of the pictures in `output`: `png`, `svg`, `pdf`, or several of them; `png` if left out.
+        picture_width: their width in inches; 7.1, two columns of a paper, if left out.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
         watch: called about ten times a second with the progress of the runs; `True` shows it.
@@ -212,6 +220,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
 
     """
     given.workers(workers)
+    check_kept(pictures, picture_width, kept=output is not None)
+    wanted = asked(pictures, picture_width)
     planned = plan_comparison(
         source,
         workloads=workloads,
@@ -225,7 +235,9 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     )
     root, keep = folder_of(output)
     with told(watch) as tell:
-        comparison = planned.run(root, workers=workers, force=force, watch=tell, report=output is not None)
+        comparison = planned.run(
+            root, workers=workers, force=force, watch=tell, report=output is not None, wanted=wanted
+        )
     keep(comparison)
     return comparison
 
@@ -247,6 +259,7 @@ class PlannedComparison:
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
         report: bool = True,
+        wanted: Asked = _USUAL,
     ) -> Comparison:
         """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
         digest = self.experiment.digest
@@ -254,7 +267,7 @@ class PlannedComparison:
             outcome = self.experiment.run(root, workers=workers, force=force, watch=watch)
             comparison = Comparison.of(outcome, self.baseline)
             if report:
-                save_comparison(root, digest, comparison)
+                save_comparison(root, digest, comparison, wanted)
         return comparison
 
 
@@ -273,9 +286,7 @@ def plan_comparison(
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
     variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
-    labels = [variant.label for variant in variants]
-    if baseline is not None and baseline not in labels:
-        raise ScenarioError(f"--baseline: unknown baseline `{baseline}`: expected one of {', '.join(labels)}")
+    check_baseline(baseline, [variant.label for variant in variants])
     named = _names(given.names("workloads", workloads), arguments.get("workload"))
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)

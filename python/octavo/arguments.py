@@ -21,6 +21,7 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 Kind: TypeAlias = Literal["launches", "explicit", "managed", "pinned", "system", "recorded"]
 Executor: TypeAlias = Literal["simulated", "instant"]
 Fidelity: TypeAlias = Literal["line", "page"]
+PictureFormat: TypeAlias = Literal["png", "svg", "pdf"]
 
 PLACEHOLDER = "**arguments: see `octavo.arguments.Arguments`."
 """What docstrings say where help is to list every argument."""

@@ -58,7 +58,7 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     Args:
         qubits: 2 to 20.
         depth: Layers, 1 to 1000; as many as qubits if left out.
-        seed: As a scenario's: from 0, below 2^63.
+        seed: as a scenario's, a whole number from 0 to 2^63 - 1.
 
     Returns:
         `gates` (`layer`, `qubits`, `matrix`), in order, and `amplitudes` after them, by state: bit q of an index is

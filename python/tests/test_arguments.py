@@ -104,6 +104,18 @@ REFUSED = {
         lambda: octavo.sweep(SWEEP | {"grid": {"node.gpus": [1]}}, overrides={"seed": -1}, seed=None),
         'overrides["seed"]: expected a whole number from 0, found -1',
     ),
+    "pictures": (
+        lambda: octavo.compare(**FIR, pictures="bmp", output="x"),
+        "argument `pictures`: expected one of png, svg, pdf, found 'bmp'",
+    ),
+    "width of pictures": (
+        lambda: octavo.sweep(SWEEP, picture_width=99, output="x"),
+        "argument `picture_width`: expected inches between 1.5 and 40, found 99",
+    ),
+    "pictures of nothing kept": (
+        lambda: octavo.compare(**FIR, pictures=["svg"]),
+        "no pictures without a folder: expected `output`",
+    ),
     "limit": (lambda: octavo.limit_memory("x"), "argument `limit`: expected an amount of memory such as 8GiB"),
 }
 

@@ -91,7 +91,7 @@ def test_files_that_are_no_scenarios_are_refused(content, expected, cli, tmp_pat
         (["run", "--scael", "1"], "No such option"),
         (["compare", "-w", "fir", "-p", "grit,grit"], "named twice"),
         (["compare", "-w", "fir", "-p", "grit,,"], "an empty name"),
-        (["compare", "-w", "fir", "--baseline", "gritt"], "baseline `gritt`"),
+        (["compare", "-w", "fir", "--baseline", "gritt"], "--baseline: unknown variant `gritt`"),
         (["compare", "-w", "fir", "--workers", "0"], "--workers"),
         (["workload", "inspect", "fri"], "unknown workload"),
         (["workload", "program", "fri"], "unknown workload"),

@@ -83,6 +83,27 @@ def test_compare_prints_a_table_and_draws_pictures(cli, tmp_path):
         assert (tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_pictures_are_of_the_formats_and_the_width_that_were_asked_for(cli, tmp_path):
+    asked = ("compare", "-w", "fir", "-p", "on-touch,ideal", "--scale", "0.015625", "-o", "out", "-q")
+    root, names = tmp_path / "out", ("speedup", "breakdown")
+    assert cli(*asked, "--pictures", "png").returncode == 0
+    wide = {name: (root / f"{name}.png").read_bytes() for name in names}
+    done = cli(*asked, "--pictures", "svg,pdf", "--picture-width", "3.5")
+    assert done.returncode == 0, done.stderr
+    listed = json.loads((root / "octavo-manifest.json").read_text())["files"]
+    for name in names:
+        svg = (root / f"{name}.svg").read_text()
+        assert 'width="252pt"' in svg, "3.5 inches of 72 points"
+        assert (root / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        assert (root / f"{name}.png").read_bytes() != wide[name], "what is there already is drawn again"
+        assert {f"{name}.{kind}" for kind in ("png", "svg", "pdf")} <= listed.keys()
+    for wrong, said in (("bmp", "expected one of png, svg, pdf, found 'bmp'"), ("svg,", "an empty name in `svg,`")):
+        refused = cli(*asked, "--pictures", wrong)
+        assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
+    refused = cli(*asked, "--picture-width", "0.1")
+    assert "--picture-width: expected inches between 1.5 and 40, found 0.1" in refused.stderr
+
+
 def test_json_is_the_only_output_when_asked_for(cli, tmp_path):
     done = cli("compare", "-w", "fir", "-p", "on-touch,ideal", "--scale", "0.015625", "--json")
     document = json.loads(done.stdout)

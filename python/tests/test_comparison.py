@@ -43,7 +43,9 @@ def test_shares_add_up(comparison):
 def test_another_baseline_can_be_chosen():
     chosen = octavo.compare(workload="fir", placements=["on-touch", "ideal"], baseline="ideal", scale=SMALL)
     assert chosen.points.filter(pl.col("variant") == "ideal")["speedup"].to_list() == [1.0]
-    with pytest.raises(octavo.ScenarioError, match="baseline"):
+    with pytest.raises(
+        octavo.ScenarioError, match=r"argument `baseline`: unknown variant `gritt`\ndid you mean `grit`\?"
+    ):
         octavo.compare(workload="fir", baseline="gritt", scale=SMALL)
 
 

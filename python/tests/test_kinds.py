@@ -76,7 +76,7 @@ def test_placements_go_with_the_kinds_that_ask_one():
     assert found["managed grit"] == "managed grit"
     plain = plan_comparison(workload="fir", kinds=["managed"], placements=None, scale=SMALL)
     assert [variant for _, variant in plain.experiment.scenarios] == ["managed"]
-    with pytest.raises(octavo.ScenarioError, match="unknown baseline `grit`: expected one of explicit, managed"):
+    with pytest.raises(octavo.ScenarioError, match="unknown variant `grit`\nthere are explicit; managed"):
         plan_comparison(workload="fir", kinds=["explicit", "managed"], baseline="grit", scale=SMALL)
 
 

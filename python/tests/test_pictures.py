@@ -63,6 +63,14 @@ FAMILIES = {
 """Colours that stand beside one another, and how far apart they must be: 2 is just noticeable in Oklab times 100."""
 
 
+TOGETHER = {
+    "names of variants": (list(colours.PLACEMENTS.values()), list(colours.KINDS.values()), list(colours.SERIES)),
+    "holders of memory": ([*colours.PROCESSORS], list(colours.HOST_MEMORIES), [colours.SEVERAL]),
+}
+"""Families that share a picture; `APART` is how far apart these must be, as above."""
+APART = 6.5
+
+
 def seen(colour, matrix):
     """Place in Oklab, times 100, of a colour as a reader sees it."""
     encoded = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
@@ -77,6 +85,18 @@ def test_colours_of_a_family_stay_apart_for_every_reader(family, vision):
     places = [seen(colour, SIMULATED[vision]) for colour in found]
     nearest = min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2))
     assert nearest >= least, f"{family} under {vision}: {nearest:.1f}"
+
+
+@pytest.mark.parametrize("vision", SIMULATED)
+@pytest.mark.parametrize("group", TOGETHER)
+def test_families_of_one_picture_stay_apart_for_every_reader(group, vision):
+    places = [[seen(colour, SIMULATED[vision]) for colour in family] for family in TOGETHER[group]]
+    near = [
+        (np.linalg.norm(here - there), family, beside)
+        for (family, one), (beside, other) in itertools.combinations(enumerate(places), 2)
+        for here, there in itertools.product(one, other)
+    ]
+    assert min(near)[0] >= APART, f"{group} under {vision}: families {min(near)[1:]}"
 
 
 def test_no_colour_has_two_meanings():
@@ -277,6 +297,31 @@ def test_times_by_cause_end_with_their_totals(drawn, width):
     assert {"1.00", "0.50"} <= {text.strip() for text, _ in texts(figure)}
 
 
+def with_replicates(kind):
+    """A point whose time is between 900 and 1300 ps, and one that ran as long each time."""
+    row = {"workload": "fir", "time_ps": 1000, "time_ps_low": 900, "time_ps_high": 1300, "replicates": 5}
+    parts = {f"{cause}_ps": 100 for cause in measures.CAUSES}
+    if kind == "phases":
+        parts = {f"{phase}_ps": 100 for phase in (*measures.PHASES, measures.OTHER)}
+    same = {"time_ps_low": 1000, "time_ps_high": 1000}
+    return pl.DataFrame([{**row, **parts, "variant": "on-touch"}, {**row, **parts, **same, "variant": "grit"}])
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+@pytest.mark.parametrize("kind", ["breakdown", "phases"])
+def test_whole_times_have_the_intervals_of_their_replicates(drawn, kind, width):
+    figure = drawn(kind, with_replicates(kind), title="Run time", width=width)
+    check_texts(figure)
+    (axes,) = figure.axes
+    lines = [line.get_xdata() for line in axes.lines]
+    whole = lines[1][0]
+    assert [tuple(end / whole for end in ends) for ends in lines] == [(0.9, 1.3), (1.0, 1.0)]
+    for text, line in zip(axes.texts, axes.lines, strict=True):
+        assert text.get_window_extent().x0 > line.get_window_extent().x1, "the value stands behind the interval"
+    alone = with_replicates(kind).drop("time_ps_low", "time_ps_high", "replicates")
+    assert not drawn(kind, alone, title="Run time").axes[0].lines
+
+
 @pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
 def test_axes_of_sweeps_show_the_values_that_were_swept(drawn, width):
     swept = [50.0, 100.0, 150.0, 300.0, 600.0, 601.0, 602.0, 900.0]
@@ -305,6 +350,26 @@ def test_shares_stand_in_their_bars(drawn):
 def test_heat_maps_of_long_names_and_large_values(drawn):
     values = [[1.25, 106_287.0], [0.001, float("nan")]]
     check_texts(drawn("heat_map", values, ["on-touch", "access-counter"], ["a-long-name", "b"], ("p", "q"), "Time"))
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3), (5, 8), (40, 40)])
+def test_heat_maps_are_as_wide_as_asked_and_say_intervals_where_these_have_room(drawn, rows, columns, width):
+    values = [[10.0 + row * columns + column for column in range(columns)] for row in range(rows)]
+    ends = [[[factor * value for value in line] for line in values] for factor in (0.98, 1.05)]
+    names = [f"{50 * row}GB/s" for row in range(rows)], [str(column) for column in range(columns)]
+    figure = drawn("heat_map", values, *names, ("node.bandwidth", "gpus"), "Time", width=width, ends=(ends[0], ends[1]))
+    assert figure.get_figwidth() == width
+    check_texts(figure)
+    said = [text for text, _ in texts(figure)]
+    if columns == 40:
+        assert len(figure.axes) == 2, "a scale of colours stands in for values without room"
+        return
+    assert said.count("±5.0%") == rows * columns
+    (axes,) = figure.axes
+    cell = axes.get_window_extent().width / columns
+    assert all(text.get_window_extent().width < cell for text in axes.texts)
+    assert {text.get_fontsize() >= 4.8 for text in axes.texts} == {True}
 
 
 @pytest.mark.parametrize("slowest", [3e9, 3e12])

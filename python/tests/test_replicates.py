@@ -12,11 +12,11 @@ from conftest import SMALL
 
 import octavo
 from octavo.cli.run import _further
-from octavo.cli.sweep import _listed
+from octavo.cli.sweep import _listed, _points
 from octavo.errors import ScenarioError
 from octavo.runs.replicates import Interval, interval, names, outside, replicate, tied
 from octavo.runs.result import RunResult
-from octavo.sweeps.medians import best, once
+from octavo.sweeps.medians import best, level, once
 from octavo.sweeps.search import Goal
 
 SYSTEM = {"workload": "stencil2d", "scale": SMALL}
@@ -109,6 +109,32 @@ def test_sweeps_have_a_row_for_each_point_and_searches_go_by_medians(tmp_path, c
     assert "replicates" not in once.columns
     best = octavo.sweep(asked, replicates=3, best="time_ps", trials=3, output=tmp_path / "searched")
     assert set(best["time_ps"]) <= set(table["time_ps"])
+
+
+def test_points_of_a_sweep_that_cannot_be_told_apart_are_ties(tmp_path, cli):
+    (tmp_path / "sweep.toml").write_text(
+        f'[scenario]\nworkload = {{ name = "stencil2d", scale = {SMALL} }}\n'
+        '[grid]\n"node.driver.service.servers" = [1, 2]\n"node.gpu_link.bandwidth" = ["300GB/s", "301GB/s"]\n'
+    )
+    asked = ("sweep", "sweep.toml", "--replicates", "3", "-o", "swept")
+    told = cli(*asked, "--pictures", "svg")
+    assert told.returncode == 0, told.stderr
+    assert "with points.parquet, medians.parquet and sweep.svg" in " ".join(told.stdout.split())
+    rows = [line.split() for line in told.stdout.splitlines() if line.lstrip()[:1].isdigit()]
+    assert [row[8] for row in rows] == ["1", "0", "3", "2"], told.stdout
+    assert json.loads(cli(*asked, "--json").stdout)["level_with"] == {"0": [1], "1": [0], "2": [3], "3": [2]}
+    assert (tmp_path / "swept" / "sweep.svg").read_text().count("±") == 4
+    listed = json.loads((tmp_path / "swept" / "octavo-manifest.json").read_text())["files"]
+    assert {"sweep.svg", "sweep.png"} <= listed.keys()
+
+
+def test_points_are_level_with_all_whose_intervals_overlap_theirs():
+    rows = {"point": [0, 1, 2, 3], "run": ["a", "b", "c", None], "time_ps": [10, 12, 14, None]}
+    table = pl.DataFrame({**rows, "time_ps_low": [9, 11, 13, None], "time_ps_high": [11, 13, 15, None]})
+    assert level(table) == {0: [1], 1: [0, 2], 2: [1]}
+    assert _points([]) == "none"
+    assert _points([1, 2]) == "1, 2"
+    assert _points(range(6)) == "0, 1, 2, 3 and 2 more"
 
 
 def test_runs_say_their_median(tmp_path, cli):

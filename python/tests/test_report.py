@@ -278,7 +278,7 @@ def test_speedups_are_over_on_touch_unless_another_variant_is_named(runs):
     assert rows["stencil2d", "grit"] == 1
     seconds = {run.label: run.summary["time_ps"] for run in found}
     assert rows["stencil2d", "on-touch"] == pytest.approx(seconds["stencil2d · grit"] / seconds["stencil2d · on-touch"])
-    with pytest.raises(octavo.ScenarioError, match="baseline `fastest`"):
+    with pytest.raises(octavo.ScenarioError, match="argument `baseline`: unknown variant `fastest`"):
         baseline(found, "fastest")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sys
@@ -186,6 +187,52 @@ def test_a_narrow_screen_cuts_no_text_of_a_chart(browser, of_two_workloads):
         return one.textContent && box.width && (beyond || one.textContent.endsWith("…"));
     }).map((one) => `${one.closest("section").querySelector("h2").textContent}: ${one.textContent}`)""")
     assert cut == []
+
+
+BOXES = """(found) => found.filter((one) => one.tagName !== "text" || one.textContent).map((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return { text: one.textContent, left, right, top, bottom };
+})"""
+"""Where some marks are, and what they say; texts that say nothing are left out."""
+
+
+@pytest.fixture(scope="module")
+def of_programs(tmp_path_factory):
+    """A report of whole programs."""
+    root = tmp_path_factory.mktemp("programs")
+    kinds = ["explicit", "managed", "pinned"]
+    octavo.compare(workloads=["fir"], kinds=kinds, node="cuda-sm90", scale=SMALL, output=root)
+    return report([root], root / "programs.html")
+
+
+@pytest.fixture(params=["waits", "causes", "phases"])
+def stacked(request):
+    """A page with stacked bars, and where they are."""
+    section = {"waits": "#why", "causes": "#time", "phases": "#phases"}[request.param]
+    page = "of_programs" if request.param == "phases" else "path"
+    return request.getfixturevalue(page), section
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_stacked_bars_carry_values_where_these_have_room(browser, stacked, width):
+    path, section = stacked
+    page = Watched(browser, path).page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.reload()
+    page.wait_for_selector("html[data-charts=drawn]")
+    plot = page.locator(f"{section} figure .plot").first
+    bars = plot.locator(".mark-rect.role-mark path").evaluate_all(BOXES)
+    shares = plot.locator(".mark-text.layer_1_marks text").evaluate_all(BOXES)
+    wholes = plot.locator(".mark-text.layer_2_marks text").evaluate_all(BOXES)
+    assert any(box["text"].endswith("%") for box in shares), "the widest part of a bar has room for its share"
+    assert len(wholes) == len({bar["top"] for bar in bars}), "each bar ends with its whole length"
+    right = plot.bounding_box()["x"] + plot.bounding_box()["width"]
+    for box in shares:
+        assert any(bar["left"] <= box["left"] and box["right"] <= bar["right"] for bar in bars), box
+    assert all(box["right"] <= right - 10 for box in wholes), "the axis goes on behind the longest bar"
+    for one, other in itertools.combinations([*shares, *wholes], 2):
+        apart = min(one["right"], other["right"]) <= max(one["left"], other["left"])
+        assert apart or min(one["bottom"], other["bottom"]) <= max(one["top"], other["top"]), (one, other)
 
 
 def test_names_of_small_buffers_stay_within_the_map(browser, of_two_workloads):
@@ -536,6 +583,6 @@ def test_advice_whose_roofline_is_damaged_is_named(advised, tmp_path):
 
 def test_a_baseline_needs_runs(advised, tmp_path):
     shutil.copy(advised[1] / "advice.json", tmp_path)
-    with pytest.raises(octavo.ScenarioError, match="baseline `x`: expected runs, found advice without any"):
+    with pytest.raises(octavo.ScenarioError, match="argument `baseline`: expected runs, found advice without any"):
         report([tmp_path], tmp_path / "page.html", baseline="x")
     assert not (tmp_path / "page.html").exists()

@@ -196,6 +196,16 @@ def test_counts_that_the_rules_do_not_have_are_no_errors_in_percent() -> None:
     assert words.summary(stuck).rows[0] == ["faults", "0", "–", "–", "0"]
 
 
+def test_no_two_policies_look_alike() -> None:
+    names = [policy.name for policy in POLICIES]
+    some = Counts(10, 20, 30, 40)
+    figure = picture.counts(None, UvmsmartValidation([Row("p", name, 110, 16, some, some) for name in names])).figure
+    points = figure.axes[0].collections[1:]
+    looks = {(*points.get_facecolor()[0], points.get_paths()[0].vertices.shape) for points in points}
+    assert [points.get_label() for points in points] == names
+    assert len(looks) == len(names)
+
+
 def test_a_picture_needs_no_counts_above_zero(tmp_path) -> None:
     none = Counts(1, 1)
     picture.counts(tmp_path / "counts.png", UvmsmartValidation([Row("p", "none / lru-page", 110, 16, none, none)]))

@@ -13,6 +13,7 @@ from octavo.cli import dry_run as dry
 from octavo.cli.compared import show
 from octavo.cli.sink import Sink
 from octavo.runs import live
+from octavo.runs.pictures.asked import asked
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ EXAMPLES = options.examples(
     "octavo compare --workload stencil2d -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
     "octavo compare --workload stencil2d -p on-touch,duplication,grit --executor instant",
     "octavo compare --workload fir --scale 1/16 --replicates 7",
+    "octavo compare --workload fir --scale 1/16 --pictures svg,pdf --picture-width 3.5",
     "octavo compare jobs.toml --alone --sharing free-for-all,quota",
 )
 
@@ -108,6 +110,8 @@ def compare(
     _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
     output: options.Output = None,
+    pictures: options.Pictures = None,
+    picture_width: options.PictureWidth = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -144,13 +148,15 @@ def compare(
         replicates=replicates,
         **named,
     )
+    formats = options.listed(pictures)
+    wanted = asked(formats or None, picture_width)
     options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / planned.name
     if dry_run:
         dry.show(sink, planned.experiment.points(root), workers, force=force)
         return
     with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
-        comparison = planned.run(root, workers=workers, force=force, watch=page.beside(watch))
+        comparison = planned.run(root, workers=workers, force=force, watch=page.beside(watch), wanted=wanted)
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     ExecutorName: TypeAlias = arguments.Executor
     FidelityName: TypeAlias = arguments.Fidelity
     KindName: TypeAlias = arguments.Kind
+    PictureFormatName: TypeAlias = arguments.PictureFormat
 else:
-    ExecutorName = FidelityName = KindName = str  # Scenarios refuse other names, for all interfaces in the same words.
+    ExecutorName = FidelityName = KindName = PictureFormatName = (
+        str  # Scenarios refuse other names, for all interfaces in the same words.
+    )
 
 Name = TypeVar("Name", bound=str)
 
@@ -197,6 +200,24 @@ Replicates = Annotated[
         "--replicates",
         metavar="N",
         help="Repeat each run N times with varied GPU start times and tie-breaking; report medians and intervals.",
+    ),
+]
+Pictures = Annotated[
+    list[PictureFormatName] | None,
+    typer.Option(
+        "--pictures",
+        autocompletion=complete.choices("PictureFormat"),
+        metavar="FORMATS",
+        help="Formats of pictures: png, svg, pdf, repeated or separated by commas; png if left out.",
+    ),
+]
+PictureWidth = Annotated[
+    float | None,
+    typer.Option(
+        "--picture-width",
+        metavar="INCHES",
+        help="Width of pictures; 7.1 if left out, two columns of a paper. 3.5 is one.",
+        show_default=False,
     ),
 ]
 Watch = Annotated[

@@ -14,15 +14,18 @@ from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs import live, measures
 from octavo.runs.experiment import slug
+from octavo.runs.pictures.asked import asked
 from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.medians import best as best_points
-from octavo.sweeps.medians import once
-from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILE, TABLE_FILE
+from octavo.sweeps.medians import level, once
+from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILES, TABLE_FILE
 from octavo.sweeps.table import FAILED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from octavo.sweeps.run import Sweep
@@ -32,10 +35,13 @@ EXAMPLES = options.examples(
     "octavo sweep sweep.toml -o runs/links",
     "octavo sweep sweep.toml --on ray://head:10001 --workers 64",
     "octavo sweep sweep.toml --best time_ps --trials 40 --seed 1",
+    "octavo sweep sweep.toml --replicates 7 --pictures pdf --picture-width 3.5",
 )
 
 _SHOWN = 40
 """Points that are printed; the table has them all."""
+_NAMED = 4
+"""Points that are named as level with another, at most."""
 
 File = Annotated[Path, typer.Argument(metavar="SWEEP", help="Sweep file (TOML).", show_default=False)]
 Best = Annotated[
@@ -95,6 +101,8 @@ def sweep(
     _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
     output: options.Output = None,
+    pictures: options.Pictures = None,
+    picture_width: options.PictureWidth = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -108,16 +116,18 @@ def sweep(
     sink = Sink(as_json=as_json, quiet=quiet)
     changes = options.overrides(assignments, scale, kind=kind, fidelity=fidelity)
     planned = prepare(file, best, trials, direction, seed, changes, replicates)
+    formats = options.listed(pictures)
+    wanted = asked(formats or None, picture_width)
     options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
         dry.show(sink, planned.runs(root), workers, force=force)
         return
     with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
-        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=page.beside(watch))
+        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=page.beside(watch), wanted=wanted)
     sink.document(_document(root, planned, table))
     _show(sink, planned, table)
-    files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, PICTURE_FILE) if (root / name).is_file())]
+    files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, *PICTURE_FILES) if (root / name).is_file())]
     sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
 
@@ -127,12 +137,15 @@ def _listed(names: list[str]) -> str:
 
 
 def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]:
-    found = {"folder": str(root), "points": table.to_dicts()}
+    several = planned.spec.replicates > 1
+    found: dict[str, Any] = {"folder": str(root), "points": table.to_dicts()}
+    if several:
+        found["level_with"] = {str(point): others for point, others in level(table).items()}
     if planned.goal is None:
         return found
     ordered = best_points(table, planned.goal)
-    level = {"level_with_best": [row["point"] for row in ordered[1:]]} if planned.spec.replicates > 1 else {}
-    return found | {"best": ordered[0] if ordered else None} | level
+    beside = {"level_with_best": [row["point"] for row in ordered[1:]]} if several else {}
+    return found | {"best": ordered[0] if ordered else None} | beside
 
 
 def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
@@ -141,11 +154,12 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
     metric = planned.goal.metric if planned.goal else None
     extra = [metric] if metric not in (None, "time_ps", "faults", "migrations") else []
     several = planned.spec.replicates > 1
-    times = ["median time", "interval"] if several else ["time"]
+    times = ["median time", "interval", "level with"] if several else ["time"]
+    ties = level(table) if several else {}
     columns = ["point", *(names[key] for key in keys), "status", *times, "faults", "migrations", *map(str, extra)]
 
     def spread(row: dict[str, Any]) -> list[str]:
-        return [measures.times(row).text] if several else []
+        return [measures.times(row).text, _points(ties[row["point"]])] if several else []
 
     def line(row: dict[str, Any]) -> list[str]:
         values = [str(row["point"]), *(shown(row[key]) for key in keys), row["status"]]
@@ -169,8 +183,14 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
         value = milliseconds(first[metric]) if metric.endswith("_ps") else f"{first[metric]:,}"
         sink.tell(f"Best {metric}: {value} in point {first['point']}: {found}")
         if several and others:
-            level = ", ".join(str(row["point"]) for row in others)
-            sink.tell(f"Level with it, as their intervals overlap: points {level}")
+            beside = ", ".join(str(row["point"]) for row in others)
+            sink.tell(f"Level with it, as their intervals overlap: points {beside}")
+
+
+def _points(numbers: Sequence[int]) -> str:
+    """The first few points, for tables."""
+    named = ", ".join(map(str, numbers[:_NAMED]))
+    return f"{named} and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else named or "none"
 
 
 def _complain_of_failures(root: Path, table: pl.DataFrame) -> None:

@@ -79,6 +79,12 @@ def write_bytes(path: Path, content: bytes) -> None:
         folder.write(path.name, content)
 
 
+def lists(path: Path) -> bool:
+    """Whether Octavo wrote a file of an open folder."""
+    folder = _OPEN.get(path.parent.resolve())
+    return folder is not None and folder.lists(path.name)
+
+
 def remove(path: Path) -> None:
     """Remove a file of an open folder, if Octavo wrote it."""
     _OPEN[path.parent.resolve()].remove(path.name)
@@ -108,6 +114,9 @@ class _Open:
         self._save(self._manifest.having(name, None))
         atomic.write_bytes(path, content)
         self._save(self._manifest.having(name, digest.entry(path)))
+
+    def lists(self, name: str) -> bool:
+        return name in self._manifest.files
 
     def remove(self, name: str) -> None:
         if name in self._manifest.files:

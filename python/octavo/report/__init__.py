@@ -66,7 +66,7 @@ def report(
     found = read(folders) if folders else []
     if baseline is not None and not found:
         raise ScenarioError(
-            f"baseline `{baseline}`: expected runs, found advice without any", "leave --baseline out, or name runs, too"
+            "--baseline: expected runs, found advice without any", "leave --baseline out, or name runs, too"
         )
     data: dict[str, Any] = {"octavo": version("octavo"), "kinds": KINDS, "runs": [], "advice": told}
     if found:

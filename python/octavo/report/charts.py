@@ -6,11 +6,12 @@ for something has its colour of `octavo.runs.colours` in all of them.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from octavo.explain.words import WAITED
 from octavo.report import charts_over_time as over_time
-from octavo.report.drawing import PHASES, PLAIN, TIME, causes_scale, channel, chart, marks, scale_of
+from octavo.report.drawing import PHASES, PLAIN, TIME, WHOLE, causes_scale, channel, chart, marks, scale_of
 from octavo.runs import colours
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _STEPS = [float(f"{step}e{power}") for power in range(-3, 4) for step in (1, 1.2, 1.5, 2, 3, 5, 7)]
 """Marks of logarithmic axes of speed-ups."""
 _TEXT, _LINE = "var(--soft)", "var(--line)"
+_DIGIT, _AROUND = 6.5, 6
+"""Pixels of a letter of a share, and of what is free at both of its sides together."""
 
 
 def specifications(legends: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
@@ -156,11 +159,12 @@ def _phases() -> Part:
 
 
 def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms") -> Part:
-    """One bar a run, made of its parts in their order; `time` is the field of their times, its end the unit."""
-    encoding = {
+    """One bar a run, made of its parts in their order; `time` is the field of their times, its end the unit.
+
+    A part carries its share if it is wide enough. A bar ends with its whole length, for which the page leaves room.
+    """
+    about = {
         "y": _LABEL,
-        "x": channel(f"{length}:Q", title=title),
-        "color": channel(f"{part}:N", scale=scale),
         "order": channel("order:Q"),
         "tooltip": [
             channel("label:N"),
@@ -169,7 +173,30 @@ def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms
             channel(f"{time}:Q", format=".4g", title=time.rpartition("_")[2]),
         ],
     }
-    return chart(marks("bar", encoding, height={"band": 0.75}), height={"step": 22})
+    along, whole = channel(f"{length}:Q", title=title), f"sum({length}):Q"
+    bar = {**about, "x": along, "color": channel(f"{part}:N", scale=scale)}
+    middle = {**along, "stack": "zero", "bandPosition": 0.5}
+    share = {**about, "x": middle, "detail": channel(f"{part}:N")}
+    end = {"y": _LABEL, "x": channel(whole), "text": channel(whole, format=WHOLE)}
+    return chart(
+        marks("bar", bar, height={"band": 0.75}),
+        marks("text", share, text=_spoken(length), color=_ink(part, scale), fontSize=10, aria=False),
+        marks("text", end, align="left", dx=5, color=_TEXT, fontSize=11, aria=False),
+        height={"step": 22},
+    )
+
+
+def _spoken(length: str) -> Part:
+    """The share of a part, where its bar is wide enough for it."""
+    ends = [f"scale('x', datum['{length}_{end}'])" for end in ("end", "start")]
+    text = "format(datum.share, '.0%')"
+    return {"expr": f"{ends[0]} - {ends[1]} > {_DIGIT} * length({text}) + {_AROUND} ? {text} : ''"}
+
+
+def _ink(part: str, scale: Part) -> Part:
+    """The colour of a text on its part."""
+    inks = {name: colours.ink(colour) for name, colour in zip(scale["domain"], scale["range"], strict=True)}
+    return {"expr": f"{json.dumps(inks)}[datum['{part}']]"}
 
 
 def _roofline() -> Part:

@@ -17,6 +17,8 @@ Part = dict[str, Any]
 TIME = "time in ms"
 PLAIN = ",.3~r"
 """Numbers of axes: three digits, and no letters for powers."""
+WHOLE = ",.3r"
+"""Numbers that stand beside bars: three digits."""
 PHASES = dict(zip(ORDER, colours.PHASES.values(), strict=True))
 """Phases as totals have them."""
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import ScenarioError
 from octavo.report.runs import PLACEMENT, differences
 from octavo.reproduce.published import published
 from octavo.reproduce.study import LABELS
 from octavo.runs import measures
+from octavo.runs.baseline import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,7 @@ def baseline(runs: Sequence[Run], named: str | None) -> str:
 
     """
     variants = list(dict.fromkeys(run.variant for run in runs))
-    if named is not None and named not in variants:
-        raise ScenarioError(f"unknown baseline `{named}`", f"expected one of the variants: {'; '.join(variants)}")
+    check(named, variants)
     return named or next((run.variant for run in runs if run.placement == _USUAL), variants[0])
 
 

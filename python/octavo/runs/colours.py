@@ -1,8 +1,11 @@
 """Colours in pictures and reports: one meaning each, and none twice.
 
 A search chose the colours of each family (placements, processors, causes, …) so that any two are as far apart as
-possible, for readers with and without red-green colour blindness. A test computes these distances. They are neither so
-light nor so dark that they fade on white or on the dark paper of reports.
+possible, for readers with and without red-green colour blindness. Families that share a picture are apart, too: names
+of variants (placements, kinds, `SERIES`), and holders of memory (processors, memories of the host, `SEVERAL`). Other
+families stand in pictures or panels of their own, each with its names: their colours differ, but a reader with
+red-green colour blindness may take one for another's. A test computes these distances. Colours are neither so light nor
+so dark that they fade on white or on the dark paper of reports.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ PLACEMENTS: Mapping[str, str] = {
 """Colours of each placement, and of the schemes with the same names."""
 
 PROCESSORS = (
-    *("#b6921d", "#533892", "#1df5f5", "#5c9bf5", "#535314", "#fed153", "#89bfb6", "#805c5c", "#c86e77"),
+    *("#b6921d", "#533892", "#1df5f5", "#5c9bf5", "#535314", "#fed153", "#89bfb6", "#0d26cc", "#6633ff"),
     *("#80771d", "#f5a465", "#adb6fe", "#41659b", "#2f9bad", "#80265c", "#b6e3ad", "#776ed1"),
 )
 """Of the host, and of each GPU; of the seventeenth GPU on, they repeat from the first GPU's."""
@@ -62,14 +65,14 @@ PHASES: Mapping[str, str] = {
 """Of the phases of whole programs, as `measures.PHASES`, and of the rest of their time."""
 
 KINDS: Mapping[str, str] = {
-    "explicit": "#4427ca",
-    "managed": "#2e8210",
-    "pinned": "#78b8fa",
-    "system": "#c3ea0c",
+    "explicit": "#5959bf",
+    "managed": "#f2b200",
+    "pinned": "#993300",
+    "system": "#99b2ff",
 }
 """Colours of the kinds of memory of whole programs."""
 
-SERIES = ("#14c8fe", "#265c1d", "#dab62f", "#773889", "#6e80e3", "#9b8014", "#65f5bf", "#da899b")
+SERIES = ("#7373e6", "#40d999", "#994c59", "#b28040", "#4000cc", "#5999a6", "#801a73", "#99ffd9")
 """Colours of names without a colour of their own, in turn."""
 
 WAITS = ("#b6ec5c", "#4a14a4", "#5c8014", "#c892fa", "#5c3838", "#9238fa", "#dadafa", "#80b680")
@@ -78,7 +81,7 @@ LEVELS = ("#fa92fa", "#6e2638", "#daec14", "#1414da", "#c86e14")
 """Colours of the levels of memory with traffic, as `levels.LEVELS`."""
 HOST_FAULTS = ("#92fa38", "#1426b6")
 """Colours of minor and of major page faults of the host."""
-HOST_MEMORIES = ("#5cb6ec", "#384a14", "#6efa14", "#3814da")
+HOST_MEMORIES = ("#b2ff99", "#a68073", "#6680ff", "#4059bf")
 """Colours of the host's memories beyond its first, in turn."""
 PAIRS = (
     *("#80dab6", "#383880", "#112514", "#8080fa", "#5cb614"),

@@ -13,6 +13,8 @@ from octavo import extras, html
 from octavo.errors import DamagedError, ScenarioError
 from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, measures, pictures, sharing
+from octavo.runs.baseline import check as check_baseline
+from octavo.runs.pictures.asked import Asked, save
 from octavo.runs.replicates import names, tied
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from octavo.runs.experiment import Outcome
     from octavo.runs.result import RunResult
 
+_USUAL = Asked()
 REPORT_FILE = "report.json"
 POINTS_FILE = "points.parquet"
 JOBS_FILE = "jobs.parquet"
@@ -64,11 +67,13 @@ class Comparison:
 
         """
         variants = outcome.points["variant"].unique(maintain_order=True).to_list()
-        chosen = variants[0] if baseline is None else baseline
-        if chosen not in variants:
-            raise ScenarioError(f"unknown baseline `{chosen}`: expected one of {', '.join(variants)}")
+        check_baseline(baseline, variants)
         if baseline is not None and not measures.has_time(outcome.points):
-            raise ScenarioError(f"no speed-up over `{baseline}`: runs of the executor `instant` have no time")
+            raise ScenarioError(
+                "--baseline: no speed-up without time, as of the executor `instant`",
+                "leave out --baseline or --executor",
+            )
+        chosen = baseline or variants[0]
         jobs = sharing.slowdowns(outcome.results, outcome.alone) if outcome.alone else None
         points = measures.with_speedup_intervals(measures.with_speedup(outcome.points, chosen), chosen)
         return cls(chosen, points, outcome.results, jobs, outcome.replicates)
@@ -153,7 +158,7 @@ class Comparison:
         }
         if any(result.scenario.jobs for result in self.results.values()):
             named = {" ".join(key): result for key, result in self.results.items()}
-            found["jobs"] = lambda _: gantt.jobs(None, named)
+            found["jobs"] = lambda width: gantt.jobs(None, named, width=width)
         if measures.has_phases(self.points):
             title_of_phases = "Time of whole programs by phase"
             found["phases"] = lambda width: pictures.phases(None, self.points, title=title_of_phases, width=width)
@@ -242,14 +247,14 @@ def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str,
     folder.write_json(root / REPORT_FILE, {"experiment": key, **report})
 
 
-def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
+def save_comparison(root: Path, key: str, comparison: Comparison, wanted: Asked = _USUAL) -> None:
     """Write the table and the pictures of a comparison; all pictures are of times."""
     save_report(root, key, comparison.points, comparison.to_dict())
     if not comparison.has_time:
         return
     if extras.pictures():
         for name, draw in comparison.drawings().items():
-            draw(pictures.PAGE).save(root / f"{name}.png")
+            save(draw(wanted.width), root, name, wanted)
     if comparison.jobs is not None:
         folder.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))
 

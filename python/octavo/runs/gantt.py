@@ -23,7 +23,7 @@ _MEMORY_HEIGHT = 4
 """Height of a panel of memory, in lines of jobs."""
 
 
-def jobs(path: Path | None, results: Mapping[str, RunResult]) -> Picture:
+def jobs(path: Path | None, results: Mapping[str, RunResult], *, width: float = sheet.PAGE) -> Picture:
     """A panel for each run that has jobs, a line for each job, a bar for each of its repetitions."""
     shown = {name: result for name, result in results.items() if "jobs" in result.tables}
     panels: list[tuple[str, RunResult, bool]] = []
@@ -32,7 +32,7 @@ def jobs(path: Path | None, results: Mapping[str, RunResult]) -> Picture:
         if "capacity" in result.tables:
             panels.append(("", result, True))
     heights = [_MEMORY_HEIGHT if memory else 2 + len(result.summary["jobs"]) for _, result, memory in panels]
-    figure = sheet.figure(7.4, 0.5 + 0.36 * sum(heights))
+    figure = sheet.figure(width, 0.5 + 0.36 * sum(heights))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)
     longest = max(result.summary["time_ps"] for result in shown.values())
     unit, per_unit = time_unit(longest)

@@ -207,7 +207,7 @@ class RunResult:
             return pictures.memory(None, self, title=f"Memory in use: {self.name}", width=width)
         scenario = self.scenario
         if scenario.jobs:
-            return gantt.jobs(None, {self.name: self})
+            return gantt.jobs(None, {self.name: self}, width=width)
         point = pl.DataFrame([measures.row(scenario.label, scenario.system, self)])
         draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
         return draw(None, point, title="Time by phase" if measures.has_phases(point) else "Time by cause", width=width)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from octavo import given
 from octavo.arguments import named
 from octavo.errors import ScenarioError
+from octavo.runs.pictures.asked import asked, check_kept
 from octavo.runs.progress import told
 from octavo.scenarios.scenario import overrides_of
 from octavo.sweeps.run import Sweep
@@ -16,11 +17,13 @@ from octavo.sweeps.search import Goal
 from octavo.sweeps.spec import read, with_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
+    from octavo.arguments import PictureFormat
     from octavo.runs.execute import Progress
+    from octavo.runs.pictures.asked import Asked
     from octavo.scenarios.config import Config
 
 DEFAULT_TRIALS = 32
@@ -37,6 +40,8 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     overrides: Config | Mapping[str, object] | None = None,
     replicates: int = 1,
     output: str | Path | None = None,
+    pictures: Sequence[PictureFormat] | PictureFormat | None = None,
+    picture_width: float | None = None,
     workers: int | None = None,
     on: str | None = None,
     force: bool = False,
@@ -56,6 +61,8 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         replicates: how often each point runs, varying what its scenario leaves open. From two on, measures are
             medians, and `time_ps` and `best` have intervals.
         output: folder of the results; a temporary one, removed at the end, if left out.
+        pictures: formats of the picture in `output`: `png`, `svg`, `pdf`, or several of them; `png` if left out.
+        picture_width: its width in inches; 7.1, two columns of a paper, if left out.
         workers: points side by side; as many as there are cores if left out. Results do not depend on it.
         on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
             (`ray://head:10001`). Results do not depend on it.
@@ -77,10 +84,13 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
 
     """
     given.workers(workers)
+    check_kept(pictures, picture_width, kept=output is not None)
+    wanted = asked(pictures, picture_width)
     planned = prepare(source, best, trials, direction, seed, overrides_of(overrides), replicates)
     with told(watch) as tell:
         if output is not None:
-            return carry_out(planned, given.path("output", output), workers=workers, on=on, force=force, watch=tell)
+            root = given.path("output", output)
+            return carry_out(planned, root, workers=workers, on=on, force=force, watch=tell, wanted=wanted)
         with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
             table = planned.run(Path(temporary), workers=workers, on=on, watch=tell)
     return table.drop("run")
@@ -116,6 +126,7 @@ def carry_out(
     on: str | None,
     force: bool,
     watch: Callable[[Progress], None] | None,
+    wanted: Asked,
 ) -> pl.DataFrame:
     """Run a sweep and draw its picture; errors as `sweep`."""
-    return planned.run(root, workers=workers, on=on, force=force, watch=watch, drawn=True)
+    return planned.run(root, workers=workers, on=on, force=force, watch=watch, drawn=wanted)

@@ -11,6 +11,8 @@ from octavo.runs.replicates import KEY, Interval, interval, tied
 from octavo.sweeps.table import FAILED, OK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from octavo.sweeps.search import Goal
 
 TIME = "time_ps"
@@ -53,6 +55,20 @@ def once(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(~again)
 
 
+def level(table: pl.DataFrame, metric: str = TIME) -> dict[int, list[int]]:
+    """By point, those that cannot be told apart from it: whose intervals of a measure overlap its own."""
+    found = {row["point"]: _interval(row, metric) for row in once(table).to_dicts() if row[metric] is not None}
+    return {
+        point: [other for other, beside in found.items() if other != point and beside.overlaps(own)]
+        for point, own in found.items()
+    }
+
+
+def _interval(row: Mapping[str, Any], metric: str) -> Interval:
+    """The interval of a measure of a point; of one that ran once, it has no width."""
+    return Interval(row[metric], row.get(f"{metric}_low", row[metric]), row.get(f"{metric}_high", row[metric]), 1)
+
+
 def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
     """The best point by its median, the earliest of equals, then those that cannot be told apart from it.
 
@@ -63,8 +79,5 @@ def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
     rows = {str(row["point"]): row for row in table.filter(known).to_dicts()}
     if not rows:
         return []
-    found = {
-        name: Interval(row[metric], row.get(f"{metric}_low", row[metric]), row.get(f"{metric}_high", row[metric]), 1)
-        for name, row in rows.items()
-    }
+    found = {name: _interval(row, metric) for name, row in rows.items()}
     return [rows[name] for name in tied(found, highest=goal.direction == "maximize")]

@@ -9,14 +9,17 @@ import polars as pl
 from octavo import extras
 from octavo.files import shared
 from octavo.runs import measures, pictures
+from octavo.runs.pictures.asked import save
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.quantity import numbers
-from octavo.sweeps.store import PICTURE_FILE
+from octavo.sweeps.store import PICTURE, PICTURE_FILES
 from octavo.sweeps.table import OK
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from octavo.runs.pictures import Picture
+    from octavo.runs.pictures.asked import Asked
     from octavo.sweeps.search import Goal
     from octavo.sweeps.spec import Spec
 
@@ -24,20 +27,25 @@ _MOST_CELLS = 40
 """Rows or columns of a heat map that can still be read."""
 
 
-def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None) -> Path | None:
+def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None, wanted: Asked) -> None:
     """Draw what can be drawn into the sweep's open folder; nothing for more than two axes, or without results."""
     points = table.filter(pl.col("status") == OK)
-    path = root / PICTURE_FILE
-    shared.remove(path)
-    if points.is_empty() or not extras.pictures():
-        return None
+    found = None if points.is_empty() or not extras.pictures() else _picture(spec, points, goal, wanted.width)
+    if found is not None:
+        save(found, root, PICTURE, wanted)
+        return
+    for name in PICTURE_FILES:
+        shared.remove(root / name)
+
+
+def _picture(spec: Spec, points: pl.DataFrame, goal: Goal | None, width: float) -> Picture | None:
     if goal is not None:
-        _progress(path, points.filter(pl.col(goal.metric).is_not_null()), goal)
-    elif len(spec.axes) == 1:
-        _one(path, points, spec.axes[0].keys[0], _drawn(points))
-    elif len(spec.axes) == 2 and not spec.drawn:
-        _two(path, points, (spec.axes[0].keys[0], spec.axes[1].keys[0]), _drawn(points))
-    return path if path.is_file() else None
+        return _progress(points.filter(pl.col(goal.metric).is_not_null()), goal, width)
+    if len(spec.axes) == 1:
+        return _one(points, spec.axes[0].keys[0], _drawn(points), width)
+    if len(spec.axes) == 2 and not spec.drawn:
+        return _two(points, (spec.axes[0].keys[0], spec.axes[1].keys[0]), _drawn(points), width)
+    return None
 
 
 def _drawn(points: pl.DataFrame) -> str:
@@ -45,15 +53,16 @@ def _drawn(points: pl.DataFrame) -> str:
     return "time_ps" if measures.has_time(points) else "faults"
 
 
-def _progress(path: Path, points: pl.DataFrame, goal: Goal) -> None:
+def _progress(points: pl.DataFrame, goal: Goal, width: float) -> Picture:
     """The metric of every trial and the best so far."""
     trials, found = [float(number) for number in points["point"]], _measured(points, goal.metric)
     best = found.cum_min() if goal.direction == "minimize" else found.cum_max()
     series = {"trial": (trials, found.to_list()), "best so far": (trials, best.to_list())}
-    pictures.lines(path, series, ("trial", _named(goal.metric)), title=f"Search: {goal.direction} {goal.metric}")
+    title = f"Search: {goal.direction} {goal.metric}"
+    return pictures.lines(None, series, ("trial", _named(goal.metric)), title=title, width=width)
 
 
-def _one(path: Path, points: pl.DataFrame, key: str, metric: str) -> None:
+def _one(points: pl.DataFrame, key: str, metric: str, width: float) -> Picture:
     measured = _measured(points, metric)
     found = numbers(points[key].to_list())
     if found is None:
@@ -61,33 +70,32 @@ def _one(path: Path, points: pl.DataFrame, key: str, metric: str) -> None:
         reached = zip(table[key], *_ends(points, metric), strict=True)
         whiskers = {(str(name), _word(metric)): (pair[0], pair[1]) for name, *pair in reached if pair}
         title = f"{_word(metric).capitalize()} by {key}"
-        pictures.bars(path, table, xlabel=_named(metric), title=title, intervals=whiskers)
-        return
+        return pictures.bars(None, table, xlabel=_named(metric), title=title, intervals=whiskers, width=width)
     values, unit = found
     ordered = sorted(zip(values, measured, *_ends(points, metric), strict=True))
     x, y, *ends = (list(column) for column in zip(*ordered, strict=True))
-    pictures.lines(
-        path,
+    return pictures.lines(
+        None,
         {_word(metric): (x, y)},
         (_with_unit(key, unit), _named(metric)),
         title=f"{_word(metric).capitalize()} by {key}",
         intervals={_word(metric): (ends[0], ends[1])} if ends else None,
+        width=width,
     )
 
 
-def _two(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
+def _two(points: pl.DataFrame, axes: tuple[str, str], metric: str, width: float) -> Picture | None:
     """Lines if one of the axes has numbers and the other has not, else a heat map."""
     first, second = axes
     first_numbers, second_numbers = (numbers(points[key].to_list()) for key in (first, second))
     if first_numbers is None and second_numbers is not None:
-        _lines(path, points, (second, first), metric)
-    elif first_numbers is not None and second_numbers is None:
-        _lines(path, points, (first, second), metric)
-    else:
-        _heat_map(path, points, axes, metric)
+        return _lines(points, (second, first), metric, width)
+    if first_numbers is not None and second_numbers is None:
+        return _lines(points, (first, second), metric, width)
+    return _heat_map(points, axes, metric, width)
 
 
-def _lines(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
+def _lines(points: pl.DataFrame, axes: tuple[str, str], metric: str, width: float) -> Picture:
     along, by = axes
     series: dict[str, tuple[list[float], list[float]]] = {}
     intervals: dict[str, tuple[list[float], list[float]]] = {}
@@ -99,26 +107,35 @@ def _lines(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str)
         series[shown(name)] = (x, y)
         if ends:
             intervals[shown(name)] = (ends[0], ends[1])
-    pictures.lines(
-        path,
+    return pictures.lines(
+        None,
         series,
         (_with_unit(along, unit), _named(metric)),
         title=f"{_word(metric).capitalize()} by {along} and {by}",
         intervals=intervals,
+        width=width,
     )
 
 
-def _heat_map(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
+def _heat_map(points: pl.DataFrame, axes: tuple[str, str], metric: str, width: float) -> Picture | None:
     down, across = axes
     rows, columns = (points[key].unique(maintain_order=True).to_list() for key in (down, across))
     if max(len(rows), len(columns)) > _MOST_CELLS:
-        return
-    cells = dict(zip(zip(points[down], points[across], strict=True), _measured(points, metric), strict=True))
-    values = [[cells.get((row, column), float("nan")) for column in columns] for row in rows]
+        return None
+    places = list(zip(points[down], points[across], strict=True))
+
+    def grid(found: pl.Series) -> list[list[float]]:
+        cells = dict(zip(places, found, strict=True))
+        return [[cells.get((row, column), float("nan")) for column in columns] for row in rows]
+
+    values, ends = grid(_measured(points, metric)), [grid(found) for found in _ends(points, metric)]
     texts = [shown(value) for value in rows], [shown(value) for value in columns]
     names = short_names([down, across])
     title = f"{_named(metric)} by {names[down]} and {names[across]}"
-    pictures.heat_map(path, values, *texts, (down, across), title)
+    if not ends:
+        return pictures.heat_map(None, values, *texts, (down, across), title, width=width)
+    title = f"{title}, with intervals of replicates"
+    return pictures.heat_map(None, values, *texts, (down, across), title, width=width, ends=(ends[0], ends[1]))
 
 
 def _ends(points: pl.DataFrame, metric: str) -> list[pl.Series]:

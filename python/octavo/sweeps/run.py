@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from octavo.runs.pictures.asked import Asked
     from octavo.sweeps.axes import Values
     from octavo.sweeps.plan import Point
     from octavo.sweeps.search import Goal
@@ -100,11 +101,11 @@ class Sweep:
         on: str | None = None,
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
-        drawn: bool = False,
+        drawn: Asked | None = None,
     ) -> pl.DataFrame:
         """Run what is not finished yet, in a folder; returns the table, failed points included.
 
-        It is one of medians if there are replicates. With `drawn` a picture is made, too.
+        It is one of medians if there are replicates. `drawn` asks for a picture, too.
 
         Raises:
             OutputError: the folder cannot be written, is in use or holds something else.
@@ -131,8 +132,8 @@ class Sweep:
             table = medians(store.collect(running.rows), self.spec.replicates, metric)
             if self.spec.replicates > 1:
                 store.write_medians(table)
-            if drawn:
-                picture.draw(root, self.spec, table, self.goal)
+            if drawn is not None:
+                picture.draw(root, self.spec, table, self.goal, drawn)
             return table
 
 

@@ -28,6 +28,7 @@ from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
 from octavo.runs.held import is_emptied, is_replaceable
+from octavo.runs.pictures import FORMATS
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 
 PLAN_FILE = "sweep.json"
 TABLE_FILE = "points.parquet"
-PICTURE_FILE = "sweep.png"
+PICTURE = "sweep"
+PICTURE_FILES = tuple(f"{PICTURE}.{kind}" for kind in FORMATS)
 MEDIANS_FILE = "medians.parquet"
 FORMAT = 2
 """What `sweep.json` says as `format`; 1, in which rows of single points had no hash, says nothing."""
@@ -47,7 +49,7 @@ _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
 """Names of the files of single points."""
-_KNOWN = (PLAN_FILE, TABLE_FILE, PICTURE_FILE)
+_KNOWN = (PLAN_FILE, TABLE_FILE, *PICTURE_FILES)
 """What earlier versions wrote beside them."""
 
 
@@ -182,7 +184,7 @@ def _key_of_plan(root: Path) -> str | None:
 
 def _remove_results(root: Path) -> None:
     """Remove what any sweep left, and name what is not Octavo's."""
-    for name in (TABLE_FILE, MEDIANS_FILE, PICTURE_FILE):
+    for name in (TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES):
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):

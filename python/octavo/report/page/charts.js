@@ -32,6 +32,7 @@ class Chart {
     if (labels) nameRuns(specification, labels);
     this.prepare?.(specification);
     narrowed(specification, this.host.clientWidth);
+    roomForWholes(specification, this.host.clientWidth);
     this.clear();
     this.plot = element("div", { class: "plot" });
     this.host.prepend(this.plot);
@@ -68,6 +69,9 @@ class Chart {
 const NAMES_SHARE = 0.42;
 const LETTER = 6.2;
 const LINE = 13;
+// Pixels of a number behind a bar, and of what is around a chart.
+const WHOLE = 48;
+const MARGIN = 20;
 
 function narrowed(specification, width) {
   for (const { encoding: one } of [specification, ...(specification.layer ?? [])]) {
@@ -82,6 +86,17 @@ function narrowed(specification, width) {
       one[name].legend = { ...one[name].legend, columns, ...(columns === 1 ? { labelExpr: inTable(names, room - 28) } : {}) };
     }
   }
+}
+
+// Bars made of parts end with their whole lengths: the axis goes on behind the longest bar.
+function roomForWholes(specification, width) {
+  const whole = specification.layer?.map((layer) => layer.encoding.text).find((text) => text?.aggregate === "sum");
+  if (!whole) return;
+  const lengths = {};
+  for (const row of specification.datasets.rows) lengths[row.label] = (lengths[row.label] ?? 0) + row[whole.field];
+  const most = Math.max(...Object.values(lengths));
+  const bars = Math.max(width - namesBeside(specification) - MARGIN, WHOLE);
+  for (const { encoding } of specification.layer) encoding.x.scale = { domainMax: most / Math.max(1 - WHOLE / bars, 0.5), nice: false };
 }
 
 // Names of bars that are too long for one line take several, and all bars the room for them.

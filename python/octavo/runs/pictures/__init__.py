@@ -3,7 +3,8 @@
 from octavo.runs.pictures.agreement import agreement
 from octavo.runs.pictures.bars import bars, sections, shares
 from octavo.runs.pictures.boxes import boxes
-from octavo.runs.pictures.lines import heat_map, lines
+from octavo.runs.pictures.cells import heat_map
+from octavo.runs.pictures.lines import lines
 from octavo.runs.pictures.programs import breakdown, phases
 from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_target, tidy, time_unit, write
 from octavo.runs.pictures.times import lent, memory

@@ -75,7 +75,7 @@ def sections(
     path: Path | None, parts: Mapping[str, Mapping[str, float]], *, title: str, width: float = sheet.PAGE
 ) -> sheet.Picture:
     """Sections below one another, each with bars of its own names on an axis of its own, which its title names."""
-    room = _names_width(_folded(name, width) for values in parts.values() for name in values)
+    room = names_width(folded(name, width) for values in parts.values() for name in values)
     counts = [len(values) for values in parts.values()]
     found = sheet.figure(width, 0.5 + sum(2 * _AROUND + _BAR * (1 + _ROW) * count for count in counts))
     grid = found.subplots(len(parts), 1, squeeze=False, height_ratios=[count + 1 for count in counts])[:, 0]
@@ -83,7 +83,7 @@ def sections(
         bars_of = list(values.values())
         limits = _Limits.of(bars_of, None, width - room)
         _bars(axes, bars_of, [colours.SERIES[0]] * len(values), limits, [None] * len(values))
-        axes.set_yticks(range(len(values)), [_folded(each, width) for each in values])
+        axes.set_yticks(range(len(values)), [folded(each, width) for each in values])
         axes.set_ylim(len(values) - 0.45, -0.55)
         sheet.tidy(axes, name, along="x")
     sheet.headline(found, title)
@@ -150,7 +150,7 @@ def _bars(
         text, side = limits.text(value), _GAP if beyond else -_GAP
         outer = value
         if (pair := ends[place]) is not None:
-            axes.plot(pair, (place, place), color="#333333", linewidth=1.0, marker="|", markersize=5)
+            whisker(axes, pair, place)
             outer = max(pair) if beyond else min(pair)
         axes.annotate(
             text,
@@ -168,6 +168,16 @@ def _bars(
         sheet.steps(axes.xaxis, limits.inches, sheet.text_width("0.02"))
 
 
+def whisker(axes: Axes, ends: tuple[float, float], place: float) -> None:
+    """The interval of a value across the end of its bar, with white around it for dark bars."""
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415 - slow to import
+
+    halo = withStroke(linewidth=_HALO, foreground="white")
+    axes.plot(
+        ends, (place, place), color="#333333", linewidth=1.0, marker="|", markersize=5, path_effects=[halo], zorder=3
+    )
+
+
 def panelled(
     count: int, labels: Sequence[str], width: float, below: Sequence[str] = ()
 ) -> tuple[Figure, list[Axes], float]:
@@ -175,9 +185,9 @@ def panelled(
 
     `below` are the names of a legend, which takes room, too.
     """
-    labels = [_folded(label, width) for label in labels]
+    labels = [folded(label, width) for label in labels]
     rows = max(label.count("\n") for label in labels)
-    names = _names_width(labels)
+    names = names_width(labels)
     columns = max(min(int((width - names) / _PANEL), count, _MOST_PANELS), 1)
     lines = -(-count // columns)
     bars_of_all = lines * (_AROUND + _BAR * (1 + _ROW * rows) * len(labels))
@@ -193,12 +203,12 @@ def panelled(
     return found, list(grid.flat)[:count], (width - names) / columns
 
 
-def _names_width(labels: Iterable[str]) -> float:
+def names_width(labels: Iterable[str]) -> float:
     """Inches of the names beside bars, with what is between them and their axis."""
     return max(sheet.text_width(row) for label in labels for row in label.splitlines() or [""]) + 0.15
 
 
-def _folded(label: str, width: float) -> str:
+def folded(label: str, width: float) -> str:
     """A name in several rows if it would take more than its part of the width."""
     return sheet.wrapped(label, width * _NAMES) if sheet.text_width(label) > width * _NAMES else label
 

@@ -1,4 +1,4 @@
-"""Lines through points, and values by row and column."""
+"""Lines through points."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ _BEHIND = 4.0
 """How much larger the points of the first line are than the last line's, in points."""
 _ROOM = 1.06
 """Where an axis that begins at zero ends, over the largest value."""
-_WIDE_LABEL = 8
-"""Characters from which the names of columns stand upright."""
 
 
 def lines(
@@ -92,34 +90,3 @@ def _taken_at(axes: Axes, values: Sequence[float], inches: float) -> None:
     shown = set(sheet.spread(texts, places))
     axes.set_xticks(values, [text if index in shown else "" for index, text in enumerate(texts)])
     axes.minorticks_off() if not logarithmic else axes.set_xticks([], minor=True)
-
-
-def heat_map(
-    path: Path | None,
-    values: Sequence[Sequence[float]],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    axes_labels: tuple[str, str],
-    title: str,
-    floor: float | None = None,
-) -> sheet.Picture:
-    """Values by row and column, each written into its cell; colours begin at `floor`, or at the smallest value."""
-    from matplotlib.colors import to_hex  # noqa: PLC0415 - slow to import
-
-    upright = max(len(name) for name in columns) > _WIDE_LABEL
-    names = max(sheet.text_width(row) for row in rows)
-    tall = max(sheet.text_width(column) for column in columns) if upright else 0.2
-    found = sheet.figure(max(1.0 + names + 0.7 * len(columns), sheet.COLUMN), 1.3 + tall + 0.4 * len(rows))
-    axes = found.add_subplot()
-    image = axes.imshow(values, cmap="viridis_r", aspect="auto", vmin=floor)
-    cells = [(x, y, value) for y, line in enumerate(values) for x, value in enumerate(line) if not math.isnan(value)]
-    for x, y, value in cells:
-        ink = colours.ink(to_hex(image.to_rgba(value)))  # type: ignore[arg-type]  # its stubs want arrays only
-        axes.text(x, y, sheet.number(value), ha="center", va="center", color=ink, fontsize=8)
-    axes.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
-    axes.set_yticks(range(len(rows)), rows)
-    axes.tick_params(labelsize=8)
-    axes.set_ylabel(axes_labels[0], fontsize=9)
-    axes.set_xlabel(axes_labels[1], fontsize=9)
-    sheet.headline(found, title)
-    return sheet.write(found, path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.runs import colours, measures
 from octavo.runs.pictures import sheet
-from octavo.runs.pictures.bars import label, panelled, stack
+from octavo.runs.pictures.bars import label, panelled, stack, whisker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,17 +23,27 @@ def breakdown(path: Path | None, points: pl.DataFrame, *, title: str, width: flo
     variants = points["variant"].unique(maintain_order=True).to_list()
     found, grid, inches = panelled(len(panels), variants, width, [_words(cause) for cause in used])
     room = 1 - min(0.4 / inches, 0.4)
-    longest = max(row["time_ps"] / rows[0]["time_ps"] for rows in panels.values() for row in rows)
+    longest = max(measures.times(row).high / rows[0]["time_ps"] for rows in panels.values() for row in rows)
     for axes, (name, rows) in zip(grid, panels.items(), strict=True):
         shades = {_words(cause): colour for cause, colour in colours.CAUSES.items()}
-        for place, end in enumerate(stack(axes, _split(rows, used), shades)):
-            axes.text(end, place, f" {rows[place]['time_ps'] / rows[0]['time_ps']:.2f}", va="center", fontsize=7)
+        _wholes(axes, rows, stack(axes, _split(rows, used), shades), rows[0]["time_ps"], "{:.2f}")
         axes.set_xlim(0, longest / room)
         sheet.tidy(axes, name, along="x")
     sheet.headline(found, title)
     label(grid, inches, "relative run time")
     sheet.legend(found, grid[0])
     return sheet.write(found, path)
+
+
+def _wholes(axes: Axes, rows: Sequence[dict[str, Any]], ends: Sequence[float], unit: float, text: str) -> None:
+    """The whole time behind each bar, which ends at one of `ends`, and across its end the interval of replicates."""
+    for place, (row, end) in enumerate(zip(rows, ends, strict=True)):
+        found = measures.times(row)
+        if found.count > 1:
+            whisker(axes, (found.low / unit, found.high / unit), place)
+        behind = max(end, found.high / unit) if found.count > 1 else end
+        said = text.format(found.median / unit)
+        axes.annotate(said, (behind, place), (3, 0), textcoords="offset points", va="center", ha="left", fontsize=7)
 
 
 def _panels(points: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
@@ -74,14 +84,13 @@ def phases(path: Path | None, points: pl.DataFrame, *, title: str, width: float 
 
 def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str]) -> None:
     """A stacked bar for each point, the first on top, with its whole time behind it."""
-    totals = [point["time_ps"] for point in rows]
-    unit, per_unit = sheet.time_unit(max(totals))
+    longest = max(measures.times(point).high for point in rows)
+    unit, per_unit = sheet.time_unit(longest)
     times = [measures.phases(point) for point in rows]
     shades = {_words(phase): colour for phase, colour in colours.PHASES.items()}
     stack(axes, {_words(name): [of[name] / per_unit for of in times] for name in used}, shades)
-    for place, total in enumerate(totals):
-        axes.text(total / per_unit, place, f" {total / per_unit:.3g} {unit}", va="center", ha="left", fontsize=7)
+    _wholes(axes, rows, [point["time_ps"] / per_unit for point in rows], per_unit, f"{{:.3g}} {unit}")
     axes.set_yticks(range(len(rows)), [point["variant"] for point in rows])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.2 * max(totals) / per_unit)
+    axes.set_xlim(0, 1.2 * longest / per_unit)
     axes.set_xlabel(f"time in {unit}", fontsize=8)

@@ -48,12 +48,22 @@ def figure(width: float, height: float) -> Figure:
         ExtraError: Matplotlib is not installed.
 
     """
-    if not _NARROWEST <= width <= _WIDEST:
-        raise OutputError(f"width: expected inches between {_NARROWEST:g} and {_WIDEST:g}, found {width:g}")
+    check_width(width)
     extras.need("matplotlib")
     from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def check_width(width: float, name: str = "width") -> None:
+    """Make sure that something can be drawn so wide.
+
+    Raises:
+        OutputError: it cannot.
+
+    """
+    if not _NARROWEST <= width <= _WIDEST:
+        raise OutputError(f"{name}: expected inches between {_NARROWEST:g} and {_WIDEST:g}, found {width:g}")
 
 
 def headline(found: Figure, title: str) -> None:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from octavo.validate.uvmsmart.study import UvmsmartValidation
 
 
+_MARKERS = ("o", "s")
+"""Of the first policies, and of those that take the same colours again."""
+
+
 def counts(path: Path | None, found: UvmsmartValidation) -> sheet.Picture:
     """Octavo's counts over the rules' counts, one point for each row that both finish, with the band of near rows."""
     figure = sheet.figure(sheet.PAGE, 2.0 * len(COUNTS) / 2 + 1.2)
@@ -44,8 +48,10 @@ def _panel(axes: Axes, found: UvmsmartValidation, count: str) -> None:
     axes.fill_between(ends, lower, upper, color="#dfe6ee", linewidth=0, label=f"within {NEAR:.0%}")
     for index, policy in enumerate(dict.fromkeys(row.policy for row in found.rows)):
         points = [value[1:] for value in shown if value[0] == policy]
-        colour = SERIES[index % len(SERIES)]
-        axes.scatter([point[0] for point in points], [point[1] for point in points], 12, color=colour, label=policy)
+        # Where colours repeat, points have another shape.
+        colour, marker = SERIES[index % len(SERIES)], _MARKERS[index // len(SERIES)]
+        places = [point[0] for point in points], [point[1] for point in points]
+        axes.scatter(*places, 12, color=colour, marker=marker, label=policy)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(*ends)

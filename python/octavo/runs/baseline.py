@@ -1,0 +1,23 @@
+"""The variant that speed-ups are relative to, in the words of all errors about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.errors import ScenarioError
+from octavo.plain import near
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def check(named: str | None, variants: Sequence[str]) -> None:
+    """Refuse a name that is none of the variants, which may have commas in theirs; nothing is named by nothing.
+
+    Raises:
+        ScenarioError: it is none.
+
+    """
+    if named is not None and named not in variants:
+        hint = near(named, variants) or f"there are {'; '.join(variants)}"
+        raise ScenarioError(f"--baseline: unknown variant `{named}`", hint)
