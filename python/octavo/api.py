@@ -291,6 +291,10 @@ def plan_comparison(
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
+    if baseline is not None and not experiment.has_time:
+        raise ScenarioError(
+            "--baseline: no speed-up without time, as of the executor `instant`", "leave out --baseline or --executor"
+        )
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
     )

@@ -264,6 +264,14 @@ def test_runs_are_named_after_what_differs(runs, tmp_path):
     ]
 
 
+def test_runs_on_different_machines_are_named_after_their_folders(tmp_path):
+    for node in ("cuda-sm90", "gtx1080ti-uvmsmart"):
+        octavo.run(workload="fir", node=node, scale=SMALL, output=tmp_path / node)
+    variants = [run.variant for run in read([tmp_path])]
+    assert [variant.partition(" (")[2] for variant in variants] == ["cuda-sm90)", "gtx1080ti-uvmsmart)"]
+    assert "node." not in "".join(variants)
+
+
 def test_options_of_another_strategy_are_no_part_of_a_name(tmp_path):
     """`access-counter` and `grit` both have `host_pages`, with other defaults."""
     for placement in ("access-counter", "grit"):

@@ -380,8 +380,11 @@ def test_dark_is_dark_and_can_be_switched(browser, path):
     paper = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(paper)
     assert dark == "rgb(18, 22, 28)"
+    edge = "getComputedStyle(document.querySelector('.mark-rect.role-mark > path')).stroke"
+    assert page.evaluate(edge) == "rgb(165, 176, 189)", "dark bars do not fade on dark paper"
     page.get_by_role("button", name="Light").click()
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    assert page.evaluate(edge) == "none"
     assert page.get_by_role("button", name="Light").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="Auto").click()
     page.emulate_media(color_scheme="light")

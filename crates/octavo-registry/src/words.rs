@@ -35,7 +35,7 @@ fn wanted(expected: &str) -> String {
         "u8" => whole(&format!(" to {}", u8::MAX)),
         "u16" => whole(&format!(" to {}", u16::MAX)),
         "u32" => whole(&format!(" to {}", u32::MAX)),
-        "u64" | "usize" => whole(" and below 2^63"),
+        "u64" | "usize" => whole(" to 2^63 - 1"),
         "i32" | "i64" => "a whole number".to_owned(),
         "f32" | "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn numbers_are_refused_with_their_range() {
-        assert_eq!(said::<u64>("-4"), "expected a whole number from 0 and below 2^63, found -4");
+        assert_eq!(said::<u64>("-4"), "expected a whole number from 0 to 2^63 - 1, found -4");
         assert_eq!(said::<u32>("999999999999"), "expected a whole number from 0 to 4294967295, found 999999999999");
         assert_eq!(said::<u8>("1e30"), "expected a whole number from 0 to 255, found 1e+30");
         assert_eq!(said::<std::num::NonZeroU16>("0"), "expected a whole number from 1 to 65535, found 0");

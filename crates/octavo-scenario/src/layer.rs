@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
             }
             DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
                 .map(Value::from)
-                .map_err(|_| self.refused(key, digits.as_str(), "a whole number below 2^63")),
+                .map_err(|_| self.refused(key, digits.as_str(), "a whole number from -2^63 to 2^63 - 1")),
             DeValue::Float(number) => number
                 .as_str()
                 .parse()

@@ -264,9 +264,14 @@ impl SimError {
     }
 }
 
-/// Bytes in MiB, for a sentence.
+/// Bytes for a sentence: in MiB, or whole where there are fewer.
 fn amount(bytes: u64) -> String {
-    format!("{} MiB", bytes.div_ceil(1 << 20))
+    const MIB: u64 = 1 << 20;
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..MIB => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / MIB as f64),
+    }
 }
 
 /// The host's memories by name and size, for a sentence.

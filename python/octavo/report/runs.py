@@ -26,6 +26,8 @@ PROFILE = "profile"
 """What stands for the placement strategy of a real program."""
 ABSENT = "–"
 """What stands for a key that a scenario does not have."""
+_MOST_KEYS = 6
+"""Keys of nodes in a name; where more differ, the folder is the name."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]],
     keys = [
         key for key in differences(simulated) if not key.startswith(skipped) and key not in ("seed", "name", PLACEMENT)
     ]
-    keys = [key for key in keys if _differs_alone(key, simulated)]
+    keys = _without_nodes([key for key in keys if _differs_alone(key, simulated)])
     variants = [
         ", ".join([own[PLACEMENT], *(f"{_last(key)}={own[key]}" for key in keys if key in own and own in simulated)])
         for own in values
@@ -249,6 +251,12 @@ def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]],
         variant if count[group, variant] == 1 else f"{variant} ({result.folder.name})"
         for group, variant, result in zip(groups, variants, results, strict=True)
     ]
+
+
+def _without_nodes(keys: Sequence[str]) -> list[str]:
+    """The keys, without those of nodes that are different machines: names of all that differs would fill a page."""
+    of_nodes = {key for key in keys if key.startswith("node.") and key != "node.gpus"}
+    return list(keys) if len(of_nodes) <= _MOST_KEYS else [key for key in keys if key not in of_nodes]
 
 
 def _differs_alone(key: str, values: Sequence[Mapping[str, str]]) -> bool:

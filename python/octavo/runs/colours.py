@@ -4,8 +4,8 @@ A search chose the colours of each family (placements, processors, causes, …) 
 possible, for readers with and without red-green colour blindness. Families that share a picture are apart, too: names
 of variants (placements, kinds, `SERIES`), and holders of memory (processors, memories of the host, `SEVERAL`). Other
 families stand in pictures or panels of their own, each with its names: their colours differ, but a reader with
-red-green colour blindness may take one for another's. A test computes these distances. Colours are neither so light nor
-so dark that they fade on white or on the dark paper of reports.
+red-green colour blindness may take one for another's. A test computes these distances. No colour fades on white. On the
+dark paper of reports, bars and lines have a light edge.
 """
 
 from __future__ import annotations

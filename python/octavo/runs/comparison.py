@@ -68,11 +68,6 @@ class Comparison:
         """
         variants = outcome.points["variant"].unique(maintain_order=True).to_list()
         check_baseline(baseline, variants)
-        if baseline is not None and not measures.has_time(outcome.points):
-            raise ScenarioError(
-                "--baseline: no speed-up without time, as of the executor `instant`",
-                "leave out --baseline or --executor",
-            )
         chosen = baseline or variants[0]
         jobs = sharing.slowdowns(outcome.results, outcome.alone) if outcome.alone else None
         points = measures.with_speedup_intervals(measures.with_speedup(outcome.points, chosen), chosen)

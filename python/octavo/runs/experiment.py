@@ -16,7 +16,7 @@ from octavo.runs import measures
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.replicates import check as check_replicates
 from octavo.runs.replicates import replicate
-from octavo.scenarios.scenario import digest
+from octavo.scenarios.scenario import SIMULATED, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -102,6 +102,11 @@ class Experiment:
         for (workload, variant), recipe in recipes.items() if alone else ():
             for job, scenario in _each_alone(recipe, self.scenarios[workload, variant]).items():
                 self.alone[workload, variant, job] = scenario
+
+    @property
+    def has_time(self) -> bool:
+        """Whether all runs take time: those of the executor `instant` take none."""
+        return all(scenario.executor == SIMULATED for scenario in self.scenarios.values())
 
     @property
     def digest(self) -> str:
