@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,7 @@ def test_a_comparison_keeps_what_is_not_octavos(tmp_path):
 def test_a_comparison_overwrites_no_file_of_somebody_else(tmp_path, force):
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "points.parquet").write_text("mine")
-    with pytest.raises(octavo.OutputError, match=r"points\.parquet: it is there already, and Octavo did not write it"):
+    with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote points\.parquet"):
         octavo.compare(**COMPARE, output=tmp_path / "c", force=force)
     assert (tmp_path / "c" / "points.parquet").read_text() == "mine"
 
@@ -330,7 +331,7 @@ def test_a_manifest_that_names_files_elsewhere_is_damaged(name, tmp_path):
     assert ours.names(tmp_path / "out", ()) == {MANIFEST_FILE}
 
 
-EXPERIMENT = Shared("experiment", "this one", known=(), earlier=lambda _: None)
+EXPERIMENT = Shared("experiment", "this one", known=())
 
 
 def filled(root):
@@ -373,6 +374,23 @@ def test_force_mends_a_comparison_of_which_manifest_and_report_are_damaged(tmp_p
         (tmp_path / "c" / name).unlink()
     octavo.compare(**COMPARE, output=tmp_path / "c", force=True)
     assert contents(tmp_path / "c") == expected
+
+
+def test_a_comparison_or_sweep_without_a_manifest_is_nobodys(tmp_path):
+    """Neither resumed nor replaced, and refused before anything runs."""
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2]}}
+    octavo.compare(**COMPARE, output=tmp_path / "c")
+    octavo.sweep(grid, output=tmp_path / "s")
+    for folder in ("c", "s"):
+        (tmp_path / folder / MANIFEST_FILE).unlink()
+        shutil.rmtree(tmp_path / folder / "runs")
+    before = contents(tmp_path)
+    for force in (False, True):
+        with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote .*points\.parquet"):
+            octavo.compare(**COMPARE, output=tmp_path / "c", force=force)
+        with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote .*points\.parquet"):
+            octavo.sweep(grid, output=tmp_path / "s", force=force)
+    assert {name: content for name, content in contents(tmp_path).items() if "lock" not in name} == before
 
 
 @pytest.mark.parametrize("content", ["mine", "{}"])

@@ -15,7 +15,7 @@ from octavo.files import atomic, blame, digest, links, locks, manifest, ours
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 LOCK_FILE = ".octavo-lock"
@@ -33,9 +33,7 @@ class Shared:
     key: str
     """Which experiment it is."""
     known: Collection[str]
-    """Names of what Octavo writes into it, for folders of earlier versions, which have no manifest."""
-    earlier: Callable[[Path], str | None]
-    """The key of such a folder; nothing if it is none."""
+    """Names of what Octavo writes into it. Where no manifest lists such a file, it is somebody else's."""
 
 
 @contextmanager
@@ -131,16 +129,13 @@ class _Open:
 def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
     """The manifest of the folder, with the key of its experiment."""
     try:
-        found = manifest.read(root)
+        found = manifest.read(root) or Manifest(shared.kind, {})
     except DamagedError:
         if not force:
             raise
         ours.check_vouched(root, shared.known)
-        found = None
-    if found is None:
-        key = _key_of_earlier(root, shared, force=force)
-        files = ours.names(root, () if key is None else shared.known) - {MANIFEST_FILE}
-        found = Manifest(shared.kind, dict.fromkeys(files), key)
+        found = Manifest(shared.kind, dict.fromkeys(ours.names(root, ()) - {MANIFEST_FILE}))
+    _check_others(root, shared, found)
     if found.kind != shared.kind:
         raise OutputError(f"{root} holds another kind of result: expected {shared.kind}, found {found.kind}", _OTHER)
     if found.key not in (None, shared.key) and not force:
@@ -150,14 +145,11 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
     return found
 
 
-def _key_of_earlier(root: Path, shared: Shared, *, force: bool) -> str | None:
-    """Which experiment a folder without a manifest to trust is of; the empty text for one that cannot be told.
-
-    Only a manifest, even a damaged one, says that an unreadable file is Octavo's, and not a user's of that name.
-    """
-    try:
-        return shared.earlier(root)
-    except DamagedError:
-        if not force or not (root / MANIFEST_FILE).is_file():
-            raise
-        return ""
+def _check_others(root: Path, shared: Shared, found: Manifest) -> None:
+    """Make sure, before anything is computed, that no file of somebody else has a name that Octavo writes."""
+    doubtful = [root / name for name in sorted(ours.plain(root, shared.known) - set(found.files))]
+    if doubtful:
+        raise OutputError(
+            f"cannot write results to {root}: nothing says that Octavo wrote {ours.listed(doubtful)}",
+            "remove these files if they are Octavo's, or choose another folder with -o",
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo import extras, html
-from octavo.errors import DamagedError, ScenarioError
+from octavo.errors import ScenarioError
 from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, measures, pictures, sharing
 from octavo.runs.baseline import check as check_baseline
@@ -40,7 +39,7 @@ _KNOWN = (
     *(f"{name}.png" for name in "breakdown faults jobs phases scheme_mix speedup validation".split()),  # noqa: SIM905
     *(f"{name}.png" for name in "bloat by_index by_occupancy gains hit_rates speed weighted_speedup".split()),  # noqa: SIM905
 )
-"""What earlier versions wrote into folders of experiments."""
+"""Names of what stands in folders of experiments."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -218,22 +217,8 @@ def experiment_folder(root: Path, key: str, *, force: bool, draws: bool = False)
     """
     if draws:
         extras.need("matplotlib")
-    with shared.opened(root, shared.Shared("experiment", key, _KNOWN, _key_of_report), force=force):
+    with shared.opened(root, shared.Shared("experiment", key, _KNOWN), force=force):
         yield
-
-
-def _key_of_report(root: Path) -> str | None:
-    """Which experiment an earlier version left."""
-    path = root / REPORT_FILE
-    if not path.is_file():
-        return None
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DamagedError(
-            f"{path} is damaged: expected JSON, found {type(error).__name__}", "choose another folder with -o"
-        ) from None
-    return found.get("experiment") if isinstance(found, dict) else None
 
 
 def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str, Any]) -> None:

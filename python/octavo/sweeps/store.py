@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.errors import DamagedError, OutputError
+from octavo.errors import OutputError
 from octavo.files import atomic, manifest, ours, parquet, shared
 from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
@@ -49,8 +49,8 @@ _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
 """Names of the files of single points."""
-_KNOWN = (PLAN_FILE, TABLE_FILE, *PICTURE_FILES)
-"""What earlier versions wrote beside them."""
+_KNOWN = (PLAN_FILE, TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES)
+"""Names of what stands beside them."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def opened(root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *,
     folder.check_writable(root)
     plan = {"octavo": version("octavo"), "format": FORMAT, **plan}
     _check(root, plan, force=force)
-    with shared.opened(root, shared.Shared("sweep", plan["sweep"], _KNOWN, _key_of_plan), force=force):
+    with shared.opened(root, shared.Shared("sweep", plan["sweep"], _KNOWN), force=force):
         for name in (RUNS, _POINTS):
             inside(root, name)
         if force:
@@ -170,18 +170,6 @@ def _read_plan(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _key_of_plan(root: Path) -> str | None:
-    """Which sweep an earlier version left; nothing if what is there is no plan of a sweep."""
-    path = root / PLAN_FILE
-    if not path.is_file():
-        return None
-    try:
-        found = _read_plan(path).get("sweep")
-    except OutputError as error:
-        raise DamagedError(error.message, "choose another folder with -o") from error
-    return None if found is None else str(found)
-
-
 def _remove_results(root: Path) -> None:
     """Remove what any sweep left, and name what is not Octavo's."""
     for name in (TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES):
@@ -190,7 +178,8 @@ def _remove_results(root: Path) -> None:
         if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
             ours.empty(run, ())
     for row_file in (root / _POINTS).glob("*.parquet"):
-        if _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink():
+        plain = _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink()
+        if plain and parquet.is_sealed(row_file.read_bytes()):
             row_file.unlink()
     kept = [path for name in (RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
     if kept:
