@@ -55,6 +55,8 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
             0
         },
         stale_faults: 0,
+        // Nothing tells which faults come together with those of neighbours.
+        fault_runs: u64::MAX,
         first: if data.flags & DEVICE_FIRST == 0 { Toucher::Host } else { Toucher::Device },
         host_faults: faults,
         returns: returns(data, sigma, (faults, pages)),

@@ -59,17 +59,18 @@ def observed(
 
 
 def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, float]:
-    """Of a buffer's events, copies of the prefetcher, faults that moved nothing, and what came back to the host.
+    """Of a buffer's events, copies of the prefetcher and for faults, faults that moved nothing, and what came back.
 
     A page that the device touches first is placed. Pages placed beside it count as its faults, too, so the number of
     stale faults is a lower bound.
     """
     there = rows.filter(pl.col("to") > 0)
-    moved = there.filter(pl.col("kind").is_in(["migration", "placed"]))["pages"].sum()
+    moves = there.filter(pl.col("kind").is_in(["migration", "placed"]))
     back = rows.filter((pl.col("to") == 0) & pl.col("kind").is_in(["migration", "prefetch"]))
     return {
         "prefetches": float(there.filter(pl.col("kind") == "prefetch").height),
-        "stale_faults": max(faults - float(moved), 0.0),
+        "stale_faults": max(faults - float(moves["pages"].sum()), 0.0),
+        "fault_runs": float(moves.height),
         "returned": float(back["pages"].sum() * system.page),
         "return_faults": float(back.filter(pl.col("kind") == "migration").height),
         "return_prefetches": float(back.filter(pl.col("kind") == "prefetch").height),

@@ -65,7 +65,7 @@ class Buffer:
     """Whether anything is known of the lines that pinned memory would cost."""
     facts: Mapping[str, Fact]
     """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`, `prefetches`,
-    `stale_faults`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
+    `stale_faults`, `fault_runs`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
     `return_prefetches`, `thrashing`. Also `concurrency` (of its faults), `faults` (pages that fault), `used` (the share
     of its bytes that is touched) and `kernels` (seconds that they take). Where they were counted, `migrations` are
     pages that came to the device, once for each time."""
@@ -99,6 +99,7 @@ class Buffer:
             prefetched_pages=max(round(pages - of("faults")), 0),
             prefetches=round(of("prefetches")),
             stale_faults=round(of("stale_faults")),
+            fault_runs=round(of("fault_runs")),
             first=self.first,
             host_faults=round(of("host_faults")),
             returned=round(of("returned")),

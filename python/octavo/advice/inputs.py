@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 Toucher = Literal["host", "device"]
 
+_EACH = 2**63 - 1
+"""At least as many copies as faults, however many these are."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -121,6 +124,8 @@ class Structure:
     """Copies that bring them from the host, each of as many as lie side by side."""
     stale_faults: int = 0
     """Of its faults, those whose page has come by the time that they are served."""
+    fault_runs: int | None = None
+    """Copies that bring the pages of its faults, each of as many as lie side by side; one a fault if left out."""
     first: Toucher = "host"
     """The processor that touches its pages first."""
     host_faults: int | None = None
@@ -150,6 +155,7 @@ class Structure:
         host_faults = -(-self.size // 4096) if self.host_faults is None else self.host_faults
         times = {"thrashing": _time(self.thrashing), "required": required}
         told = asdict(self)
+        told["fault_runs"] = _EACH if self.fault_runs is None else self.fault_runs
         returns = {
             "bytes": _bytes(told.pop("returned")),
             "faults": told.pop("return_faults"),

@@ -125,6 +125,9 @@ def buffer_of(row: dict[str, Any], system: System) -> Buffer:
         "copied_out": Fact.between(0.0, out, out, "estimated", copied),
         "prefetches": Fact.exact(0.0, "assumed", "a profile does not tell copies from one another"),
         "stale_faults": Fact.exact(0.0, "assumed", "a profile does not tell which faults moved nothing"),
+        "fault_runs": Fact.between(
+            1.0, arriving, arriving, "assumed", "a profile does not tell copies from one another"
+        ),
         "host_faults": Fact.between(1.0, faults, pages, "recorded", "faults of the CPU"),
         "returned": Fact.exact(outwards, "recorded", "bytes that came back to the host"),
         "return_faults": Fact.between(

@@ -166,6 +166,7 @@ def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Bu
         "copies": Fact.exact(copies.calls, "counted", _LOWERED),
         "prefetches": Fact.exact(0.0, "estimated", "every page that comes faults by itself"),
         "stale_faults": Fact.exact(0.0, "assumed", "no run tells how many pages come while a fault waits"),
+        "fault_runs": Fact.between(1.0, arriving, arriving, "estimated", "every page that comes, by itself"),
         "host_faults": _host_faults(pages, program),
         **_returned(counted["name"], pages, sigma, program, system),
         "thrashing": Fact.exact(_held(copies, program), "estimated", _GUARD),

@@ -236,6 +236,7 @@ def _buffer(name: str, kind: str, size: int, rows: Sequence[dict[str, Any]], sys
         "copied_out": Fact.exact(outwards, "recorded", _RECORDED),
         "prefetches": Fact.exact(0.0, "assumed", "no faults were recorded"),
         "stale_faults": Fact.exact(0.0, "assumed", "no faults were recorded"),
+        "fault_runs": Fact.between(1.0, pages * comes, pages * comes, "assumed", "no faults were recorded"),
         "host_faults": Fact.between(1.0, pages, pages, "assumed", "no faults were recorded"),
         "returned": Fact.exact(outwards, "estimated", "what is copied out would come back by faults"),
         "return_faults": Fact.between(0.0, back, back, "assumed", "no faults were recorded"),

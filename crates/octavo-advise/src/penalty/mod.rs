@@ -17,7 +17,7 @@ mod readings;
 mod structure;
 mod system;
 
-use octavo_units::{Bytes, Time};
+use octavo_units::Bytes;
 use serde::Serialize;
 
 pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
@@ -194,28 +194,50 @@ fn faults(system: &System, structure: &Structure, readings: &Readings) -> (f64, 
     let volume = volume(structure, HostPlacement::OnDemand);
     let asked = (volume / system.page.0 as f64 - structure.prefetched_pages as f64).max(0.0);
     let brought = brought(system, structure, readings);
+    let fetched = |some| served(system, structure, (some, asked), Each::fetched(system), readings);
     if structure.first == Toucher::Host {
-        return (served(system, structure, (asked, asked), system.faults.fault, readings) + brought, 0.0);
+        return (fetched(asked) + brought, 0.0);
     }
     if !made_on_device(structure, readings) {
         let a_byte = system.first_touch_a_byte(structure.occupancy);
-        let fetched = served(system, structure, (asked, asked), system.faults.fault, readings);
-        return (fetched + brought, a_byte * volume);
+        return (fetched(asked) + brought, a_byte * volume);
     }
     let first = asked / structure.rho.get();
-    let again = served(system, structure, (asked - first, asked), system.faults.fault, readings);
-    (again + brought, served(system, structure, (first, asked), system.faults.made, readings))
+    (fetched(asked - first) + brought, served(system, structure, (first, asked), Each::made(system), readings))
 }
 
-/// Seconds of serving some of all faults, each of which takes `each` in its group if its page has not come meanwhile.
-fn served(system: &System, structure: &Structure, (some, all): (f64, f64), each: Time, readings: &Readings) -> f64 {
+/// Seconds of a fault in its group, beside the group's: of a page that comes by itself, and of one in a neighbour's copy.
+struct Each {
+    alone: f64,
+    neighbour: f64,
+}
+
+impl Each {
+    /// Its page comes from the host, which gives up each page by itself.
+    fn fetched(system: &System) -> Self {
+        let alone = system.faults.fault.seconds();
+        Self { alone, neighbour: (system.faults.stale.seconds() + system.calls.unmap.seconds()).min(alone) }
+    }
+
+    /// Its page is made on the device.
+    fn made(system: &System) -> Self {
+        let alone = system.faults.made.seconds();
+        Self { alone, neighbour: system.faults.stale.seconds().min(alone) }
+    }
+}
+
+/// Seconds of serving some of all faults, unless their pages have come meanwhile.
+fn served(system: &System, structure: &Structure, (some, all): (f64, f64), each: Each, readings: &Readings) -> f64 {
     let group = system.faults.group.seconds();
     match readings.faults {
-        Faults::Subtracted => (some - structure.fault_concurrency as f64).max(0.0) * (group + each.seconds()),
+        Faults::Subtracted => (some - structure.fault_concurrency as f64).max(0.0) * (group + each.alone),
         Faults::Divided => {
             let together = structure.fault_concurrency.min(system.faults.most) as f64;
-            let stale = if all > 0.0 { (structure.stale_faults as f64 / all).min(1.0) } else { 0.0 };
-            let fault = each.seconds() * (1.0 - stale) + system.faults.stale.seconds() * stale;
+            let share = |count: u64| if all > 0.0 { (count as f64 / all).min(1.0) } else { 0.0 };
+            let stale = share(structure.stale_faults);
+            let alone = share(structure.fault_runs).min(1.0 - stale);
+            let neighbours = 1.0 - stale - alone;
+            let fault = alone * each.alone + neighbours * each.neighbour + stale * system.faults.stale.seconds();
             some / together * group + some * fault
         }
     }

@@ -32,6 +32,9 @@ pub struct Structure {
     pub prefetches: u64,
     /// Of its faults, those whose page had come by the time that they were served.
     pub stale_faults: u64,
+    /// Copies that bring the pages of its faults, each of as many as lie side by side in a group of faults. As many as
+    /// faults, or more, are a copy for each.
+    pub fault_runs: u64,
     /// The processor that touches its pages first.
     pub first: Toucher,
     /// Faults of the host as it goes through all of it, with its pages on the device or nowhere: fewer than there are

@@ -64,6 +64,7 @@ fn structure() -> Structure {
         prefetched_pages: 300,
         prefetches: 10,
         stale_faults: 0,
+        fault_runs: u64::MAX,
         first: Toucher::Host,
         host_faults: 100,
         returns: Returns::default(),
@@ -153,6 +154,21 @@ fn stale_faults_are_served_with_the_others_and_move_nothing() {
     close(on_demand(&made, &Readings::SOUND).first_touch.0, 2.0 * 20e-6 + 75.0 * 0.7e-6 + 25.0 * 0.4e-6);
     let more_than_all = Structure { stale_faults: 1000, prefetched_pages: 500, ..structure() };
     assert!(on_demand(&more_than_all, &Readings::SOUND).phi().0.is_finite());
+}
+
+#[test]
+fn neighbours_come_in_one_copy() {
+    let few = Structure { fault_runs: 40, ..structure() };
+    let beside = 10.0 * 2e-6 + 300.0 * 0.25e-6;
+    // The host gives up each page by itself.
+    let expected = 200.0 / 50.0 * 20e-6 + 40.0 * 1e-6 + 160.0 * (0.4e-6 + 0.25e-6) + beside;
+    close(on_demand(&few, &Readings::SOUND).faults.0, expected);
+    let made = Structure { first: Toucher::Device, ..few };
+    // A fifth of the faults that make pages, too.
+    close(on_demand(&made, &Readings::SOUND).first_touch.0, 2.0 * 20e-6 + 20.0 * 0.7e-6 + 80.0 * 0.4e-6);
+    let stale = Structure { stale_faults: 180, ..few };
+    let expected = 200.0 / 50.0 * 20e-6 + 20.0 * 1e-6 + 180.0 * 0.4e-6 + beside;
+    close(on_demand(&stale, &Readings::SOUND).faults.0, expected);
 }
 
 #[test]

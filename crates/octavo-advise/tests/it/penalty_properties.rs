@@ -75,6 +75,7 @@ fn structures() -> impl Strategy<Value = Structure> {
         prefetched_pages: counts.3,
         prefetches: counts.3 / 16,
         stale_faults: counts.2,
+        fault_runs: u64::MAX,
         first: if by_device { Toucher::Device } else { Toucher::Host },
         host_faults: counts.0 / 4096 + 1,
         returns: Returns { bytes: Bytes(if output { counts.0 } else { 0 }), faults: counts.2, prefetches: counts.2 },
@@ -127,6 +128,15 @@ proptest! {
         let fetched = Structure { prefetched_pages: structure.prefetched_pages + pages, ..structure };
         let [without, with] = [structure, fetched].map(|each| phi(&system, &each, HostPlacement::OnDemand));
         prop_assert!(at_most(with, without), "{with} {without}");
+    }
+
+    #[test]
+    fn pages_in_fewer_copies_cost_no_more(
+        system in systems(), structure in structures(), runs in 0u64..1 << 24, fewer in 0.0..1.0,
+    ) {
+        let by = |fault_runs| phi(&system, &Structure { fault_runs, ..structure }, HostPlacement::OnDemand);
+        let [least, less, most] = [(runs as f64 * fewer) as u64, runs, u64::MAX].map(by);
+        prop_assert!(at_most(least, less) && at_most(less, most), "{least} {less} {most}");
     }
 
     #[test]
