@@ -174,8 +174,8 @@ pub enum SimError {
     /// The run would take more memory than it may.
     #[error(
         "the run would take about {total} of memory ({node} for caches and TLBs, {pages} for pages, {records} for what is recorded, {inputs} for graphs), but may take {limit}",
-        total = amount(needed.total()), node = amount(needed.node), pages = amount(needed.pages),
-        records = amount(needed.records), inputs = amount(needed.inputs), limit = amount(*limit)
+        total = taken(needed.total()), node = taken(needed.node), pages = taken(needed.pages),
+        records = taken(needed.records), inputs = taken(needed.inputs), limit = allowed(*limit)
     )]
     TooMuchMemory {
         /// What it would take.
@@ -264,14 +264,18 @@ impl SimError {
     }
 }
 
-/// Bytes for a sentence: in MiB, or whole where there are fewer.
-fn amount(bytes: u64) -> String {
-    const MIB: u64 = 1 << 20;
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..MIB => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / MIB as f64),
-    }
+/// What a run takes, in MiB, rounded up to a tenth.
+fn taken(bytes: u64) -> String {
+    tenths(bytes.saturating_mul(10).div_ceil(1 << 20))
+}
+
+/// What it may take, rounded down: a run that is refused never seems to fit.
+fn allowed(bytes: u64) -> String {
+    tenths(bytes.saturating_mul(10) >> 20)
+}
+
+fn tenths(of_mib: u64) -> String {
+    format!("{}.{} MiB", of_mib / 10, of_mib % 10)
 }
 
 /// The host's memories by name and size, for a sentence.

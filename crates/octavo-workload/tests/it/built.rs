@@ -7,7 +7,7 @@ use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 
-/// Of all tests that ask for a seed and have no reason to prefer one.
+/// The seed of tests that need no particular one.
 pub const SEED: u64 = 11;
 
 /// Empty until the first test that asks has built it; others wait for that.

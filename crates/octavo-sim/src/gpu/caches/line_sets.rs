@@ -248,19 +248,18 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         whole << shift::<SECTORS>() | at.part as u32
     }
 
-    /// Whether [`Self::places`] takes less time than looking up as many lines.
-    pub fn fewer_than(&self, lines: u64) -> bool {
-        lines > self.groups.len() as u64
+    /// Whether so many lines are more than all places, so that [`Self::places`] is quicker than looking each up.
+    pub fn sweeping_is_quicker(&self, lines: u64) -> bool {
+        lines > (self.groups.len() * GROUP * SECTORS) as u64
     }
 
-    /// Where those of the lines are that are here: each place of the cache is looked at.
-    pub fn places(&self, lines: Range<u64>) -> Vec<Place> {
-        let mut found = Vec::new();
-        for number in (0..self.groups.len()).filter(|&number| self.groups[number].used() != 0) {
-            let ways = (0..GROUP).flat_map(|way| (0..SECTORS).map(move |part| Place { group: number, way, part }));
-            found.extend(ways.filter(|&at| self.is_held(at) && lines.contains(&u64::from(self.line(at)))));
-        }
-        found
+    /// Where those of the lines are that are here: each place that holds one is looked at.
+    pub fn places(&self, lines: Range<u64>) -> impl Iterator<Item = Place> {
+        let used = (0..self.groups.len()).filter(|&group| self.groups[group].used() != 0);
+        let all =
+            used.flat_map(|group| (0..GROUP).flat_map(move |way| (0..SECTORS).map(move |part| (group, way, part))));
+        all.map(|(group, way, part)| Place { group, way, part })
+            .filter(move |&at| self.is_held(at) && lines.contains(&u64::from(self.line(at))))
     }
 
     /// Empties a place; returns whether the line there differed from memory. A way goes first when nothing is left in
@@ -425,6 +424,28 @@ mod tests {
         };
         assert_eq!(stay(SetIndex::LowBits), 2);
         assert!(stay(SetIndex::Hashed) > 40, "{}", stay(SetIndex::Hashed));
+    }
+
+    #[test]
+    fn places_are_those_of_lines_that_are_found() {
+        let mut sets = LineSets::<2>::new(16, 20, SetIndex::Hashed);
+        // Numbers that agree in the low half of their tags are among them.
+        for line in (0..1200u32).map(|step| step * 7 % 1000 + (step % 3 << 22)) {
+            let at = sets.seat(line).unwrap_or_else(|| {
+                let oldest = sets.oldest(line);
+                sets.leave(oldest);
+                oldest
+            });
+            if sets.find(line).is_none() {
+                sets.enter(0, line, at, clean(0));
+            }
+        }
+        for range in [0..1 << 24, 100..200, 1 << 22..(1 << 22) + 500, 5000..6000] {
+            let mut found: Vec<u32> = sets.places(range.clone()).map(|at| sets.line(at)).collect();
+            found.sort_unstable();
+            let expected: Vec<u32> = range.map(|line| line as u32).filter(|&line| sets.find(line).is_some()).collect();
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]
