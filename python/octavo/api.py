@@ -13,11 +13,11 @@ from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.policies.names import strategy_name
 from octavo.runs.baseline import check as check_baseline
-from octavo.runs.comparison import Comparison, experiment_folder, save_comparison
+from octavo.runs.comparison import Comparison, experiment_folder, files_of, save_comparison
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, slug
 from octavo.runs.folder import check_writable
-from octavo.runs.pictures.asked import Asked, asked, check_kept
+from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import DEFAULT_NODE, SIMULATED, Recipe, Scenario, overrides_of, trace_name
@@ -46,8 +46,6 @@ __all__ = [
     "workload_program",
     "workload_result",
 ]
-
-_USUAL = Asked()
 
 
 def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Arguments]) -> Recipe:
@@ -221,7 +219,6 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     """
     given.workers(workers)
     check_kept(pictures, picture_width, kept=output is not None)
-    wanted = asked(pictures, picture_width)
     planned = plan_comparison(
         source,
         workloads=workloads,
@@ -233,6 +230,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         replicates=replicates,
         **arguments,
     )
+    wanted = planned.asked(pictures, picture_width)
     root, keep = folder_of(output)
     with told(watch) as tell:
         comparison = planned.run(
@@ -251,6 +249,18 @@ class PlannedComparison:
     name: str
     """A name for its folder; other comparisons have other names."""
 
+    def asked(self, formats: Sequence[str] | str | None, width: float | None) -> Asked:
+        """What was asked for as its pictures.
+
+        Raises:
+            ScenarioError: it cannot be used, or there are no pictures.
+            ExtraError: something was asked for, and Matplotlib is not installed.
+
+        """
+        if not self.experiment.has_time:
+            refuse(formats, width, "the executor `instant` has no times, so no pictures", "leave it out, or --executor")
+        return asked(formats, width)
+
     def run(
         self,
         root: Path,
@@ -259,11 +269,12 @@ class PlannedComparison:
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
         report: bool = True,
-        wanted: Asked = _USUAL,
+        wanted: Asked = USUAL,
     ) -> Comparison:
         """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
         digest = self.experiment.digest
-        with experiment_folder(root, digest, force=force):
+        files = files_of(self.experiment) if report else ()
+        with experiment_folder(root, digest, force=force, writes=files):
             outcome = self.experiment.run(root, workers=workers, force=force, watch=watch)
             comparison = Comparison.of(outcome, self.baseline)
             if report:
@@ -293,7 +304,7 @@ def plan_comparison(
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     if baseline is not None and not experiment.has_time:
         raise ScenarioError(
-            "--baseline: no speed-up without time, as of the executor `instant`", "leave out --baseline or --executor"
+            "--baseline: the executor `instant` has no times, so no speed-ups", "leave out --baseline or --executor"
         )
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,6 +60,20 @@ def number(name: str, value: object) -> object:
     upper, slash, lower = (part.strip() for part in value.partition("/"))
     hint = f"write {upper} / {lower} without quotes" if slash else "write it without quotes"
     raise ScenarioError(f'--{name}: expected a number, found "{value}"', hint)
+
+
+def between(name: str, value: Any, what: str, *, least: float, most: float) -> float:
+    """A number of something within bounds.
+
+    Raises:
+        ScenarioError: it is none.
+
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and least <= value <= most:
+        return float(value)
+    found = f"{value:g}" if isinstance(value, float) else repr(value)
+    raise ScenarioError(f"--{name}: expected {what} between {least:g} and {most:g}, found {found}")
 
 
 def choice(name: str, value: _Name, choices: Sequence[str]) -> _Name:

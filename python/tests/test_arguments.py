@@ -114,7 +114,51 @@ REFUSED = {
     ),
     "pictures of nothing kept": (
         lambda: octavo.compare(**FIR, pictures=["svg"]),
-        "no pictures without a folder: expected `output`",
+        "argument `pictures`: expected `output`, the folder that pictures go into, found none\nname one",
+    ),
+    "width of pictures of nothing kept": (
+        lambda: octavo.sweep(SWEEP, picture_width=3.5),
+        "argument `picture_width`: expected `output`, the folder that pictures go into, found none\nname one",
+    ),
+    "number of pictures": (
+        lambda: octavo.compare(**FIR, pictures=3, output="x"),
+        "argument `pictures`: expected a list of names, found 3",
+    ),
+    "numbers of pictures": (
+        lambda: octavo.sweep(SWEEP, pictures=[3], output="x"),
+        "argument `pictures`: expected one of png, svg, pdf, found 3",
+    ),
+    "text as a width": (
+        lambda: octavo.compare(**FIR, picture_width="wide", output="x"),
+        "argument `picture_width`: expected inches between 1.5 and 40, found 'wide'",
+    ),
+    "truth as a width": (
+        lambda: octavo.sweep(SWEEP, picture_width=True, output="x"),
+        "argument `picture_width`: expected inches between 1.5 and 40, found True",
+    ),
+    "no number as a width": (
+        lambda: octavo.sweep(SWEEP, picture_width=float("nan"), output="x"),
+        "argument `picture_width`: expected inches between 1.5 and 40, found nan",
+    ),
+    "width of a picture": (
+        lambda: octavo.compare(**FIR, placements=["ideal"]).plot(width="3"),
+        "argument `width`: expected inches between 1.5 and 40, found '3'",
+    ),
+    "pictures without time": (
+        lambda: octavo.compare(**FIR, executor="instant", pictures="svg", output="x"),
+        "argument `pictures`: the executor `instant` has no times, so no pictures\nleave it out, or executor",
+    ),
+    "pictures of three axes": (
+        lambda: octavo.sweep(
+            SWEEP | {"grid": {"seed": [1], "node.gpus": [2], "workload.scale": [0.01]}}, pictures="svg", output="x"
+        ),
+        "argument `pictures`: expected one axis, two that are listed, or a search, found 3 axes",
+    ),
+    "width of draws along two axes": (
+        lambda: octavo.sweep(
+            SWEEP | {"random": {"points": 2, "axes": {"node.gpus": [2, 4]}}}, picture_width=3.5, output="x"
+        ),
+        "argument `picture_width`: expected one axis, two that are listed, or a search, found 2 axes with draws at",
     ),
     "limit": (lambda: octavo.limit_memory("x"), "argument `limit`: expected an amount of memory such as 8GiB"),
 }

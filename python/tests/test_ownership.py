@@ -165,6 +165,42 @@ def test_a_forced_sweep_with_a_linked_point_removes_nothing(tmp_path):
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("kind", ["a user's", "truncated"])
+def test_a_row_that_nothing_says_octavo_wrote_is_named_and_stays(tmp_path, kind, force):
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2, 3]}}
+    octavo.sweep(grid, output=tmp_path / "s")
+    row = tmp_path / "s" / "points" / "00001.parquet"
+    row.write_bytes(b"mine" if kind == "a user's" else row.read_bytes()[:500])
+    before = contents(tmp_path)
+    refused = r"nothing says that Octavo wrote 00001\.parquet in points/\nremove these files if they are Octavo's"
+    for changed in ({}, {"seed": 7}) if force else ({},):
+        with pytest.raises(octavo.OutputError, match=refused):
+            octavo.sweep(grid | {"scenario": SCENARIO | changed}, output=tmp_path / "s", force=force)
+        assert contents(tmp_path) == before
+    row.unlink()
+    assert octavo.sweep(grid, output=tmp_path / "s", force=force)["status"].to_list() == ["ok", "ok"]
+    assert octavo.load_sweep(tmp_path / "s").height == 2
+
+
+def test_files_that_a_comparison_never_writes_are_no_obstacle(tmp_path):
+    """Those that it writes are refused before anything runs."""
+    (tmp_path / "c").mkdir()
+    own = ("jobs.parquet", "jobs.png", "phases.png", "validation.csv", "bloat.png", "medians.parquet")
+    for name in own:
+        (tmp_path / "c" / name).write_text("mine")
+    octavo.compare(**COMPARE, output=tmp_path / "c")
+    assert {(tmp_path / "c" / name).read_text() for name in own} == {"mine"}
+    for name in ("report.json", "points.parquet", "speedup.svg", "breakdown.pdf"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        with pytest.raises(octavo.OutputError, match=f"nothing says that Octavo wrote {name}\n"):
+            octavo.compare(**COMPARE, output=folder)
+        assert not (folder / "runs").exists()
+    octavo.compare(**COMPARE, executor="instant", output=tmp_path / "speedup.svg")
+
+
 def test_a_point_of_a_forced_sweep_runs_beside_files_of_a_user(tmp_path):
     """Points of the same names as before: their folders hold what Octavo did not write. Without `--force`, too."""
     grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2, 3]}}

@@ -372,6 +372,27 @@ def test_heat_maps_are_as_wide_as_asked_and_say_intervals_where_these_have_room(
     assert {text.get_fontsize() >= 4.8 for text in axes.texts} == {True}
 
 
+@pytest.mark.parametrize("columns", [1, 40])
+@pytest.mark.parametrize(("width", "name"), [(1.5, "a"), (1.5, "access-counter"), (3.5, "x" * 60)])
+def test_heat_maps_without_room_have_no_values_and_no_scale(drawn, width, name, columns):
+    values = [[float(1000 + column) for column in range(columns)]] * 2
+    figure = drawn(
+        "heat_map", values, [name, "b"], [str(number) for number in range(columns)], ("p", "q"), "Time", width=width
+    )
+    assert figure.get_figwidth() == width
+    assert len(figure.axes) == 1
+    if columns == 40:
+        assert not figure.axes[0].texts
+
+
+def test_intervals_around_zero_say_how_far_they_go(drawn):
+    values = [[0.0, 0.0, 4.0, float("nan")]]
+    ends = [[-0.5, 0.0, 3.0, float("nan")]], [[0.25, 0.0, 4.5, float("nan")]]
+    figure = drawn("heat_map", values, ["a"], ["b", "c", "d", "e"], ("p", "q"), "Change", ends=ends)
+    check_texts(figure)
+    assert [text for text, _ in texts(figure) if "±" in text] == ["±0.5", "±0", "±25.0%"]
+
+
 @pytest.mark.parametrize("slowest", [3e9, 3e12])
 def test_names_of_close_outliers_do_not_overlap(drawn, slowest):
     reference = [1e7, 0.5 * slowest, 0.999 * slowest, slowest]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
 import random
 from pathlib import Path
@@ -9,14 +11,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import SMALL
+from rich.console import Console
 
 import octavo
 from octavo.cli.run import _further
-from octavo.cli.sweep import _listed, _points
+from octavo.cli.sink import Sink
+from octavo.cli.sweep import _listed, _points, _show
 from octavo.errors import ScenarioError
+from octavo.runs import measures
 from octavo.runs.replicates import Interval, interval, names, outside, replicate, tied
 from octavo.runs.result import RunResult
+from octavo.sweeps import spec
 from octavo.sweeps.medians import best, level, once
+from octavo.sweeps.run import Sweep
 from octavo.sweeps.search import Goal
 
 SYSTEM = {"workload": "stencil2d", "scale": SMALL}
@@ -128,10 +135,81 @@ def test_points_of_a_sweep_that_cannot_be_told_apart_are_ties(tmp_path, cli):
     assert {"sweep.svg", "sweep.png"} <= listed.keys()
 
 
+def test_points_that_were_drawn_again_are_level_with_the_same_points(tmp_path, cli):
+    (tmp_path / "sweep.toml").write_text(
+        f'[scenario]\nworkload = {{ name = "stencil2d", scale = {SMALL} }}\n'
+        '[random]\npoints = 4\naxes = { "memory.placement" = ["on-touch", "grit"] }\n'
+    )
+    asked = ("sweep", "sweep.toml", "--replicates", "2", "-o", "swept")
+    told = cli(*asked)
+    assert told.returncode == 0, told.stderr
+    found = json.loads(cli(*asked, "--json").stdout)
+    placed = {point["point"]: point["memory.placement"] for point in found["points"]}
+    assert len(set(placed.values())) == 2
+    for one, other in itertools.product(placed, placed):
+        same = found["level_with"][str(one)] == found["level_with"][str(other)]
+        assert same == (placed[one] == placed[other]) or not any(found["level_with"].values())
+    rows = [line.split() for line in told.stdout.splitlines() if line.lstrip()[:1].isdigit()]
+    assert [row[0] for row in rows] == ["0", "1", "2", "3"], told.stdout
+
+
+def test_searches_are_level_by_what_they_search_for(tmp_path, cli):
+    (tmp_path / "sweep.toml").write_text(
+        f'[scenario]\nworkload = {{ name = "stencil2d", scale = {SMALL} }}\n'
+        '[grid]\n"node.gpu_link.bandwidth" = ["30GB/s", "300GB/s"]\n'
+    )
+    asked = ("--best", "lines", "--trials", "4", "--replicates", "2", "-o", "found", "--json")
+    found = json.loads(cli("sweep", "sweep.toml", *asked).stdout)
+    assert len({point["time_ps"] for point in found["points"]}) == 2, "bandwidths differ in time"
+    assert len({point["lines"] for point in found["points"]}) == 1, "and have the same number of lines"
+    assert all(len(others) == 1 for others in found["level_with"].values())
+
+
+def test_points_without_time_or_measure_are_shown_with_dashes():
+    planned = Sweep.of(spec.read({"scenario": {"workload": "fir"}, "grid": {"seed": [1, 2]}}), replicates=2)
+    known = {"seed": 1, "time_ps": 5, "time_ps_low": 4, "time_ps_high": 6, "faults": 3, "migrations": 2}
+    rows = [known, dict.fromkeys(known) | {"seed": 2}]
+    table = pl.DataFrame([{"point": at, "run": str(at), "status": "ok", **row} for at, row in enumerate(rows)])
+    into = io.StringIO()
+    _show(Sink(as_json=False, console=Console(file=into, width=200)), planned, table)
+    shown = [line.split() for line in into.getvalue().splitlines() if line.lstrip()[:1].isdigit()]
+    assert [row[3:] for row in shown] == [["0.000", "ms", "−20.0%", "+20.0%", "none", "3", "2"], ["–"] * 5]
+
+
+def slow_level(table, metric):
+    """What `level` is to find, by a look at every pair."""
+    rows = {row["point"]: measures.times(row, metric) for row in table.to_dicts()}
+    return {
+        point: [other for other, beside in rows.items() if other != point and beside.overlaps(own)]
+        for point, own in rows.items()
+    }
+
+
+def test_levels_of_many_points_are_those_of_every_pair():
+    source = random.Random(3)  # noqa: S311 - nothing secret
+    middles = [source.randrange(1000) for _ in range(300)]
+    table = pl.DataFrame(
+        {
+            "point": range(300),
+            "run": [str(number) for number in range(300)],
+            "faults": middles,
+            "faults_low": [middle - source.randrange(1, 20) for middle in middles],
+            "faults_high": [middle + source.choice((1, 5, 400)) for middle in middles],
+        }
+    )
+    expected = slow_level(table, "faults")
+    assert level(table, "faults") == expected
+    assert level(table, "faults", 7) == {point: expected[point] for point in range(7)}
+
+
 def test_points_are_level_with_all_whose_intervals_overlap_theirs():
     rows = {"point": [0, 1, 2, 3], "run": ["a", "b", "c", None], "time_ps": [10, 12, 14, None]}
     table = pl.DataFrame({**rows, "time_ps_low": [9, 11, 13, None], "time_ps_high": [11, 13, 15, None]})
     assert level(table) == {0: [1], 1: [0, 2], 2: [1]}
+    again = table.with_columns(run=pl.Series(["a", "b", "c", "d"]))
+    again = pl.concat([again, again.with_columns(point=pl.col("point") + 4)])
+    assert level(again) == {0: [1], 1: [0, 2], 2: [1], 4: [1], 5: [0, 2], 6: [1]}, "the same runs, once more"
+    assert _points(None) == "–"
     assert _points([]) == "none"
     assert _points([1, 2]) == "1, 2"
     assert _points(range(6)) == "0, 1, 2, 3 and 2 more"

@@ -235,6 +235,21 @@ def test_stacked_bars_carry_values_where_these_have_room(browser, stacked, width
         assert apart or min(one["bottom"], other["bottom"]) <= max(one["top"], other["top"]), (one, other)
 
 
+def test_bars_of_phases_that_overlap_carry_the_time_of_the_run(browser, of_programs, tmp_path):
+    run = sorted((of_programs.parent / "runs" / "fir").iterdir())[0]
+    folder = copied_without_manifest(run, tmp_path / "overlapping")
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["phases"]["kernels_ps"] = summary["time_ps"]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    with pytest.warns(octavo.OctavoNote, match="has no manifest"):
+        path = report([folder], tmp_path / "page.html")
+    page = Watched(browser, path).drawn()
+    (whole,) = page.locator("#phases figure .plot").first.locator(".mark-text.layer_2_marks text").all_text_contents()
+    time = summary["time_ps"] / 1e9
+    assert sum(summary["phases"].values()) / 1e9 > 1.05 * time
+    assert float(whole) == pytest.approx(time, rel=0.01)
+
+
 def test_names_of_small_buffers_stay_within_the_map(browser, of_two_workloads):
     page = Watched(browser, of_two_workloads).page
     page.evaluate("""() => {
@@ -374,17 +389,25 @@ def test_the_keyboard_reaches_everything(browser, path):
     assert seen(page) == (pages, span)
 
 
+EDGES = """(places) => {
+    const marks = (one) => [...one.querySelectorAll(".mark-rect.role-mark > path")];
+    const found = [...document.querySelectorAll(places)].flatMap(marks);
+    return [...new Set(found.map((path) => getComputedStyle(path).stroke))];
+}"""
+"""Colours of the edges of rectangles in sections."""
+
+
 def test_dark_is_dark_and_can_be_switched(browser, path):
     watched = Watched(browser, path, color_scheme="dark")
     page = watched.drawn()
     paper = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(paper)
     assert dark == "rgb(18, 22, 28)"
-    edge = "getComputedStyle(document.querySelector('.mark-rect.role-mark > path')).stroke"
-    assert page.evaluate(edge) == "rgb(165, 176, 189)", "dark bars do not fade on dark paper"
+    assert page.evaluate(EDGES, "#why, #speed, #time") == ["rgb(165, 176, 189)"], "dark bars do not fade on dark paper"
+    assert page.evaluate(EDGES, "#over-time") == ["none"], "cells of heat maps touch one another"
     page.get_by_role("button", name="Light").click()
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
-    assert page.evaluate(edge) == "none"
+    assert page.evaluate(EDGES, "#why, #speed, #time") == ["none"]
     assert page.get_by_role("button", name="Light").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="Auto").click()
     page.emulate_media(color_scheme="light")

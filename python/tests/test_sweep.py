@@ -18,8 +18,11 @@ import pytest
 from conftest import SMALL, contents
 
 import octavo
+from octavo import extras
+from octavo.files import shared
 from octavo.runs import measures
-from octavo.sweeps import plan, spec
+from octavo.runs.pictures.asked import USUAL, Asked
+from octavo.sweeps import picture, plan, spec
 from octavo.sweeps.crew import Job
 from octavo.sweeps.processes import Processes
 from octavo.sweeps.run import Sweep
@@ -189,6 +192,28 @@ def test_drawn_quantities_keep_their_unit():
         assert point.values["memory.page_size"] in ("4KiB", "64KiB")
     assert len({point.values["node.gpu_link.bandwidth"] for point in points}) == 8
     assert Sweep.of(spec.read({"scenario": SCENARIO, "random": {"points": 8, "axes": axes}})).total == 8
+
+
+def test_a_note_says_why_there_is_no_picture_that_was_asked_for(tmp_path, recwarn):
+    many = spec.read({"scenario": SCENARIO, "grid": {"seed": list(range(41)), "node.gpus": [2, 3]}})
+    rows = [{"seed": seed, "node.gpus": gpus, "status": "ok", "time_ps": 9} for seed in range(41) for gpus in (2, 3)]
+    table, asked = pl.DataFrame(rows), Asked(("svg",), said=True)
+    with shared.opened(tmp_path / "s", shared.Shared("sweep", "x", ()), force=False):
+        for found, wanted in ((table, USUAL), (table, asked), (table.with_columns(status=pl.lit("failed")), asked)):
+            picture.draw(tmp_path / "s", many, found, None, wanted)
+    assert not list((tmp_path / "s").glob("sweep.*"))
+    assert [str(each.message) for each in recwarn if each.category is octavo.OctavoNote] == [
+        "sweep: no picture is drawn, as an axis has more than 40 values",
+        "sweep: no picture is drawn, as no point has a result",
+    ]
+
+
+@pytest.mark.parametrize("wish", [{"pictures": "png"}, {"picture_width": 3.5}])
+def test_wishes_about_pictures_need_what_draws_them(monkeypatch, tmp_path, wish):
+    monkeypatch.setattr(extras, "has", lambda _: False)
+    with pytest.raises(octavo.OctavoError, match="Matplotlib is not installed"):
+        octavo.sweep(GRID, output=tmp_path / "s", **wish)
+    assert not (tmp_path / "s").exists()
 
 
 def test_zipped_axes_step_together_inside_the_grid():

@@ -206,6 +206,12 @@ def test_no_two_policies_look_alike() -> None:
     assert len(looks) == len(names)
 
 
+def test_a_picture_shows_any_number_of_policies() -> None:
+    some, names = Counts(10, 20, 30, 40), [f"policy {number}" for number in range(60)]
+    figure = picture.counts(None, UvmsmartValidation([Row("p", name, 110, 16, some, some) for name in names])).figure
+    assert [points.get_label() for points in figure.axes[0].collections[1:]] == names
+
+
 def test_a_picture_needs_no_counts_above_zero(tmp_path) -> None:
     none = Counts(1, 1)
     picture.counts(tmp_path / "counts.png", UvmsmartValidation([Row("p", "none / lru-page", 110, 16, none, none)]))

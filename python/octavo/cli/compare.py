@@ -13,7 +13,6 @@ from octavo.cli import dry_run as dry
 from octavo.cli.compared import show
 from octavo.cli.sink import Sink
 from octavo.runs import live
-from octavo.runs.pictures.asked import asked
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def compare(
         **named,
     )
     formats = options.listed(pictures)
-    wanted = asked(formats or None, picture_width)
+    wanted = planned.asked(formats or None, picture_width)
     options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / planned.name
     if dry_run:

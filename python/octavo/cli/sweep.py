@@ -14,21 +14,21 @@ from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs import live, measures
 from octavo.runs.experiment import slug
-from octavo.runs.pictures.asked import asked
 from octavo.runs.progress import watching
-from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
+from octavo.sweeps.api import DEFAULT_TRIALS, asked, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
+from octavo.sweeps.medians import TIME, level, once
 from octavo.sweeps.medians import best as best_points
-from octavo.sweeps.medians import level, once
 from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILES, TABLE_FILE
 from octavo.sweeps.table import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from octavo.sweeps.run import Sweep
+    from octavo.sweeps.search import Goal
 
 EXAMPLES = options.examples(
     "octavo new sweep sweep.toml",
@@ -117,7 +117,7 @@ def sweep(
     changes = options.overrides(assignments, scale, kind=kind, fidelity=fidelity)
     planned = prepare(file, best, trials, direction, seed, changes, replicates)
     formats = options.listed(pictures)
-    wanted = asked(formats or None, picture_width)
+    wanted = asked(planned, formats or None, picture_width)
     options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
@@ -125,8 +125,10 @@ def sweep(
         return
     with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
         table = carry_out(planned, root, workers=workers, on=on, force=force, watch=page.beside(watch), wanted=wanted)
-    sink.document(_document(root, planned, table))
-    _show(sink, planned, table)
+    if as_json:
+        sink.document(_document(root, planned, table))
+    if sink.human:
+        _show(sink, planned, table)
     files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, *PICTURE_FILES) if (root / name).is_file())]
     sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
@@ -140,7 +142,7 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     several = planned.spec.replicates > 1
     found: dict[str, Any] = {"folder": str(root), "points": table.to_dicts()}
     if several:
-        found["level_with"] = {str(point): others for point, others in level(table).items()}
+        found["level_with"] = {str(point): others for point, others in level(table, _compared(planned)).items()}
     if planned.goal is None:
         return found
     ordered = best_points(table, planned.goal)
@@ -148,47 +150,64 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     return found | {"best": ordered[0] if ordered else None} | beside
 
 
+def _compared(planned: Sweep) -> str:
+    """The measure by which points are level with one another."""
+    return planned.goal.metric if planned.goal else TIME
+
+
 def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
     keys = planned.spec.keys
     names = short_names(keys)
     metric = planned.goal.metric if planned.goal else None
-    extra = [metric] if metric not in (None, "time_ps", "faults", "migrations") else []
+    extra = [metric] if metric and metric not in (TIME, "faults", "migrations") else []
     several = planned.spec.replicates > 1
     times = ["median time", "interval", "level with"] if several else ["time"]
-    ties = level(table) if several else {}
-    columns = ["point", *(names[key] for key in keys), "status", *times, "faults", "migrations", *map(str, extra)]
+    columns = ["point", *(names[key] for key in keys), "status", *times, "faults", "migrations", *extra]
 
     def spread(row: dict[str, Any]) -> list[str]:
-        return [measures.times(row).text, _points(ties[row["point"]])] if several else []
+        if not several:
+            return []
+        return ["–" if row[TIME] is None else measures.times(row).text, _points(ties.get(row["point"]))]
 
     def line(row: dict[str, Any]) -> list[str]:
         values = [str(row["point"]), *(shown(row[key]) for key in keys), row["status"]]
         if row["status"] == FAILED:
             return [*values, *["–"] * (2 + len(times) + len(extra))]
-        counts = (f"{row[str(name)]:,.0f}" for name in ("faults", "migrations", *extra))
-        time = "–" if row["time_ps"] is None else milliseconds(row["time_ps"])
+        counts = ("–" if row[name] is None else f"{row[name]:,.0f}" for name in ("faults", "migrations", *extra))
+        time = "–" if row[TIME] is None else milliseconds(row[TIME])
         return [*values, time, *spread(row), *counts]
 
-    asked, table = table.height, once(table) if planned.goal else table
+    tried, table = table.height, once(table) if planned.goal else table
+    ties = level(table, _compared(planned), _SHOWN) if several else {}
     rows = table.head(_SHOWN).to_dicts()
     sink.table(planned.spec.name, columns, [line(row) for row in rows])
     if table.height > _SHOWN:
         sink.tell(f"and {table.height - _SHOWN} more points")
-    if asked > table.height:
-        sink.tell(f"{asked} trials, {asked - table.height} of them of a point that was known: each ran once")
-    ordered = [] if planned.goal is None else best_points(table, planned.goal)
-    if ordered and metric is not None:
-        first, *others = ordered
-        found = " ".join(f"{names[key]}={shown(first[key])}" for key in keys)
-        value = milliseconds(first[metric]) if metric.endswith("_ps") else f"{first[metric]:,}"
-        sink.tell(f"Best {metric}: {value} in point {first['point']}: {found}")
-        if several and others:
-            beside = ", ".join(str(row["point"]) for row in others)
-            sink.tell(f"Level with it, as their intervals overlap: points {beside}")
+    if tried > table.height:
+        sink.tell(f"{tried} trials, {tried - table.height} of them of a point that was known: each ran once")
+    if planned.goal:
+        _tell_best(sink, planned.goal, best_points(table, planned.goal), names, several=several)
 
 
-def _points(numbers: Sequence[int]) -> str:
-    """The first few points, for tables."""
+def _tell_best(
+    sink: Sink, goal: Goal, ordered: Sequence[dict[str, Any]], names: Mapping[str, str], *, several: bool
+) -> None:
+    """The best point of a search, by its values, and the points that are level with it."""
+    if not ordered:
+        return
+    metric, first, *others = goal.metric, *ordered
+    found = " ".join(f"{name}={shown(first[key])}" for key, name in names.items())
+    value = milliseconds(first[metric]) if metric.endswith("_ps") else f"{first[metric]:,}"
+    sink.tell(f"Best {metric}: {value} in point {first['point']}: {found}")
+    if several and others:
+        beside = ", ".join(str(row["point"]) for row in others)
+        sink.tell(f"Level with it, as their intervals overlap: points {beside}")
+
+
+def _points(numbers: Sequence[int] | None) -> str:
+    """The first few points, for tables; a dash if there is nothing to compare."""
+    if numbers is None:
+        return "–"
     named = ", ".join(map(str, numbers[:_NAMED]))
     return f"{named} and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else named or "none"
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from octavo.explain import words
 from octavo.runs import pictures
+from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +25,8 @@ def apart(names: tuple[str, str], causes: Mapping[str, float], width: float | No
     table = pl.DataFrame({"cause": list(causes), "time": [part / scale for part in causes.values()]})
     table = table.with_columns(pl.col("cause").str.replace_all("_", " "))
     title = f"{names[1]} against {names[0]}: where the difference comes from"
-    return pictures.bars(
-        None, table, xlabel=f"{unit} more", title=title, width=pictures.PAGE if width is None else width
-    )
+    inches = sheet.checked_width("width", width)
+    return pictures.bars(None, table, xlabel=f"{unit} more", title=title, width=inches)
 
 
 def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: float | None) -> pictures.Picture:
@@ -34,7 +34,7 @@ def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: floa
 
     Lines in flight that wait for a place count, so these can be above 100 %.
     """
-    width = pictures.PAGE if width is None else width
+    width = sheet.checked_width("width", width)
     if remedies:
         values = {one.name: 1 + one.change for one in remedies}
         table = pl.DataFrame({"change": list(values), "time": list(values.values())})

@@ -33,7 +33,9 @@ class Shared:
     key: str
     """Which experiment it is."""
     known: Collection[str]
-    """Names of what Octavo writes into it. Where no manifest lists such a file, it is somebody else's."""
+    """Names of what will be written into it, as far as these are known. A file that has one and that no manifest lists
+    is somebody else's, and refused before anything runs.
+    """
 
 
 @contextmanager
@@ -133,7 +135,6 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
     except DamagedError:
         if not force:
             raise
-        ours.check_vouched(root, shared.known)
         found = Manifest(shared.kind, dict.fromkeys(ours.names(root, ()) - {MANIFEST_FILE}))
     _check_others(root, shared, found)
     if found.kind != shared.kind:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.explain.words import WAITED
 from octavo.report import charts_over_time as over_time
-from octavo.report.drawing import PHASES, PLAIN, TIME, WHOLE, causes_scale, channel, chart, marks, scale_of
+from octavo.report.drawing import PHASES, PLAIN, TIME, WHOLE, bars, causes_scale, channel, chart, marks, scale_of
 from octavo.runs import colours
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _speedup(variants: Mapping[str, str]) -> Part:
     value = {"y": _LABEL, "x": channel("end:Q"), "text": channel("speedup:Q", format=".2f")}
     ink = {"color": "var(--ink)", "aria": False}
     return chart(
-        marks("bar", bar, height={"band": 0.7}),
+        bars(bar, 0.7),
         marks("rule", {"x": {"datum": 1}}, color=_TEXT, aria=False),
         marks("tick", published, only="isValid(datum.published)", thickness=3, height={"band": 0.95}, **ink),
         marks("rule", interval, only="isValid(datum.low)", strokeWidth=1.5, **ink),
@@ -161,7 +161,8 @@ def _phases() -> Part:
 def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms") -> Part:
     """One bar a run, made of its parts in their order; `time` is the field of their times, its end the unit.
 
-    A part carries its share if it is wide enough. A bar ends with its whole length, for which the page leaves room.
+    A part carries its share if it is wide enough. Behind a bar stands the `whole` of its run, for which the page leaves
+    room: less than all parts together where these overlap.
     """
     about = {
         "y": _LABEL,
@@ -173,13 +174,13 @@ def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms
             channel(f"{time}:Q", format=".4g", title=time.rpartition("_")[2]),
         ],
     }
-    along, whole = channel(f"{length}:Q", title=title), f"sum({length}):Q"
+    along = channel(f"{length}:Q", title=title)
     bar = {**about, "x": along, "color": channel(f"{part}:N", scale=scale)}
     middle = {**along, "stack": "zero", "bandPosition": 0.5}
     share = {**about, "x": middle, "detail": channel(f"{part}:N")}
-    end = {"y": _LABEL, "x": channel(whole), "text": channel(whole, format=WHOLE)}
+    end = {"y": _LABEL, "x": channel(f"sum({length}):Q"), "text": channel("max(whole):Q", format=WHOLE)}
     return chart(
-        marks("bar", bar, height={"band": 0.75}),
+        bars(bar, 0.75),
         marks("text", share, text=_spoken(length), color=_ink(part, scale), fontSize=10, aria=False),
         marks("text", end, align="left", dx=5, color=_TEXT, fontSize=11, aria=False),
         height={"step": 22},

@@ -41,6 +41,11 @@ def marks(kind: str, encoding: Part, *, only: str | None = None, **looks: object
     return {"mark": {"type": kind, **looks}, "encoding": encoding, **kept}
 
 
+def bars(encoding: Part, part: float) -> Part:
+    """A layer of horizontal bars that fill a part of their rows, with an edge: some are nearly as dark as the paper."""
+    return marks("bar", encoding, height={"band": part}, stroke="var(--edge)", strokeWidth=0.75)
+
+
 def scale_of(shades: Mapping[str, str]) -> Part:
     """Colours by name."""
     return {"domain": list(shades), "range": list(shades.values())}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from octavo.errors import OutputError
 from octavo.explain.what_if import beside
 from octavo.files import manifest
 from octavo.files.manifest import MANIFEST_FILE
+from octavo.report.folders import Named
 from octavo.runs import replicates
 from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result, is_imported
 from octavo.runs.replicates import Interval, interval
@@ -27,7 +27,7 @@ PROFILE = "profile"
 ABSENT = "–"
 """What stands for a key that a scenario does not have."""
 _MOST_KEYS = 6
-"""Keys of nodes in a name; where more differ, the folder is the name."""
+"""Keys of nodes in a name; where more differ, a folder stands for the machine."""
 
 
 @dataclass(frozen=True)
@@ -235,28 +235,36 @@ def _workload(flat: Mapping[str, str]) -> str:
 
 
 def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]], groups: Sequence[str]) -> list[str]:
-    """The placement and what else differs; folders tell apart what nothing else does."""
+    """The placement and what else differs; folders tell apart machines, and what nothing else does."""
     skipped = ("workload.", "record.")
     simulated = [own for own in values if own[PLACEMENT] != PROFILE]
     keys = [
         key for key in differences(simulated) if not key.startswith(skipped) and key not in ("seed", "name", PLACEMENT)
     ]
-    keys = _without_nodes([key for key in keys if _differs_alone(key, simulated)])
+    keys = [key for key in keys if _differs_alone(key, simulated)]
+    machines = _machines(keys)
     variants = [
-        ", ".join([own[PLACEMENT], *(f"{_last(key)}={own[key]}" for key in keys if key in own and own in simulated)])
+        ", ".join([own[PLACEMENT], *_told(own, [key for key in keys if key not in machines], simulated)])
         for own in values
     ]
-    count = Counter(zip(groups, variants, strict=True))
-    return [
-        variant if count[group, variant] == 1 else f"{variant} ({result.folder.name})"
-        for group, variant, result in zip(groups, variants, results, strict=True)
+    named = [
+        Named(
+            result.folder.resolve(), group, variant, own[PLACEMENT], tuple(own[key] for key in machines if key in own)
+        )
+        for result, own, group, variant in zip(results, values, groups, variants, strict=True)
     ]
+    return [f"{one.variant} ({folder})" if (folder := one.folder_among(named)) else one.variant for one in named]
 
 
-def _without_nodes(keys: Sequence[str]) -> list[str]:
-    """The keys, without those of nodes that are different machines: names of all that differs would fill a page."""
-    of_nodes = {key for key in keys if key.startswith("node.") and key != "node.gpus"}
-    return list(keys) if len(of_nodes) <= _MOST_KEYS else [key for key in keys if key not in of_nodes]
+def _told(own: Mapping[str, str], keys: Sequence[str], simulated: Sequence[Mapping[str, str]]) -> list[str]:
+    """What a name says besides the placement; of profiles, nothing."""
+    return [f"{_last(key)}={own[key]}" for key in keys if key in own and own in simulated]
+
+
+def _machines(keys: Sequence[str]) -> list[str]:
+    """The keys of nodes that names leave out, as nodes that differ in so many are other machines."""
+    of_nodes = [key for key in keys if key.startswith("node.") and key != "node.gpus"]
+    return of_nodes if len(of_nodes) > _MOST_KEYS else []
 
 
 def _differs_alone(key: str, values: Sequence[Mapping[str, str]]) -> bool:

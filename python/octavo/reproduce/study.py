@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.runs.comparison import experiment_folder
+from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.experiment import Experiment, Outcome, Variant
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe
 
@@ -63,7 +63,7 @@ class Study:
     def run(self, name: str, experiment: Experiment) -> Iterator[tuple[Path, Outcome]]:
         """Run what is not finished yet; gives the folder, too, which is ours meanwhile. Errors as `Experiment.run`."""
         root = self.output or Path("runs") / f"grit-{name}-{experiment.digest}"
-        with experiment_folder(root, experiment.digest, force=self.force, draws=True):
+        with experiment_folder(root, experiment.digest, force=self.force, draws=True, writes=SAVED):
             yield root, experiment.run(root, workers=self.workers, force=self.force, watch=self.watch)
 
 

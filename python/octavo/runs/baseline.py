@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check(named: str | None, variants: Sequence[str]) -> None:
-    """Refuse a name that is none of the variants, which may have commas in theirs; nothing is named by nothing.
+    """Refuse a name that is none of the variants. Names may contain commas. `None` names no variant.
 
     Raises:
         ScenarioError: it is none.

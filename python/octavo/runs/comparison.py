@@ -13,33 +13,30 @@ from octavo.errors import ScenarioError
 from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, measures, pictures, sharing
 from octavo.runs.baseline import check as check_baseline
-from octavo.runs.pictures.asked import Asked, save
+from octavo.runs.pictures import sheet
+from octavo.runs.pictures.asked import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
+from octavo.scenarios.scenario import LAUNCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
 
     from octavo.report.file import ReportFile
-    from octavo.runs.experiment import Outcome
+    from octavo.runs.experiment import Experiment, Outcome
     from octavo.runs.result import RunResult
 
-_USUAL = Asked()
 REPORT_FILE = "report.json"
 POINTS_FILE = "points.parquet"
 JOBS_FILE = "jobs.parquet"
-_KNOWN = (
-    REPORT_FILE,
-    POINTS_FILE,
-    JOBS_FILE,
-    "validation.parquet",
-    "validation.csv",
-    *(f"{name}.png" for name in "breakdown faults jobs phases scheme_mix speedup validation".split()),  # noqa: SIM905
-    *(f"{name}.png" for name in "bloat by_index by_occupancy gains hit_rates speed weighted_speedup".split()),  # noqa: SIM905
-)
-"""Names of what stands in folders of experiments."""
+SAVED = (REPORT_FILE, POINTS_FILE)
+"""What `save_report` writes."""
+_PICTURES = ("speedup", "breakdown")
+"""Pictures of every comparison with times."""
+_JOBS, _PHASES = "jobs", "phases"
+"""Pictures of jobs and of whole programs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,13 +127,14 @@ class Comparison:
             width: in inches; `octavo.runs.pictures` has the widths of papers.
 
         Raises:
-            ScenarioError: there is no such picture of these runs.
+            ScenarioError: there is no such picture of these runs, or none so wide.
 
         """
+        inches = sheet.checked_width("width", width)
         found = self.drawings()
         if what not in found:
             raise ScenarioError(f"no picture `{what}` of these runs, expected one of {', '.join(found) or 'none'}")
-        return found[what](width)
+        return found[what](inches)
 
     def drawings(self) -> dict[str, Callable[[float], pictures.Picture]]:
         """What can be drawn, by name."""
@@ -152,10 +150,10 @@ class Comparison:
         }
         if any(result.scenario.jobs for result in self.results.values()):
             named = {" ".join(key): result for key, result in self.results.items()}
-            found["jobs"] = lambda width: gantt.jobs(None, named, width=width)
+            found[_JOBS] = lambda width: gantt.jobs(None, named, width=width)
         if measures.has_phases(self.points):
             title_of_phases = "Time of whole programs by phase"
-            found["phases"] = lambda width: pictures.phases(None, self.points, title=title_of_phases, width=width)
+            found[_PHASES] = lambda width: pictures.phases(None, self.points, title=title_of_phases, width=width)
         return found
 
     def _whiskers(self) -> dict[tuple[str, str], tuple[float, float]]:
@@ -204,21 +202,38 @@ class Comparison:
 
 
 @contextmanager
-def experiment_folder(root: Path, key: str, *, force: bool, draws: bool = False) -> Iterator[None]:
+def experiment_folder(
+    root: Path, key: str, *, force: bool, draws: bool = False, writes: Collection[str] = ()
+) -> Iterator[None]:
     """The folder of the experiment `key`, for this process alone: what is written into it is noted as Octavo's.
 
-    `draws`: the experiment cannot do without pictures.
+    `draws`: the experiment cannot do without pictures. `writes`: names that are known to be written at the end. Files
+    of others that have them are refused before anything runs; of other names, only when they are to be written.
 
     Raises:
         ExtraError: it draws, and Matplotlib is not installed.
-        OutputError: another process is at it, it cannot be written, or it holds another experiment and `force` does not
-            allow to replace it.
+        OutputError: another process is at it, it cannot be written, it holds another experiment and `force` does not
+            allow to replace it, or it holds a file of somebody else that would be in the way.
 
     """
     if draws:
         extras.need("matplotlib")
-    with shared.opened(root, shared.Shared("experiment", key, _KNOWN), force=force):
+    with shared.opened(root, shared.Shared("experiment", key, writes), force=force):
         yield
+
+
+def files_of(experiment: Experiment) -> tuple[str, ...]:
+    """Names of what `save_comparison` writes for an experiment; of pictures, in every format."""
+    if not experiment.has_time:
+        return SAVED
+    scenarios = experiment.scenarios.values()
+    drawn = list(_PICTURES)
+    if any(scenario.jobs for scenario in scenarios):
+        drawn.append(_JOBS)
+    if any(scenario.kind != LAUNCHES for scenario in scenarios):
+        drawn.append(_PHASES)
+    files = [f"{name}.{kind}" for name in drawn for kind in pictures.FORMATS]
+    return (*SAVED, *([JOBS_FILE] if experiment.alone else []), *files)
 
 
 def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str, Any]) -> None:
@@ -227,7 +242,7 @@ def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str,
     folder.write_json(root / REPORT_FILE, {"experiment": key, **report})
 
 
-def save_comparison(root: Path, key: str, comparison: Comparison, wanted: Asked = _USUAL) -> None:
+def save_comparison(root: Path, key: str, comparison: Comparison, wanted: Asked = USUAL) -> None:
     """Write the table and the pictures of a comparison; all pictures are of times."""
     save_report(root, key, comparison.points, comparison.to_dict())
     if not comparison.has_time:

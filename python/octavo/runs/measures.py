@@ -57,8 +57,10 @@ _COUNTS = (
     "evictions_dropped",
 )
 
+TIME = "time_ps"
+
 NAMES = (
-    "time_ps",
+    TIME,
     "faults",
     *_COUNTS,
     "lines",
@@ -174,12 +176,11 @@ def with_intervals(points: pl.DataFrame, replicates: Mapping[tuple[str, str], Se
     )
 
 
-def times(point: Mapping[str, Any]) -> Interval:
-    """The time of a point; of one that ran once, an interval without width."""
-    time = point["time_ps"]
-    return Interval(
-        time, point.get(f"time_ps{LOW}", time), point.get(f"time_ps{HIGH}", time), point.get("replicates", 1)
-    )
+def times(point: Mapping[str, Any], metric: str = TIME) -> Interval:
+    """The time of a point, or another measure; of one that ran once, an interval without width."""
+    found = point[metric]
+    low, high = (point.get(f"{metric}{end}", found) for end in (LOW, HIGH))
+    return Interval(found, low, high, point.get("replicates", 1))
 
 
 def with_speedup_intervals(points: pl.DataFrame, baseline: str) -> pl.DataFrame:

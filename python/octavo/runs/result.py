@@ -195,14 +195,16 @@ class RunResult:
 
         Raises:
             OutputError: the run had no time, or was imported from a profile.
+            ScenarioError: nothing can be drawn so wide.
 
         """
         import polars as pl  # noqa: PLC0415 - as above
 
         from octavo.runs import gantt, measures, pictures  # noqa: PLC0415 - these read results
+        from octavo.runs.pictures import sheet  # noqa: PLC0415 - as above
 
         self.check_time()
-        width = pictures.PAGE if width is None else width
+        width = sheet.checked_width("width", width)
         if is_imported(self.folder) and "memory_intervals" in self.tables:
             return pictures.memory(None, self, title=f"Memory in use: {self.name}", width=width)
         scenario = self.scenario

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from octavo import given
 from octavo.arguments import named
 from octavo.errors import ScenarioError
-from octavo.runs.pictures.asked import asked, check_kept
+from octavo.runs.pictures import asked as pictures_asked
 from octavo.runs.progress import told
 from octavo.scenarios.scenario import overrides_of
+from octavo.sweeps import picture
 from octavo.sweeps.run import Sweep
 from octavo.sweeps.search import Goal
 from octavo.sweeps.spec import read, with_changes
@@ -84,9 +85,9 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
 
     """
     given.workers(workers)
-    check_kept(pictures, picture_width, kept=output is not None)
-    wanted = asked(pictures, picture_width)
+    pictures_asked.check_kept(pictures, picture_width, kept=output is not None)
     planned = prepare(source, best, trials, direction, seed, overrides_of(overrides), replicates)
+    wanted = asked(planned, pictures, picture_width)
     with told(watch) as tell:
         if output is not None:
             root = given.path("output", output)
@@ -116,6 +117,20 @@ def prepare(
     if trials is not None or direction is not None:
         raise ScenarioError("a number of trials or a direction, but no search", "say what to search for with --best")
     return Sweep.of(spec, None, seed, replicates)
+
+
+def asked(planned: Sweep, formats: Sequence[str] | str | None, width: float | None) -> Asked:
+    """What was asked for as the picture of a sweep.
+
+    Raises:
+        ScenarioError: it cannot be used, or such a sweep has no picture.
+        ExtraError: something was asked for, and Matplotlib is not installed.
+
+    """
+    why = picture.without(planned.spec, planned.goal)
+    if why is not None:
+        pictures_asked.refuse(formats, width, why, "leave it out: such a sweep has no picture")
+    return pictures_asked.asked(formats, width)
 
 
 def carry_out(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from octavo.runs import measures
-from octavo.runs.replicates import KEY, Interval, interval, tied
+from octavo.runs.replicates import KEY, interval, tied
 from octavo.sweeps.table import FAILED, OK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from octavo.runs.replicates import Interval
     from octavo.sweeps.search import Goal
 
-TIME = "time_ps"
+TIME = measures.TIME
 
 
 def medians(table: pl.DataFrame, replicates: int, metric: str = TIME) -> pl.DataFrame:
@@ -55,18 +56,35 @@ def once(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(~again)
 
 
-def level(table: pl.DataFrame, metric: str = TIME) -> dict[int, list[int]]:
-    """By point, those that cannot be told apart from it: whose intervals of a measure overlap its own."""
-    found = {row["point"]: _interval(row, metric) for row in once(table).to_dicts() if row[metric] is not None}
-    return {
-        point: [other for other, beside in found.items() if other != point and beside.overlaps(own)]
-        for point, own in found.items()
-    }
+def level(table: pl.DataFrame, metric: str = TIME, most: int | None = None) -> dict[int, list[int]]:
+    """By point, those that cannot be told apart from it: whose intervals of a measure overlap its own.
+
+    Points without the measure have no entry; those of a run that an earlier point has, too, have that point's. `most`
+    asks for the first few points alone, which are still compared with all.
+    """
+    rows = once(table).filter(pl.col(metric).is_not_null()).to_dicts()
+    beside = _Beside({row["point"]: measures.times(row, metric) for row in rows})
+    first = {row["run"]: row["point"] for row in reversed(rows)}
+    shown = table if most is None else table.head(most)
+    asked = shown.filter(pl.col(metric).is_not_null()).select("point", "run").rows()
+    return {point: beside.overlapping(point if run is None else first[run]) for point, run in asked}
 
 
-def _interval(row: Mapping[str, Any], metric: str) -> Interval:
-    """The interval of a measure of a point; of one that ran once, it has no width."""
-    return Interval(row[metric], row.get(f"{metric}_low", row[metric]), row.get(f"{metric}_high", row[metric]), 1)
+class _Beside:
+    """Intervals by point, in an order in which those that overlap one are found without a look at all."""
+
+    def __init__(self, found: dict[int, Interval]) -> None:
+        self._found = found
+        self._ordered = sorted(found, key=lambda point: found[point].low)
+        self._lows = [found[point].low for point in self._ordered]
+        self._reached = list(accumulate((found[point].high for point in self._ordered), max))
+
+    def overlapping(self, point: int) -> list[int]:
+        """The other points whose intervals overlap that of a point."""
+        own = self._found[point]
+        begin, end = bisect_left(self._reached, own.low), bisect_right(self._lows, own.high)
+        near = self._ordered[begin:end]
+        return sorted(other for other in near if other != point and self._found[other].overlaps(own))
 
 
 def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
@@ -79,5 +97,5 @@ def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
     rows = {str(row["point"]): row for row in table.filter(known).to_dicts()}
     if not rows:
         return []
-    found = {name: _interval(row, metric) for name, row in rows.items()}
+    found = {name: measures.times(row, metric) for name, row in rows.items()}
     return [rows[name] for name in tied(found, highest=goal.direction == "maximize")]

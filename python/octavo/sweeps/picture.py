@@ -8,6 +8,7 @@ import polars as pl
 
 from octavo import extras
 from octavo.files import shared
+from octavo.files.notes import note
 from octavo.runs import measures, pictures
 from octavo.runs.pictures.asked import save
 from octavo.sweeps.axes import short_names, shown
@@ -27,25 +28,40 @@ _MOST_CELLS = 40
 """Rows or columns of a heat map that can still be read."""
 
 
+def without(spec: Spec, goal: Goal | None) -> str | None:
+    """Why a sweep has no picture, as far as that is known before it runs: what was expected and what was found."""
+    axes = len(spec.axes)
+    if goal is not None or axes == 1 or (axes == 2 and not spec.drawn):
+        return None
+    found = f"{axes} axes" + (" with draws at random" if spec.drawn else "")
+    return f"expected one axis, two that are listed, or a search, found {found}"
+
+
 def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None, wanted: Asked) -> None:
     """Draw what can be drawn into the sweep's open folder; nothing for more than two axes, or without results."""
     points = table.filter(pl.col("status") == OK)
+    if goal is not None:
+        points = points.filter(pl.col(goal.metric).is_not_null())
     found = None if points.is_empty() or not extras.pictures() else _picture(spec, points, goal, wanted.width)
     if found is not None:
         save(found, root, PICTURE, wanted)
         return
     for name in PICTURE_FILES:
         shared.remove(root / name)
+    if wanted.said:
+        why = "no point has a result" if points.is_empty() else f"an axis has more than {_MOST_CELLS} values"
+        note(f"{spec.name}: no picture is drawn, as {why}")
 
 
 def _picture(spec: Spec, points: pl.DataFrame, goal: Goal | None, width: float) -> Picture | None:
     if goal is not None:
-        return _progress(points.filter(pl.col(goal.metric).is_not_null()), goal, width)
-    if len(spec.axes) == 1:
-        return _one(points, spec.axes[0].keys[0], _drawn(points), width)
-    if len(spec.axes) == 2 and not spec.drawn:
-        return _two(points, (spec.axes[0].keys[0], spec.axes[1].keys[0]), _drawn(points), width)
-    return None
+        return _progress(points, goal, width)
+    if without(spec, goal) is not None:
+        return None
+    axes = [axis.keys[0] for axis in spec.axes]
+    if len(axes) == 1:
+        return _one(points, axes[0], _drawn(points), width)
+    return _two(points, (axes[0], axes[1]), _drawn(points), width)
 
 
 def _drawn(points: pl.DataFrame) -> str:

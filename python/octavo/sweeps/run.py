@@ -21,7 +21,7 @@ from octavo.sweeps import picture, plan, search
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.medians import TIME, medians
 from octavo.sweeps.processes import Processes
-from octavo.sweeps.store import RUNS, Store, opened, run_folder
+from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILES, RUNS, Store, opened, run_folder
 from octavo.sweeps.table import FAILED, schema
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ class Sweep:
         """
         for point in self.points:
             run_folder(root, point)
-        with opened(root, self.described(), schema(self.spec.recorded), force=force) as store:
+        writes = self._writes(drawn=drawn is not None)
+        with opened(root, self.described(), schema(self.spec.recorded), force=force, writes=writes) as store:
             running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, workers), force)
             try:
                 running.all(self)
@@ -135,6 +136,11 @@ class Sweep:
             if drawn is not None:
                 picture.draw(root, self.spec, table, self.goal, drawn)
             return table
+
+    def _writes(self, *, drawn: bool) -> list[str]:
+        """Files beside those that every sweep has."""
+        draws = drawn and picture.without(self.spec, self.goal) is None
+        return [*([MEDIANS_FILE] if self.spec.replicates > 1 else []), *(PICTURE_FILES if draws else ())]
 
 
 def _check_time(spec: Spec, goal: Goal) -> None:

@@ -32,7 +32,7 @@ from octavo.runs.pictures import FORMATS
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from octavo.runs.result import RunResult
@@ -49,8 +49,6 @@ _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
 """Names of the files of single points."""
-_KNOWN = (PLAN_FILE, TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES)
-"""Names of what stands beside them."""
 
 
 @dataclass(frozen=True)
@@ -109,20 +107,24 @@ def run_folder(root: Path, point: Point) -> Path:
 
 
 @contextmanager
-def opened(root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *, force: bool) -> Iterator[Store]:
-    """The folder of a sweep, for this process alone.
+def opened(
+    root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *, force: bool, writes: Collection[str] = ()
+) -> Iterator[Store]:
+    """The folder of a sweep, for this process alone; `writes` are files that the sweep has beside those of all.
 
     Raises:
-        OutputError: it cannot be written, another process is at it, or it holds something else and `force` does not
-            allow to replace it. With `force`, results of any sweep are removed; other files never are.
+        OutputError: it cannot be written, another process is at it, it holds something else and `force` does not allow
+            to replace it, or a file of somebody else is in the way. With `force`, results of any sweep are removed;
+            other files never are.
 
     """
     folder.check_writable(root)
     plan = {"octavo": version("octavo"), "format": FORMAT, **plan}
     _check(root, plan, force=force)
-    with shared.opened(root, shared.Shared("sweep", plan["sweep"], _KNOWN), force=force):
-        for name in (RUNS, _POINTS):
-            inside(root, name)
+    for name in (RUNS, _POINTS):
+        inside(root, name)
+    _check_rows(root)
+    with shared.opened(root, shared.Shared("sweep", plan["sweep"], (PLAN_FILE, TABLE_FILE, *writes)), force=force):
         if force:
             _remove_results(root)
         atomic.remove_leftovers(root / _POINTS)
@@ -148,6 +150,20 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
         raise OutputError(
             f"{root} already holds another sweep", "choose another folder with -o, or replace it with --force"
         )
+
+
+def _check_rows(root: Path) -> None:
+    """Make sure, before anything is removed or runs, that rows that are there are Octavo's: that each has a hash."""
+    doubtful = [path for path in rows(root) if not _is_row(path)]
+    if doubtful:
+        raise OutputError(
+            f"cannot write results to {root}: nothing says that Octavo wrote {ours.listed(doubtful)} in {_POINTS}/",
+            "remove these files if they are Octavo's, or choose another folder with -o",
+        )
+
+
+def _is_row(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and parquet.is_sealed(path.read_bytes())
 
 
 def check_plan(root: Path) -> None:
@@ -177,10 +193,8 @@ def _remove_results(root: Path) -> None:
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
             ours.empty(run, ())
-    for row_file in (root / _POINTS).glob("*.parquet"):
-        plain = _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink()
-        if plain and parquet.is_sealed(row_file.read_bytes()):
-            row_file.unlink()
+    for row_file in filter(_is_row, rows(root)):
+        row_file.unlink()
     kept = [path for name in (RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
     if kept:
         note(f"{root} keeps what Octavo did not write: {ours.listed(kept)}")

@@ -12,7 +12,7 @@ from octavo.errors import ValidationError
 from octavo.files import parquet
 from octavo.files.links import inside
 from octavo.runs import folder, pictures
-from octavo.runs.comparison import experiment_folder
+from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import Recipe, digest, trace_name
@@ -34,6 +34,8 @@ NODES = {1: "r9nano", 4: "r9nano-4"}
 TABLE = "validation"
 LAUNCHES = "launches"
 PICTURE = "validation.png"
+_FILES = (REPORT_FILE, PICTURE, *(f"{name}.{kind}" for name in (TABLE, LAUNCHES) for kind in ("parquet", "csv")))
+"""What is saved."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     there = _with_traces(chosen, home)
     simulated = [_point(row, home, root, overrides) for row in there]
     key = digest(point.scenario for point in simulated)
-    with experiment_folder(root, key, force=force, draws=True):
+    with experiment_folder(root, key, force=force, draws=True, writes=_FILES):
         results = execute(simulated, workers=workers, force=force, watch=watch)
         known = launches.load(path)
         rows, by_launch = [], []
@@ -199,4 +201,4 @@ def _save(found: Validation, key: str) -> None:
     folder.write_bytes(found.root / f"{LAUNCHES}.parquet", parquet.encoded(found.launches))
     folder.write_text(found.root / f"{LAUNCHES}.csv", found.launches.write_csv())
     pictures.agreement(found.root / PICTURE, found.rows, title=f"Kernel time: Octavo and MGPUSim {reference.VERSION}")
-    folder.write_json(found.root / "report.json", {"experiment": key, **found.to_dict()})
+    folder.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})

@@ -88,12 +88,12 @@ function narrowed(specification, width) {
   }
 }
 
-// Bars made of parts end with their whole lengths: the axis goes on behind the longest bar.
+// Wholes stand behind bars made of parts: the axis goes on behind the longest bar.
 function roomForWholes(specification, width) {
-  const whole = specification.layer?.map((layer) => layer.encoding.text).find((text) => text?.aggregate === "sum");
-  if (!whole) return;
+  const wholes = specification.layer?.find((layer) => layer.encoding.text?.field === "whole");
+  if (!wholes) return;
   const lengths = {};
-  for (const row of specification.datasets.rows) lengths[row.label] = (lengths[row.label] ?? 0) + row[whole.field];
+  for (const row of specification.datasets.rows) lengths[row.label] = (lengths[row.label] ?? 0) + row[wholes.encoding.x.field];
   const most = Math.max(...Object.values(lengths));
   const bars = Math.max(width - namesBeside(specification) - MARGIN, WHOLE);
   for (const { encoding } of specification.layer) encoding.x.scale = { domainMax: most / Math.max(1 - WHOLE / bars, 0.5), nice: false };

@@ -89,7 +89,7 @@ function why() {
 function waits() {
   const rows = data.runs.flatMap((run) => {
     const whole = run.waits.at(-1)?.mean_ps ?? 0;
-    return run.waits.slice(0, -1).map((row, order) => ({ label: run.label, part: row.part, share: row.share, mean_us: (row.share * whole) / 1e6, order }));
+    return run.waits.slice(0, -1).map((row, order) => ({ label: run.label, part: row.part, share: row.share, mean_us: (row.share * whole) / 1e6, whole: whole / 1e6, order }));
   });
   if (!rows.length) return null;
   const chart = new Chart("waits", "Mean wait of a fault, by what it waits for", [

@@ -68,7 +68,7 @@ function causes() {
   const base = new Map(data.speedups.map((row) => [row.run, row.speedup === null ? 1 : 1 / row.speedup]));
   if (!data.causes.length) return;
   section("time", "Time by cause", "Each bar is as long as the run took, relative to the baseline, and is split as the time of its accesses is. Accesses overlap, so parts are shares and not waits one after another. Parts carry their shares where there is room.", chart.figure);
-  later(() => chart.draw(data.causes.map((row) => ({ ...row, label: runOf(row).label, relative: base.get(row.run) * row.share }))));
+  later(() => chart.draw(data.causes.map((row) => ({ ...row, label: runOf(row).label, relative: base.get(row.run) * row.share, whole: base.get(row.run) }))));
 }
 
 // Phases of whole programs
@@ -89,8 +89,8 @@ function phases() {
     { title: "time", value: (run) => duration(data.runs[run].time_ms * 1e9) },
     ...names.map((phase) => ({ title: phase, value: (run) => `${duration(time(run, phase).time_ms * 1e9)} (${percent.format(time(run, phase).share)})` })),
   ];
-  const made = section("phases", "Phases", "What whole programs did, from the first allocation to the last free. Of phases that run side by side each counts in full; what is left is other. Parts carry their shares where there is room, and bars end with the whole time.", chart.figure);
-  later(() => chart.draw(data.phases.map((row) => ({ ...row, label: runOf(row).label }))));
+  const made = section("phases", "Phases", "What whole programs did, from the first allocation to the last free. Of phases that run side by side each counts in full; what is left is other. Parts carry their shares where there is room, and behind each bar stands the time of the whole program.", chart.figure);
+  later(() => chart.draw(data.phases.map((row) => ({ ...row, label: runOf(row).label, whole: runOf(row).time_ms }))));
   perRun(made, "When", "spans", [label, { title: "phase", value: (row) => row.phase, text: true }, { title: "what", value: (row) => row.name, text: true }, { title: "from ms", value: (row) => digits.format(row.from) }, { title: "to ms", value: (row) => digits.format(row.to) }]);
   made.append(table("Phases in numbers", columns, wholes));
 }

@@ -12,7 +12,7 @@ from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.reproduce.grace_hopper import systems
 from octavo.reproduce.grace_hopper.programs import PROGRAMS
-from octavo.runs.comparison import experiment_folder, save_report
+from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe, Scenario, digest
@@ -128,7 +128,7 @@ class Study:
         folders = {key: self._folder(key, scenario) for key, scenario in scenarios.items()}
         # What two keys mean may be the same run: small inputs leave few sizes of memory.
         points = {folder: Point(" ".join(key), scenarios[key], folder) for key, folder in folders.items()}
-        with experiment_folder(root, digested, force=self.force, draws=True):
+        with experiment_folder(root, digested, force=self.force, draws=True, writes=SAVED):
             done = execute(list(points.values()), workers=self.workers, force=self.force, watch=self.watch)
         found = dict(zip(points, done, strict=True))
         return Runs(root, digested, {key: found[folder] for key, folder in folders.items()})

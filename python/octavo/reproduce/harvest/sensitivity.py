@@ -12,7 +12,7 @@ from octavo.files.links import inside
 from octavo.reproduce.harvest import systems
 from octavo.reproduce.harvest.cases import CASES, Case, network
 from octavo.runs import pictures
-from octavo.runs.comparison import experiment_folder, save_report
+from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
 from octavo.scenarios.scenario import digest
@@ -104,7 +104,7 @@ def vary(study: Study, name: str) -> Varied:
         Point(f"{value} {sweep.unit} {label}", scenario, inside(root, RUNS, f"{name}-{value}", slug(label)))
         for (value, label), scenario in scenarios.items()
     ]
-    with experiment_folder(root, key, force=study.force, draws=True):
+    with experiment_folder(root, key, force=study.force, draws=True, writes=SAVED):
         done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
         harvesting = {job.name for job in CASES["1"].harvesting}
         rows = [

@@ -16,7 +16,7 @@ from octavo.reproduce.harvest import systems
 from octavo.reproduce.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo.reproduce.harvest.published import published
 from octavo.runs import lending, pictures, serving
-from octavo.runs.comparison import experiment_folder, save_report
+from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
 from octavo.scenarios.scenario import Recipe, Scenario, digest
@@ -171,7 +171,7 @@ def reproduce(study: Study) -> Found:
         Point(f"case {case} {label}", scenario, inside(root, RUNS, f"case-{case}", slug(label)))
         for (case, label), scenario in scenarios.items()
     ]
-    with experiment_folder(root, key, force=study.force, draws=True):
+    with experiment_folder(root, key, force=study.force, draws=True, writes=SAVED):
         done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
         results = dict(zip(scenarios, done, strict=True))
         lent, came = _lending(results, lending.totals), _lending(results, lending.sources)

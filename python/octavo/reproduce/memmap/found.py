@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 STRUCTURES_FILE = "structures.parquet"
 ROOFLINE_FILE = "roofline.parquet"
 COSTS_FILE = "costs.parquet"
+FILES = (STRUCTURES_FILE, ROOFLINE_FILE, COSTS_FILE)
+"""Tables beside the points."""
 
 
 @dataclass(frozen=True)

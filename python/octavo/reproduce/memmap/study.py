@@ -15,7 +15,7 @@ from octavo.plain import one_of
 from octavo.reproduce.memmap import found, kernels, tables
 from octavo.reproduce.memmap.applications import APPLICATIONS
 from octavo.reproduce.memmap.systems import ADVISED, PLACEMENTS, hints
-from octavo.runs.comparison import experiment_folder
+from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
 from octavo.runs.result import RunResult
@@ -122,7 +122,7 @@ def reproduce(study: Study) -> Found:
     scenarios = study.scenarios()
     key = digest(scenarios.values())
     root = study.output or Path("runs") / f"memmap-{key}"
-    with experiment_folder(root, key, force=study.force, draws=True):
+    with experiment_folder(root, key, force=study.force, draws=True, writes=(*SAVED, *found.FILES)):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(
             next(iter(scenarios.values())), root, workers=study.workers, force=study.force, watch=study.watch

@@ -11,7 +11,7 @@ from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.plain import one_of
 from octavo.reproduce.mosaic import mixes, systems
-from octavo.runs.comparison import experiment_folder, save_report
+from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
 from octavo.scenarios.catalogue import names
@@ -152,7 +152,7 @@ class Study:
             Point(f"{mixes.label(mix)} {label}", scenario, inside(self.root, RUNS, slug(mixes.label(mix)), slug(label)))
             for (mix, label), scenario in scenarios.items()
         ]
-        with experiment_folder(root, key, force=self.force, draws=True):
+        with experiment_folder(root, key, force=self.force, draws=True, writes=SAVED):
             found = execute(points, workers=self.workers, force=self.force, watch=self.watch)
         return root, key, dict(zip(scenarios, found, strict=True))
 

@@ -22,24 +22,29 @@ class Asked:
     formats: tuple[str, ...] = ("png",)
     width: float = sheet.PAGE
     """In inches."""
+    said: bool = False
+    """Whether the user said something of it, who then expects a picture."""
+
+
+USUAL = Asked()
+"""Where nothing was said."""
 
 
 def asked(formats: Sequence[str] | str | None, width: float | None) -> Asked:
     """What was asked for: PNG files as wide as a page where nothing was said.
 
     Raises:
-        ScenarioError: a format is unknown.
-        OutputError: nothing can be drawn so narrow or so wide.
-        ExtraError: formats are named, and Matplotlib is not installed.
+        ScenarioError: a format is unknown, or nothing can be drawn so narrow or so wide.
+        ExtraError: something was said, and Matplotlib is not installed.
 
     """
-    named = given.names("pictures", formats)
-    if named is not None:
-        extras.need("matplotlib")
-    if width is not None:
-        sheet.check_width(width, "--picture-width")
-    found = tuple(dict.fromkeys(given.choice("pictures", name, sheet.FORMATS) for name in named or ("png",)))
-    return Asked(found, sheet.PAGE if width is None else width)
+    if formats is None and width is None:
+        return USUAL
+    named = given.names("pictures", formats) or USUAL.formats
+    found = tuple(dict.fromkeys(given.choice("pictures", name, sheet.FORMATS) for name in named))
+    inches = sheet.checked_width("picture-width", width)
+    extras.need("matplotlib")
+    return Asked(found, inches, said=True)
 
 
 def check_kept(formats: object, width: object, *, kept: bool) -> None:
@@ -49,12 +54,24 @@ def check_kept(formats: object, width: object, *, kept: bool) -> None:
         ScenarioError: there are any, and no folder.
 
     """
-    if not kept and (formats is not None or width is not None):
-        raise ScenarioError("no pictures without a folder: expected `output` beside pictures", "name one, or plot()")
+    if not kept:
+        refuse(formats, width, "expected `output`, the folder that pictures go into, found none", "name one")
+
+
+def refuse(formats: object, width: object, why: str, hint: str) -> None:
+    """Refuse wishes about pictures where there are none to draw; a wish for nothing is none.
+
+    Raises:
+        ScenarioError: there are any; it names the first argument that was given.
+
+    """
+    named = [name for name, value in (("pictures", formats), ("picture-width", width)) if value is not None]
+    if named:
+        raise ScenarioError(f"--{named[0]}: {why}", hint)
 
 
 def save(picture: sheet.Picture, root: Path, name: str, wanted: Asked) -> list[Path]:
-    """Write a picture into an open folder, in the formats asked for and in those it is there in: no file gets stale.
+    """Write a picture into an open folder, in the formats asked for, and again in each format that is already there.
 
     Raises:
         OutputError: a file cannot be written.

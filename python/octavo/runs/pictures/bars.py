@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from octavo.runs import colours
 from octavo.runs.pictures import sheet
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patheffects import AbstractPathEffect
 
 LOGARITHMIC = 10.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""
@@ -135,12 +136,9 @@ def _bars(
     limits: _Limits,
     ends: Sequence[tuple[float, float] | None],
 ) -> None:
-    from matplotlib.patheffects import withStroke  # noqa: PLC0415 - slow to import
-
     if limits.logarithmic:
         axes.set_xscale("log")
     axes.set_xlim(limits.low, limits.high)
-    halo = withStroke(linewidth=_HALO, foreground="white")
     for place, (value, shade) in enumerate(zip(values, shades, strict=True)):
         if value is None or not math.isfinite(value):
             axes.annotate("–", (limits.base, place), (3, 0), textcoords="offset points", va="center", fontsize=7)
@@ -160,7 +158,7 @@ def _bars(
             va="center",
             ha="left" if beyond else "right",
             fontsize=_VALUE,
-            path_effects=[halo],
+            path_effects=[_halo()],
         )
     if limits.line is not None:
         axes.axvline(limits.line, color="#333333", linewidth=0.8)
@@ -170,12 +168,15 @@ def _bars(
 
 def whisker(axes: Axes, ends: tuple[float, float], place: float) -> None:
     """The interval of a value across the end of its bar, with white around it for dark bars."""
+    looks: dict[str, Any] = {"color": "#333333", "linewidth": 1.0, "marker": "|", "markersize": 5}
+    axes.plot(ends, (place, place), **looks, path_effects=[_halo()], zorder=3)
+
+
+def _halo() -> AbstractPathEffect:
+    """White around what lines or dark bars lie behind."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 - slow to import
 
-    halo = withStroke(linewidth=_HALO, foreground="white")
-    axes.plot(
-        ends, (place, place), color="#333333", linewidth=1.0, marker="|", markersize=5, path_effects=[halo], zorder=3
-    )
+    return withStroke(linewidth=_HALO, foreground="white")
 
 
 def panelled(

@@ -26,6 +26,8 @@ _VALUE, _SMALLEST = 8.0, 6.0
 """Size of values in points, and from which on they can be read."""
 _SPREAD = 0.8
 """Size of intervals, relative to that of values."""
+_LEAST = 0.3
+"""Width that cells keep together, in inches: a scale of colours that leaves less is not drawn."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,15 @@ def heat_map(  # noqa: PLR0913 - one for each thing that is drawn
     """Values by row and column, each written into its cell; where cells are too narrow, a scale of colours says them.
 
     Colours begin at `floor`, or at the smallest value. `ends` are the low and high ends of intervals, cell by cell.
-    Below a value stands how far the end that is further off is from it, in per cent of it.
+    Below a value stands how far it is to the farther end, in per cent of the value.
     """
     from matplotlib.colors import to_hex  # noqa: PLC0415 - slow to import
 
     cells, rows = _cells(values, ends), [folded(row, width) for row in rows]
-    room = width - _BESIDE - names_width(rows)
+    room = max(width - _BESIDE - names_width(rows), _LEAST)
     size = _size(cells, room / len(columns))
-    across = (room - (0.0 if size else _SCALE)) / len(columns)
+    scaled = not size and room - _SCALE >= _LEAST
+    across = (room - (_SCALE if scaled else 0.0)) / len(columns)
     upright = max(map(sheet.text_width, columns)) > across
     below = max(map(sheet.text_width, columns)) if upright else _LINE
     high = max(len(rows) * _height(rows, size, spread=ends is not None), sheet.text_width(axes_labels[0], 9))
@@ -77,7 +80,7 @@ def heat_map(  # noqa: PLR0913 - one for each thing that is drawn
         # Its stubs want arrays only.
         shades = [to_hex(image.to_rgba(cell.value)) for cell in cells]  # type: ignore[arg-type]
         _write(axes, cells, list(map(colours.ink, shades)), size)
-    else:
+    elif scaled:
         found.colorbar(image, ax=axes).ax.tick_params(labelsize=8)
     apart = math.ceil(_LINE / across) if upright else 1
     named = [name if place % apart == 0 else "" for place, name in enumerate(columns)]
@@ -100,8 +103,9 @@ def _cells(
 
 
 def _spread(value: float, low: float, high: float) -> str:
+    """How far it is to the farther end: relative to the value, unless that is zero."""
     off = max(high - value, value - low)
-    return f"±{off / abs(value) if value else 0.0:.1%}"
+    return f"±{off / abs(value):.1%}" if value else f"±{sheet.number(off)}"
 
 
 def _size(cells: Sequence[_Cell], across: float) -> float:

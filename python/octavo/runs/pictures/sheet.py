@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo import extras
+from octavo import extras, given
 from octavo.errors import OutputError
 from octavo.files.replaced import PICTURES, check_made
 from octavo.plain import visible
@@ -44,26 +44,25 @@ def figure(width: float, height: float) -> Figure:
     """An empty figure of a size in inches.
 
     Raises:
-        OutputError: it would be less than 1.5 or more than 40 inches wide.
+        ScenarioError: it would be less than 1.5 or more than 40 inches wide.
         ExtraError: Matplotlib is not installed.
 
     """
-    check_width(width)
+    width = checked_width("width", width)
     extras.need("matplotlib")
     from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def check_width(width: float, name: str = "width") -> None:
-    """Make sure that something can be drawn so wide.
+def checked_width(name: str, width: object) -> float:
+    """A width that something can be drawn in, given as the argument `name`; that of a page if none is given.
 
     Raises:
-        OutputError: it cannot.
+        ScenarioError: it is none.
 
     """
-    if not _NARROWEST <= width <= _WIDEST:
-        raise OutputError(f"{name}: expected inches between {_NARROWEST:g} and {_WIDEST:g}, found {width:g}")
+    return PAGE if width is None else given.between(name, width, "inches", least=_NARROWEST, most=_WIDEST)
 
 
 def headline(found: Figure, title: str) -> None:

@@ -36,6 +36,8 @@ WITHIN = 0.2
 """How far apart simulated and measured may be, relative to measured, to count as near."""
 TABLE = "machine"
 PICTURE = "machine.png"
+_FILES = (REPORT_FILE, PICTURE, f"{TABLE}.parquet", f"{TABLE}.csv")
+"""What is saved."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def machine(
         raise ValidationError(f"no samples of {path} can be compared", "measure more probes with `octavo calibrate`")
     made = [one.pattern() for one in chosen.measurements]
     key = digest(scenario for pattern in made for scenario in pattern.scenarios)
-    with experiment_folder(root, key, force=force, draws=True):
+    with experiment_folder(root, key, force=force, draws=True, writes=_FILES):
         values = _simulated(made, root, workers=workers, force=force, watch=watch)
         rows = pl.DataFrame([_row(one, value) for one, value in zip(chosen.measurements, values, strict=True)])
         validation = MachineValidation(root, found, rows, chosen.left_out)

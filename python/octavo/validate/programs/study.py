@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from octavo.validate.programs.times import Key, Measured
 
 TABLE, COUNTS, PICTURE = "programs", "records", "programs.png"
+_FILES = (REPORT_FILE, PICTURE, f"{TABLE}.parquet", f"{TABLE}.csv")
+"""What is saved; of recordings, a table more."""
 ORDERED = ("total", "kernels_event")
 """Times by which kinds of memory are put in order."""
 _WORST = {"worst": "error", "program": "program", "scale": "scale"}
@@ -127,7 +129,7 @@ def programs(  # noqa: PLR0913 - as many arguments as the command has options
         raise ValidationError(f"{measured}: Octavo has a workload of none of these programs", "octavo list workloads")
     made = [scenarios.scenario(one, node, overrides) for one in there]
     key = digest(made)
-    with experiment_folder(root, key, force=force, draws=True):
+    with experiment_folder(root, key, force=force, draws=True, writes=_FILES):
         results = _simulated(there, made, root, workers=workers, force=force, watch=watch)
         rows = [row for one, result in zip(there, results, strict=True) for row in _rows(one, result)]
         left_out = dict.fromkeys(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from octavo.validate.uvmsmart.study import UvmsmartValidation
 
 
-_MARKERS = ("o", "s")
-"""Of the first policies, and of those that take the same colours again."""
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+"""Shapes of points: one for each round of colours."""
 
 
 def counts(path: Path | None, found: UvmsmartValidation) -> sheet.Picture:
@@ -49,7 +49,7 @@ def _panel(axes: Axes, found: UvmsmartValidation, count: str) -> None:
     for index, policy in enumerate(dict.fromkeys(row.policy for row in found.rows)):
         points = [value[1:] for value in shown if value[0] == policy]
         # Where colours repeat, points have another shape.
-        colour, marker = SERIES[index % len(SERIES)], _MARKERS[index // len(SERIES)]
+        colour, marker = SERIES[index % len(SERIES)], _MARKERS[index // len(SERIES) % len(_MARKERS)]
         places = [point[0] for point in points], [point[1] for point in points]
         axes.scatter(*places, 12, color=colour, marker=marker, label=policy)
     axes.set_xscale("log")

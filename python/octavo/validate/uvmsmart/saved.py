@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo.runs.comparison import experiment_folder, save_report
+from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.scenarios.scenario import digest
 from octavo.validate.uvmsmart import picture
 from octavo.validate.uvmsmart.cases import cases
@@ -39,7 +39,7 @@ def study_in(
     """
     asked = cases(only, oversubscriptions)
     key = digest(case.scenario for case in asked)
-    with experiment_folder(root, key, force=force, draws=True):
+    with experiment_folder(root, key, force=force, draws=True, writes=(*SAVED, PICTURE)):
         found = beside(asked, root, workers=workers, force=force, watch=watch)
         save_report(root, key, points(found), found.to_dict())
         picture.counts(root / PICTURE, found)
