@@ -176,7 +176,7 @@ def test_workloads_are_inspected_by_name_and_from_files(tmp_path):
     file = tmp_path / "fir.toml"
     file.write_text('workload = { name = "fir", scale = 0.01 }\nnode.preset = "grit-2gpu"\n')
     assert octavo.inspect_workload(file) == octavo.inspect_workload(octavo.scenario(file))
-    assert octavo.inspect_workload("aes")["setting"]["gpus"] == 4
+    assert octavo.inspect_workload("nw")["setting"]["gpus"] == 4
 
 
 def test_the_command_line_refuses_too_many_replicates(cli):

@@ -430,7 +430,7 @@ mod tests {
     fn places_are_those_of_lines_that_are_found() {
         let mut sets = LineSets::<2>::new(16, 20, SetIndex::Hashed);
         // Numbers that agree in the low half of their tags are among them.
-        for line in (0..1200u32).map(|step| step * 7 % 1000 + (step % 3 << 22)) {
+        for line in (0..1200u32).map(|step| step * 7 % 1000 + ((step % 3) << 22)) {
             let at = sets.seat(line).unwrap_or_else(|| {
                 let oldest = sets.oldest(line);
                 sets.leave(oldest);
