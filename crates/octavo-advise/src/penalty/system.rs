@@ -52,11 +52,11 @@ pub struct Back {
 pub struct FaultCosts {
     /// Time of each group of faults that is served together.
     pub group: Time,
-    /// Of each fault in a group whose page comes from the host in a copy of its own, its bytes not counted.
+    /// Of each fault in a group whose page comes from the host by its own copy. Bytes are not counted.
     pub fault: Time,
     /// Of each fault in a group whose page is made on the device by itself.
     pub made: Time,
-    /// Of each fault in a group whose page has come meanwhile, or comes in the copy of a neighbour.
+    /// Of each fault in a group that needs no copy: its page has come meanwhile, or a neighbour's copy brings it.
     pub stale: Time,
     /// Of a copy that the driver's prefetcher adds, its bytes not counted.
     pub prefetch: Time,

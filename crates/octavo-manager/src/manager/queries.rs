@@ -51,7 +51,7 @@ impl Manager {
         self.memory.pages.view(page)
     }
 
-    /// Everything known about each page of a run, in order: quicker than one by one. For tests that look at all pages.
+    /// Everything known about each page of a run, in order: quicker than one by one.
     pub fn pages(&self, run: PageRun) -> impl Iterator<Item = PageView> {
         self.memory.pages.views(run)
     }

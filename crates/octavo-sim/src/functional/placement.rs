@@ -57,14 +57,12 @@ impl Placement {
 
     /// Notes where pages of a buffer are now, once for each buffer.
     pub fn note(&mut self, run: PageRun, manager: &Manager) {
-        let mut next = run.first.0;
-        let end = run.first.0 + run.count;
-        while next < end {
-            let group = self.group(PageId(next));
+        let mut views = manager.pages(run).peekable();
+        while let Some(first) = views.peek() {
+            let group = self.group(first.page);
             let mut found = [Pages::default(); MAX_MEMORIES];
-            while next < end && self.group(PageId(next)) == group {
-                add(&mut found, &manager.page(PageId(next)));
-                next += 1;
+            while let Some(view) = views.next_if(|view| self.group(view.page) == group) {
+                add(&mut found, &view);
             }
             for (memory, pages) in found.iter().enumerate().filter(|(_, pages)| pages.copies > 0) {
                 // Two buffers may have parts of one group.
