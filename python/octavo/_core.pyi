@@ -419,6 +419,10 @@ class Service:
     def resident(self) -> frozenset[int]:
         """Pages that are at the destination, those among them."""
 
+    @property
+    def contested(self) -> frozenset[int]:
+        """Pages that processors fight over, in the guard's eyes: they do not come along."""
+
 @final
 class Decision:
     """What to do about a fault. Mechanisms carry it out for a page in any state."""

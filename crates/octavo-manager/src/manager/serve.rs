@@ -260,33 +260,30 @@ impl Manager {
     }
 
     /// Asks the prefetcher: those pages of the block that can and may come beside those that migrate, ascending.
-    pub(super) fn what_else(&mut self, fault: &Fault, (mut faulted, was_full): (BlockMap, MemoryMask)) -> Vec<PageId> {
+    pub(super) fn what_else(&mut self, fault: &Fault, (migrated, was_full): (BlockMap, MemoryMask)) -> Vec<PageId> {
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
-        for page in faulted.iter().map(|index| PageId(block.first.0 + index)) {
-            if self.memory.keeps(page) {
-                faulted.remove(page.0 - block.first.0);
-            }
-        }
+        let contested = self.memory.contested(block);
+        let faulted = migrated.without(&contested);
         if faulted.is_empty() {
             return list;
         }
-        let resident = pages.resident_near(fault.processor, fault.page).union(&faulted);
+        let resident = pages.resident_near(fault.processor, fault.page).union(&migrated);
         let was_full = was_full.contains(fault.processor.memory());
-        let service = Service { destination: fault.processor, block, extent, faulted, resident, was_full };
+        let service = Service { destination: fault.processor, block, extent, faulted, resident, contested, was_full };
         let prefetch = self.policies.brings(pages.kind(fault.page), || pages.space(fault.page));
         let decider = pages.decider(fault.page).expect("nobody faults on pages that stay");
         let (placement, prefetch) = self.policies.both(decider, prefetch);
-        let wanted = prefetch.pages(&service).without(&resident);
+        let wanted = prefetch.pages(&service).without(&resident).without(&contested);
         let here = fault.processor.memory();
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
             let view = self.memory.pages.view(page);
             let preferred = self.memory.pages.advised().of(page).preferred;
             let wanted_here = preferred.is_none_or(|memory| memory.processor() == fault.processor);
-            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view) && !self.memory.keeps(page)
+            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view)
         }));
         list
     }

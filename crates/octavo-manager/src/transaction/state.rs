@@ -2,6 +2,7 @@
 
 use octavo_units::Time;
 
+use crate::contract::block::BlockMap;
 use crate::contract::counts::Statistics;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::kind::Kind;
@@ -95,5 +96,10 @@ impl Memory {
     /// Whether the page is fought over, and moves for no prefetcher, counter or report.
     pub fn keeps(&self, page: PageId) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.keeps(page))
+    }
+
+    /// Those pages of a block that are fought over.
+    pub fn contested(&self, block: PageRun) -> BlockMap {
+        self.guard.as_ref().map_or(BlockMap::EMPTY, |guard| guard.contested(block))
     }
 }

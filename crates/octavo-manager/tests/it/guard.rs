@@ -213,6 +213,20 @@ fn a_page_that_is_pinned_does_not_come_along() {
     assert_eq!(owners, [GPU[1], GPU[0], GPU[1]]);
 }
 
+/// `grow_fault_granularity`: the 64 KiB of a page that is fought over do not come as a whole, others do.
+#[test]
+fn neighbours_of_a_page_that_is_fought_over_do_not_come_along() {
+    let (guard, prefetch) = (choice("stock-driver", "{}"), choice("tree", r#"{"min_faults": 6}"#));
+    let config = MemoryConfig { guard, prefetch, ..MemoryConfig::default() };
+    let mut fight = Fight::of(&config, &Topology::unlimited(2));
+    five_moves(&mut fight);
+    let apart: Vec<_> = (0..6).map(|number| fault(1, 200 + 32 * number, Access::Write)).collect();
+    fight.event(500, Event::Faults(&apart));
+    fight.event(600, Event::Faults(&[fault(1, 8, Access::Write)]));
+    let owners = [8, 9, 200, 201].map(|page| fight.manager.page(PageId(page)).owner);
+    assert_eq!(owners, [GPU[1], HOST_MEMORY, GPU[1], GPU[1]]);
+}
+
 #[test]
 fn nobody_fights_over_memory_of_the_operating_system() {
     let mut fight = Fight::new("{}");

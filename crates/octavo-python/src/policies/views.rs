@@ -305,6 +305,12 @@ impl Service {
         PyFrozenSet::new(py, self.numbers(self.service.resident.iter()))
     }
 
+    /// Pages that processors fight over, in the guard's eyes: they do not come along.
+    #[getter]
+    fn contested<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyFrozenSet>> {
+        PyFrozenSet::new(py, self.numbers(self.service.contested.iter()))
+    }
+
     fn __repr__(&self) -> String {
         format!("Service(destination={}, faulted={:?})", self.destination(), self.faulted())
     }

@@ -8,6 +8,7 @@ pub(crate) mod strict;
 use octavo_registry::Registry;
 use octavo_units::Time;
 
+use crate::contract::block::BlockMap;
 use crate::contract::counts::NamedCounts;
 use crate::contract::event::Fault;
 use crate::contract::failure::Failure;
@@ -65,6 +66,18 @@ pub trait ThrashingGuard: Send {
 
     /// Whether processors compete for the page, so that it moves only for faults that this guard lets pass.
     fn keeps(&self, page: PageId) -> bool;
+
+    /// Those pages of a block that it [keeps](ThrashingGuard::keeps), numbered from the block's first. Asked at each
+    /// service that could bring more pages.
+    fn contested(&self, block: PageRun) -> BlockMap {
+        let mut contested = BlockMap::EMPTY;
+        for (index, page) in block.iter().enumerate() {
+            if self.keeps(page) {
+                contested.insert(index as u32);
+            }
+        }
+        contested
+    }
 
     /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
     fn deadline(&self) -> Option<Time> {

@@ -105,6 +105,8 @@ pub struct Service {
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,
+    /// Pages that processors fight over, in the guard's eyes. They do not come along, and none of them is in `faulted`.
+    pub contested: BlockMap,
     /// Whether anything had left the destination to make room before these faults were served.
     pub was_full: bool,
 }
@@ -143,7 +145,15 @@ mod tests {
         faults.iter().for_each(|&page| faulted.insert(page));
         let run = |first, count| PageRun { first: PageId(512 + first), count };
         let (block, extent) = (run(0, 512), run(first, count));
-        Service { destination: ProcessorId::gpu(0), block, extent, faulted, resident: faulted, was_full: false }
+        Service {
+            destination: ProcessorId::gpu(0),
+            block,
+            extent,
+            faulted,
+            resident: faulted,
+            contested: BlockMap::EMPTY,
+            was_full: false,
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! the block that are already mostly there.
 //!
 //! The driver's block ends where an allocation ends, so the part of a 2 MiB block that belongs to one allocation has a
-//! tree and a history of its own. Advice (preferred locations) and thrashing are not modelled.
+//! tree and a history of its own. A 64 KiB page with a page that processors fight over does not come as a whole
+//! (`grow_fault_granularity`). Advice (preferred locations) is not modelled.
 
 use std::collections::BTreeMap;
 
@@ -115,7 +116,8 @@ impl Prefetch for Tree {
         let first = service.extent.first.0 - service.block.first.0;
         let end = first + service.extent.count;
         let region = Region::new(first, end, self.options.big_pages.then_some(self.big_page));
-        region.prefetch(&service.faulted, &service.resident, self.options.threshold)
+        let there = region.grown(&service.faulted, &service.contested).union(&service.resident);
+        region.prefetch(&service.faulted, &there, self.options.threshold)
     }
 
     fn bytes(&self) -> usize {
@@ -144,12 +146,10 @@ impl Region {
         Self { first, end, grain: big_page, origin: first / big_page * big_page }
     }
 
-    fn prefetch(&self, faulted: &BlockMap, resident: &BlockMap, threshold: u32) -> BlockMap {
-        let mut there = resident.union(faulted);
-        self.grow_faults(faulted, &mut there);
+    fn prefetch(&self, faulted: &BlockMap, there: &BlockMap, threshold: u32) -> BlockMap {
         let mut wanted = BlockMap::EMPTY;
         for page in faulted.iter() {
-            let (from, to) = self.largest_subtree(page, &there, threshold);
+            let (from, to) = self.largest_subtree(page, there, threshold);
             wanted.insert_range(from, to);
             if to == self.end {
                 break;
@@ -158,16 +158,18 @@ impl Region {
         wanted.without(faulted)
     }
 
-    /// A fault counts for all of its grain that is in the region.
-    fn grow_faults(&self, faulted: &BlockMap, there: &mut BlockMap) {
+    /// A fault counts for all of its grain that is in the region, unless processors fight over a page of it.
+    fn grown(&self, faulted: &BlockMap, contested: &BlockMap) -> BlockMap {
+        let mut grown = *faulted;
         let mut from = self.first;
         while self.grain > 1 && from < self.end {
             let to = ((from / self.grain + 1) * self.grain).min(self.end);
-            if faulted.count(from, to) > 0 {
-                there.insert_range(from, to);
+            if faulted.count(from, to) > 0 && contested.count(from, to) == 0 {
+                grown.insert_range(from, to);
             }
             from = to;
         }
+        grown
     }
 
     /// Walks from the page to the root over nodes of 1, 2, 4, … leaves; the pages of the largest that is mostly there.
@@ -210,7 +212,8 @@ mod tests {
     fn fetched(region: &Region, page: u32) -> Vec<u32> {
         let mut faulted = BlockMap::EMPTY;
         faulted.insert(page);
-        faulted.union(&region.prefetch(&faulted, &faulted, 51)).iter().collect()
+        let there = region.grown(&faulted, &BlockMap::EMPTY);
+        faulted.union(&region.prefetch(&faulted, &there, 51)).iter().collect()
     }
 
     #[test]
@@ -247,7 +250,8 @@ mod tests {
         let mut faulted = BlockMap::EMPTY;
         faulted.insert(3);
         // Its 64 KiB are there, which is half of the subtree above.
-        let brought = |threshold| region.prefetch(&faulted, &faulted, threshold).count(0, BLOCK);
+        let there = region.grown(&faulted, &BlockMap::EMPTY);
+        let brought = |threshold| region.prefetch(&faulted, &there, threshold).count(0, BLOCK);
         assert_eq!([50, 49].map(brought), [15, 31]);
     }
 

@@ -13,6 +13,8 @@ pub struct Block {
     pub faulted: BTreeSet<u32>,
     /// Pages that are there, those or others.
     pub resident: BTreeSet<u32>,
+    /// Pages that are fought over.
+    pub contested: BTreeSet<u32>,
     /// The part that belongs to the allocation.
     pub extent: Range<u32>,
     /// Pages of 64 KiB.
@@ -57,7 +59,8 @@ impl Model {
         let wanted = match self.rules.prefetch {
             Prefetch::Nothing => BTreeSet::new(),
             Prefetch::Tree(threshold) => {
-                tree::prefetched(&block.faulted, &block.resident, block.extent.clone(), block.big, threshold)
+                let Block { faulted, resident, contested, extent, big } = block;
+                tree::prefetched(faulted, resident, contested, extent.clone(), *big, threshold)
             }
             Prefetch::TreeNeighborhood => block.pages(&block.neighborhood()),
             Prefetch::SequentialLocal => block.pages(&block.leaves(&block.faulted)),

@@ -193,9 +193,10 @@ impl Model {
     fn prefetch(&mut self, flight: u64, to: ProcessorId, faulted: &BTreeSet<u32>, extent: Range<u32>) {
         let block = extent.start - extent.start % self.rules.block_pages();
         let resident = extent.clone().filter(|page| self.pages[page].holds(to)).map(|page| page - block).collect();
+        let contested = extent.clone().filter(|&page| self.keeps(page)).map(|page| page - block).collect();
         let faulted = faulted.iter().map(|page| page - block).collect();
         let extent = extent.start - block..extent.end - block;
-        let wanted = self.wanted(&Block { faulted, resident, extent, big: self.rules.big_page() });
+        let wanted = self.wanted(&Block { faulted, resident, contested, extent, big: self.rules.big_page() });
         let coming = wanted.iter().map(|page| page + block).filter(|page| self.comes_along(*page, to));
         let coming: Vec<u32> = coming.collect();
         self.counts.prefetched += self.move_together(flight, &coming, to);

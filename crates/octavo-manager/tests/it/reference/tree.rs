@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 /// Pages to bring beside `faulted`, which are part of `resident` or not, all numbered from the start of the block;
-/// `extent` is the part of the block that belongs to the allocation, `big` the pages of 64 KiB.
+/// `extent` is the part of the block that belongs to the allocation, `big` the pages of 64 KiB. Processors fight over
+/// `contested` pages.
 pub fn prefetched(
     faulted: &BTreeSet<u32>,
     resident: &BTreeSet<u32>,
+    contested: &BTreeSet<u32>,
     extent: std::ops::Range<u32>,
     big: u32,
     threshold: u32,
@@ -18,7 +20,9 @@ pub fn prefetched(
     for page in faulted {
         let aligned = page - page % big;
         let grown = if whole { aligned..aligned + big } else { extent.clone() };
-        leaves.extend(grown.filter(|page| extent.contains(page)));
+        if !grown.clone().any(|page| contested.contains(&page)) {
+            leaves.extend(grown.filter(|page| extent.contains(page)));
+        }
     }
     // Leaf zero is the 64 KiB boundary at or below the start of the extent.
     let origin = if whole { extent.start - extent.start % big } else { extent.start };

@@ -9,9 +9,7 @@
 //! What differs from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs
 //! fault again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can
 //! write can do atomics here. So no processor loses the right to atomics alone, and the driver's second kind of event,
-//! revocation, does not exist. Counters do not move a page that is fought over; there, one that is favoured can. The
-//! prefetcher takes no notice of pages that are fought over, and does not bring them; there, they also keep the 64 KiB
-//! around them from being brought as a whole.
+//! revocation, does not exist. Counters do not move a page that is fought over; there, one that is favoured can.
 
 mod choose;
 mod lapse;
@@ -28,6 +26,7 @@ use self::lapse::Lapse;
 use self::options::Options;
 use self::page::{Fight, Moved, Pin};
 use super::{Hint, ThrashingGuard};
+use crate::contract::block::BlockMap;
 use crate::contract::counts::NamedCounts;
 use crate::contract::event::Fault;
 use crate::contract::geometry::Geometry;
@@ -161,10 +160,18 @@ impl ThrashingGuard for StockDriver {
     }
 
     fn keeps(&self, page: PageId) -> bool {
-        let (block, index) = ((page.0 / self.block_pages) as usize, (page.0 % self.block_pages) as usize);
-        let block = self.blocks.get(block).and_then(Option::as_ref);
-        let fight = block.and_then(|block| block.pages.get(index));
+        let fight = self.fights(page).get((page.0 % self.block_pages) as usize);
         fight.is_some_and(|fight| fight.events >= self.options.threshold)
+    }
+
+    fn contested(&self, block: PageRun) -> BlockMap {
+        let mut contested = BlockMap::EMPTY;
+        for (index, fight) in self.fights(block.first).iter().enumerate() {
+            if fight.events >= self.options.threshold {
+                contested.insert(index as u32);
+            }
+        }
+        contested
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -276,6 +283,12 @@ impl StockDriver {
             self.blocks.resize_with(index + 1, || None);
         }
         self.blocks[index].get_or_insert_default()
+    }
+
+    /// What is known about the pages of a page's block; nothing while nothing in it was fought over.
+    fn fights(&self, page: PageId) -> &[Fight] {
+        let block = self.blocks.get((page.0 / self.block_pages) as usize).and_then(Option::as_ref);
+        block.map_or(&[], |block| &block.pages)
     }
 
     /// What is known about a page, if anything in its block was fought over.
