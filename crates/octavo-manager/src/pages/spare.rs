@@ -24,6 +24,11 @@ impl Block {
     fn awaits(&self) -> bool {
         self.pages[0] > 0
     }
+
+    /// Pages with a copy on the host that stay until the others have theirs.
+    fn held_back(&self) -> u32 {
+        if self.awaits() { self.pages[1] } else { 0 }
+    }
 }
 
 /// Pages of one memory that lie there for others.
@@ -31,6 +36,8 @@ impl Block {
 pub(crate) struct Lent {
     /// Pages without a copy on the host, and pages with one.
     pages: [u32; 2],
+    /// Pages with a copy on the host in blocks that have others without.
+    held_back: u32,
     /// Blocks with a page that has no copy on the host.
     awaiting: u32,
 }
@@ -93,6 +100,7 @@ impl Spare {
         now.staged &= !now.awaits();
         let lent = &mut self.lent[memory.index()];
         edit(&mut lent.pages);
+        lent.held_back = lent.held_back + now.held_back() - known.as_ref().map_or(0, Block::held_back);
         let list = |block: &Block| (block.pages != [0; 2]).then(|| block.awaits());
         let (was, is) = (known.as_ref().and_then(list), list(&now));
         if was != is {
@@ -171,6 +179,17 @@ impl Spare {
         let written: u32 = self.copied_from(memory).map(|plan| plan.pages).sum();
         let staged: u32 = self.staging.iter().filter(|plan| plan.memory == memory).map(|plan| plan.pages).sum();
         self.lent[memory.index()].pages[1] - written - staged
+    }
+
+    /// Those of them that can be removed: all that their blocks keep there has its copy. Fewer, where plans copy more
+    /// of a block.
+    pub fn removable_pages(&self, memory: MemoryId) -> u32 {
+        self.backed(memory).saturating_sub(self.lent[memory.index()].held_back)
+    }
+
+    /// Pages of a block that can be removed from `memory`; they stay there when others of the block come.
+    pub fn removable_of(&self, memory: MemoryId, block: u32) -> u32 {
+        self.blocks.get(&(memory, block)).map_or(0, |block| block.pages[1] - block.held_back())
     }
 
     /// Pages in `memory` that lie there for others.

@@ -1,12 +1,13 @@
 //! Jobs that grow and shrink, on GPUs that keep victims for each other, at random, with pages of one size or with
-//! Mosaic's large pages. Beside what holds of every composition ([conformance](crate::conformance)): no fault waits for room where something can be removed, a lender
-//! has its reserve, if pages are blocks; and everyone who waits is served in the end.
+//! Mosaic's large pages. Beside what holds of every composition ([conformance](crate::conformance)): everyone who waits
+//! is served in the end. But for Mosaic's large pages, whose frames others cannot use: no fault waits for room where a
+//! block can be removed, and a lender has its reserve.
 
 use crate::common::choice;
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, Cause, Event, Fault, Manager, MemoryConfig, MemoryId, Mode, PageId, PageRun, Plan, ProcessorId, Step,
-    Topology,
+    Access, Cause, Event, Fault, Manager, MemoryConfig, MemoryId, Mode, PageId, PageRun, PageView, Plan, ProcessorId,
+    Step, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -75,8 +76,10 @@ struct World {
     capacity: Vec<u32>,
     reserve: u32,
     sizes: [u32; 4],
-    /// Whether a page is a block.
-    whole: bool,
+    /// Pages of 2 MiB.
+    block_pages: u32,
+    /// Whether base pages become large ones, which need frames of their own.
+    large: bool,
 }
 
 impl World {
@@ -86,14 +89,15 @@ impl World {
         let choices = format!(r#""pre_eviction": {ahead}, "parallel_fetch": {parallel}"#);
         let options = format!(r#"{{"reserve": "{reserved}", "neighbour": "{neighbour}", {choices}}}"#);
         let (demotion, prefetch) = (choice("spare-memory", &options), Choice::named(prefetch));
-        let (whole, page_size) = (page_size == 2 << 20, Bytes(page_size));
+        let (block_pages, page_size) = ((2 << 20) / page_size as u32, Bytes(page_size));
         let eviction = Choice::named("lru-block");
         let config = MemoryConfig { demotion, prefetch, page_size, eviction, ..Default::default() };
-        let config = if technique.mosaic && !whole { mosaic(config) } else { config };
+        let large = technique.mosaic && block_pages > 1;
+        let config = if large { mosaic(config) } else { config };
         let capacity = vec![capacity; gpus];
         let manager = Manager::new(&config, &Topology::of(capacity.clone())).unwrap();
         let machine = Machine::new(gpus, &capacity, gpus * PAGES as usize);
-        let mut world = Self { manager, machine, gpus, capacity, reserve, sizes: [PAGES; 4], whole };
+        let mut world = Self { manager, machine, gpus, capacity, reserve, sizes: [PAGES; 4], block_pages, large };
         let all = PageRun { first: PageId(0), count: gpus as u32 * PAGES };
         world.machine.allocate(all, true);
         world.manager.handle(Time::ZERO, Event::Allocate(all.into()), &mut Vec::new());
@@ -132,36 +136,37 @@ impl World {
         self.manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
         self.manager.work_ahead(Time::ZERO, &mut plans);
         let waits = self.manager.statistics().faults_without_room > waited;
-        if self.whole {
+        if !self.large {
             let shrinks = self.manager.frames_held(MemoryId::gpu(job)) > self.capacity[job];
-            let removable = self.removable(MemoryId::gpu(job));
+            let near = |other: PageId| other.0 / self.block_pages == page.0 / self.block_pages;
+            let removable = self.removable(MemoryId::gpu(job), |page| page.backed() && !page.busy && !near(page.page));
             assert!(!waits || shrinks || removable == 0, "{fault:?} waits and {removable} pages could be removed");
             self.check_lenders(&plans);
         }
         self.carry_out(plans);
     }
 
-    /// Frames that can be had without a copy.
-    fn removable(&self, memory: MemoryId) -> u32 {
-        let pages = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page)));
-        let kept = pages.filter(|page| page.mode == Mode::Spare && page.owner == memory);
-        kept.filter(|page| page.backed() && !page.busy).count() as u32
+    /// Frames of blocks of which all kept pages are such.
+    fn removable(&self, memory: MemoryId, such: impl Fn(&PageView) -> bool) -> u32 {
+        let pages: Vec<PageView> = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page))).collect();
+        let blocks = pages.chunks(self.block_pages as usize).map(|block| {
+            let kept = block.iter().filter(|page| page.mode == Mode::Spare && page.owner == memory);
+            kept.collect::<Vec<_>>()
+        });
+        blocks.filter(|kept| kept.iter().all(|page| such(page))).map(|kept| kept.len() as u32).sum()
     }
 
-    /// Whoever took a block for another has its reserve, once what comes back from there has left.
+    /// Whoever took a block for another has its reserve, once what these plans take from there has left.
     fn check_lenders(&self, plans: &[Plan]) {
-        let steps = || plans.iter().flat_map(|plan| &plan.steps);
-        for step in steps() {
+        for step in plans.iter().flat_map(|plan| &plan.steps) {
             let &Step::Copy { to, cause: Cause::Eviction, .. } = step else { continue };
             let Some(gpu) = to.gpu_index() else { continue };
-            let comes_back = |step: &&Step| {
-                let fetched = [Cause::Migration, Cause::Prefetch];
-                matches!(**step, Step::Copy { from, cause, .. } if from == to && fetched.contains(&cause))
-            };
-            let leaving = steps().filter(comes_back).count() as u32;
+            let leaving: u32 = plans.iter().map(|plan| leaving(plan, to)).sum();
             let free = self.capacity[gpu].saturating_sub(self.manager.frames_held(to)) + leaving;
             let reserve = self.reserve.min(self.capacity[gpu] / 2);
-            assert!(free + self.removable(to) >= reserve, "{to} lends and has {free} frames and not {reserve}");
+            // A plan can hold some pages of a block that its keeper could remove otherwise.
+            let removable = self.removable(to, |page| page.backed() && (self.block_pages > 1 || !page.busy));
+            assert!(free + removable >= reserve, "{to} lends and has {free} frames and not {reserve}");
         }
     }
 
@@ -188,6 +193,21 @@ impl World {
         let pages = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page)));
         assert!(pages.filter(|page| page.mode == Mode::Spare).all(|page| page.backed()), "a copy is forgotten");
     }
+}
+
+/// Frames of a memory that a plan holds until it is done, and needs no more then: beside those that it needs at most at
+/// a time.
+fn leaving(plan: &Plan, memory: MemoryId) -> u32 {
+    let (mut most, mut now) = (0, 0i64);
+    for step in &plan.steps {
+        match *step {
+            Step::Copy { pages, to, .. } if to == memory => now += i64::from(pages.count),
+            Step::Release { memory: from, pages } if from == memory => now -= i64::from(pages.count),
+            _ => {}
+        }
+        most = now.max(most);
+    }
+    (most - now) as u32
 }
 
 proptest! {

@@ -84,6 +84,8 @@ pub struct Occupancy<'a> {
     pub(crate) gone: &'a [u32; MAX_MEMORIES],
     /// Memories that take nothing, whatever is free there.
     pub(crate) closed: &'a [bool; MAX_MEMORIES],
+    /// The block that room is sought for. Pages of it that are somewhere already stay there when others join them.
+    pub(crate) joined: Option<u32>,
 }
 
 impl Occupancy<'_> {
@@ -94,13 +96,15 @@ impl Occupancy<'_> {
         if self.closed[memory.index()] { 0 } else { self.frames.spare(memory, self.change) }
     }
 
-    /// Frames of a GPU's memory that hold what it keeps for others and what the host has a copy of.
+    /// Frames of a GPU's memory that hold blocks that it keeps for others and that the host has a copy of. None of the
+    /// block that would come there.
     #[must_use]
     pub fn removable(&self, memory: MemoryId) -> u32 {
         if self.closed[memory.index()] {
             return 0;
         }
-        self.pages.spare().backed(memory) - self.gone[memory.index()]
+        let joined = self.joined.map_or(0, |block| self.pages.spare().removable_of(memory, block));
+        self.pages.spare().removable_pages(memory).saturating_sub(self.gone[memory.index()] + joined)
     }
 
     /// Blocks that a GPU's memory keeps for others and that the host has yet to get a copy of.
