@@ -5,6 +5,7 @@ use octavo_node::SystemMemory;
 use octavo_program::{ProgramKind, Workload};
 
 use crate::check_qubits::check_qubits;
+use crate::check_split::check_split;
 use crate::error::Problem;
 use crate::layer::nth;
 use crate::program::{BufferChoice, ProgramChoice, RunKind};
@@ -58,6 +59,7 @@ impl Checked<'_> {
     fn check(&self) -> Result<(), Problem> {
         let program = self.program;
         check_qubits(&self.prefix, self.workload, program.kind, &self.scenario.node)?;
+        check_split(&self.prefix, self.workload, self.gpus.len())?;
         if program.kind == RunKind::Recorded {
             return self.check_recorded();
         }

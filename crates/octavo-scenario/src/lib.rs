@@ -10,6 +10,7 @@ mod check;
 mod check_jobs;
 mod check_program;
 mod check_qubits;
+mod check_split;
 mod error;
 mod executor;
 mod former;

@@ -271,6 +271,21 @@ fn a_recorded_program_of_memory_that_the_node_cannot_offer_is_refused() {
     std::fs::remove_dir_all(&path).unwrap();
 }
 
+#[test]
+fn a_network_is_split_over_the_gpus_that_it_runs_on() {
+    let split = |workload: &str| resolved(&[&format!("workload={{ name = \"resnet18\", {workload} }}")]);
+    assert!(["scale = 0.01", "replicas = 4", "stages = 4"].iter().all(|options| split(options).is_ok()));
+    let refused = split("stages = 3").unwrap_err().to_string();
+    assert!(
+        refused.ends_with("`workload.stages`: expected 1, or 4, as many as the GPUs that it runs on; found 3"),
+        "{refused}"
+    );
+    let job = "job=[{ name = \"train\", workload = { name = \"resnet18\", replicas = 4 }, gpus = [1, 2] }]";
+    let file = FILE.replace("workload = { name = \"vectoradd\", scale = 0.01 }", "");
+    let refused = resolve(Source { name: "s.toml", text: &file }, &[job.to_owned()]).unwrap_err().to_string();
+    assert!(refused.contains("`job[0].workload.replicas`: expected 1, or 2"), "{refused}");
+}
+
 /// 2^32 amplitudes of 8 bytes take 32 GiB, all that host and GPU have.
 #[test]
 fn too_many_qubits_are_refused_with_what_fits_the_node() {
