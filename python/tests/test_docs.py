@@ -18,6 +18,7 @@ import sys
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from inline_code import Keys, inline, is_python, options
@@ -28,6 +29,9 @@ from typer.main import get_command
 import octavo
 from octavo.cli.app import app
 from octavo.scenarios import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -91,7 +95,7 @@ def test_there_is_something_to_test():
 
 
 @pytest.mark.parametrize("page", WITH_SNIPPETS, ids=name)
-def test_snippets(page, tmp_path, monkeypatch):
+def test_snippets(page, cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     PREPARE.get(name(page), lambda _: None)(tmp_path)
     variables = {}
@@ -104,7 +108,7 @@ def test_snippets(page, tmp_path, monkeypatch):
             exec(compile(snippet.text, name(page), "exec"), variables)  # noqa: S102 - our own text
         elif snippet.language in RUN:
             for command in commands(snippet):
-                run(command)
+                run(command, cli)
 
 
 def commands(snippet: Snippet) -> list[str]:
@@ -114,10 +118,10 @@ def commands(snippet: Snippet) -> list[str]:
     return [line for line in lines if line.strip() and not line.startswith("#")]
 
 
-def run(command: str) -> None:
-    words = shlex.split(command, comments=True)
-    assert words[0] == "octavo", f"neither run nor marked as not run: {command}"
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False, timeout=300)
+def run(command: str, cli: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    program, *arguments = shlex.split(command, comments=True)
+    assert program == "octavo", f"neither run nor marked as not run: {command}"
+    done = cli(*arguments)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
