@@ -89,7 +89,7 @@ def _few(ladder: list[Variant]) -> list[Variant]:
 
 
 SWEEPS = {
-    "prefetch": Sweep("Chunks that are prefetched", "MiB", _prefetch),
+    "prefetch": Sweep("Prefetched after each batch", "MiB", _prefetch),
     "spare": Sweep("Memory that neighbours have to spare", "%", _spare),
 }
 

@@ -201,7 +201,8 @@ def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
     """Bytes of the buffers of a job."""
     scale = [one for one in overrides if one.startswith(("workload.scale=", "workload.seed="))]
     program = [f"workload.{key}={json.dumps(value)}" for key, value in job.workload.items() if key != "name"]
-    scenario = api.scenario(workload=job.workload["name"], overrides=[*program, *scale])
+    node = f"node.gpus={len(job.gpus)}"
+    scenario = api.scenario(workload=job.workload["name"], overrides=[node, *program, *scale])
     return sum(buffer["bytes"] for buffer in api.workload_program(scenario, "managed")["buffers"])
 
 
