@@ -557,7 +557,10 @@ class Occupancy:
         """Pages that a GPU's memory has room for now, beside those that unfinished plans will bring or take away."""
 
     def removable(self, gpu: int) -> int:
-        """Pages that a GPU keeps for others and that the host has a copy of."""
+        """Pages of 2 MiB blocks that a GPU keeps for others and that the host has a copy of.
+
+        Without the block that seeks room.
+        """
 
     def awaiting(self, gpu: int) -> int:
         """2 MiB blocks that a GPU keeps for others and that the host has yet to get a copy of."""

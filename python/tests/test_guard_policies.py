@@ -8,7 +8,7 @@ import pytest
 from conftest import contents
 
 import octavo
-from octavo.policies import Fault, GuardPolicy, Hint, Page
+from octavo.policies import Fault, GuardPolicy, Hint, Page, PrefetchPolicy, Service
 from octavo.policies.templates.guard import MyPolicy
 
 if TYPE_CHECKING:
@@ -62,6 +62,25 @@ class Briefly(GuardPolicy):
         return due
 
 
+class EverySixteenth(GuardPolicy):
+    """Keeps a page of each 64 KiB."""
+
+    def on_fault(self, fault: Fault, page: Page) -> Hint | None:
+        return None
+
+    def keeps(self, page: int) -> bool:
+        return page % 16 == 3
+
+
+class Sees(PrefetchPolicy):
+    """Brings nothing, and is told what the guard keeps of the allocation's part of a block."""
+
+    def pages(self, service: Service) -> Iterable[int]:
+        assert service.contested == {page for page in service.extent if page % 16 == 3}
+        assert service.contested.isdisjoint(service.faulted)
+        return ()
+
+
 def test_a_guard_that_says_nothing_changes_nothing(tmp_path):
     tables = []
     for name, guard in {"none": "none", "python": Nobody}.items():
@@ -78,6 +97,17 @@ def test_guards_keep_pages_where_they_are(guard, tmp_path):
         for number, name in enumerate(["none", guard])
     ]
     assert 0 < migrations[1] < migrations[0]
+
+
+def test_64_kib_with_a_page_that_a_guard_keeps_are_not_brought_whole(tmp_path):
+    fir = {"workload": "fir", "scale": 1 / 64, "placement": "on-touch"}
+    brought = [
+        octavo.run(output=tmp_path / str(number), guard=guard, prefetch="tree", **fir).summary["manager"]["prefetched"]
+        for number, guard in enumerate(["none", EverySixteenth])
+    ]
+    assert brought[1] < brought[0]
+    seen = octavo.run(output=tmp_path / "seen", guard=EverySixteenth, prefetch=Sees, **fir)
+    assert seen.summary["manager"]["migrations"] > 0
 
 
 NONSENSE = {

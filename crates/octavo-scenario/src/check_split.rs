@@ -14,7 +14,8 @@ pub(crate) fn check_split(prefix: &str, workload: &WorkloadChoice, gpus: usize) 
     let parts = KEYS.map(|key| (key, workload.options.get(key).and_then(Value::as_u64).unwrap_or(1)));
     match parts.into_iter().find(|&(_, count)| count > 1 && count != gpus as u64) {
         Some((key, count)) => {
-            let message = format!("expected 1, or {gpus}, as many as the GPUs that it runs on; found {count}");
+            let expected = if gpus == 1 { "1".to_owned() } else { format!("1 or {gpus}") };
+            let message = format!("expected {expected}, the number of GPUs that it runs on; found {count}");
             Err(Problem::new(format!("{prefix}workload.{key}"), message))
         }
         None => Ok(()),

@@ -277,13 +277,16 @@ fn a_network_is_split_over_the_gpus_that_it_runs_on() {
     assert!(["scale = 0.01", "replicas = 4", "stages = 4"].iter().all(|options| split(options).is_ok()));
     let refused = split("stages = 3").unwrap_err().to_string();
     assert!(
-        refused.ends_with("`workload.stages`: expected 1, or 4, as many as the GPUs that it runs on; found 3"),
+        refused.ends_with("`workload.stages`: expected 1 or 4, the number of GPUs that it runs on; found 3"),
         "{refused}"
     );
-    let job = "job=[{ name = \"train\", workload = { name = \"resnet18\", replicas = 4 }, gpus = [1, 2] }]";
     let file = FILE.replace("workload = { name = \"vectoradd\", scale = 0.01 }", "");
-    let refused = resolve(Source { name: "s.toml", text: &file }, &[job.to_owned()]).unwrap_err().to_string();
-    assert!(refused.contains("`job[0].workload.replicas`: expected 1, or 2"), "{refused}");
+    for (gpus, expected) in [("1, 2", "expected 1 or 2, the number"), ("3", "expected 1, the number")] {
+        let workload = "{ name = \"resnet18\", replicas = 4 }";
+        let job = format!("job=[{{ name = \"train\", workload = {workload}, gpus = [{gpus}] }}]");
+        let refused = resolve(Source { name: "s.toml", text: &file }, &[job]).unwrap_err().to_string();
+        assert!(refused.contains(&format!("`job[0].workload.replicas`: {expected}")), "{refused}");
+    }
 }
 
 /// 2^32 amplitudes of 8 bytes take 32 GiB, all that host and GPU have.

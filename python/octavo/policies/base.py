@@ -117,8 +117,8 @@ class PrefetchPolicy(Policy):
     def pages(self, service: Service) -> Iterable[int]:
         """Numbers of the pages of `service.block` to bring.
 
-        This is a wish. Pages are passed over if they are there already, busy or replicated, or if the placement wants
-        them to stay. Pages for which no room can be made stay where they are.
+        This is a wish. Pages are passed over if they are there already, busy, replicated or contested, or if the
+        placement wants them to stay. Pages for which no room can be made stay where they are.
         """
 
     def on_free(self, pages: range) -> None:
@@ -221,7 +221,10 @@ class GuardPolicy(Policy):
         """These pages are no longer part of an allocation. Nothing unless overridden."""
 
     def keeps(self, page: int) -> bool:
-        """Whether prefetchers, counters and reports leave a page where it is; never, unless overridden."""
+        """Whether prefetchers, counters and reports leave a page where it is; never, unless overridden.
+
+        Asked about any page of an allocation: about those to be moved, and about all in the block of a fault.
+        """
         return False
 
     def deadline(self) -> int | None:

@@ -381,13 +381,15 @@ class Workload(TypedDict, total=False):
     """Edges of each vertex, 1 to 64. Default 2 (UVMSmart's benchmarks)."""
 
     replicas: int
-    """Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1."""
+    """Copies of the network with memory and a batch of their own: 1, the default, or one for each GPU that it runs
+    on, at most 64."""
 
     all_reduce: bool
     """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
 
     stages: int
-    """GPUs that the network is split over by layer, 1 to 64. Default 1."""
+    """Parts that the network is split into by layer: 1, the default, or one for each GPU that it runs on, at most
+    64."""
 
     cut: Literal["work", "layers"]
     """Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of parameters
@@ -780,13 +782,15 @@ class JobItemWorkload(TypedDict, total=False):
     """Edges of each vertex, 1 to 64. Default 2 (UVMSmart's benchmarks)."""
 
     replicas: int
-    """Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1."""
+    """Copies of the network with memory and a batch of their own: 1, the default, or one for each GPU that it runs
+    on, at most 64."""
 
     all_reduce: bool
     """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
 
     stages: int
-    """GPUs that the network is split over by layer, 1 to 64. Default 1."""
+    """Parts that the network is split into by layer: 1, the default, or one for each GPU that it runs on, at most
+    64."""
 
     cut: Literal["work", "layers"]
     """Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of parameters
@@ -1012,9 +1016,10 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
 
     threshold: int
     """`tree`: A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100;
-    default 51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole
-    block. `local-path`, `multi-path`: Percent of a subtree's pages, 1 to 100: in blocks with faults, the subtree
-    comes when more than these are there or demanded; default 1, the whole block (memHarvester, USENIX ATC 2022)."""
+    default 51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, a fault brings the whole
+    block, unless processors fight over a page of its 64 KiB. `local-path`, `multi-path`: Percent of a subtree's
+    pages, 1 to 100: in blocks with faults, the subtree comes when more than these are there or demanded; default 1,
+    the whole block (memHarvester, USENIX ATC 2022)."""
 
     min_faults: int
     """Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to

@@ -265,7 +265,7 @@ impl Manager {
         list.clear();
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
-        let contested = self.memory.contested(block);
+        let contested = self.memory.contested(block.first, extent);
         let faulted = migrated.without(&contested);
         if faulted.is_empty() {
             return list;
@@ -276,14 +276,14 @@ impl Manager {
         let prefetch = self.policies.brings(pages.kind(fault.page), || pages.space(fault.page));
         let decider = pages.decider(fault.page).expect("nobody faults on pages that stay");
         let (placement, prefetch) = self.policies.both(decider, prefetch);
-        let wanted = prefetch.pages(&service).without(&resident).without(&contested);
+        let wanted = prefetch.pages(&service).without(&resident);
         let here = fault.processor.memory();
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
             let view = self.memory.pages.view(page);
             let preferred = self.memory.pages.advised().of(page).preferred;
             let wanted_here = preferred.is_none_or(|memory| memory.processor() == fault.processor);
-            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view)
+            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view) && !self.memory.keeps(page)
         }));
         list
     }

@@ -71,8 +71,8 @@ pub(super) fn ways(
 /// The memory that the victims of one block should go to. A block that leaves only in part goes to the host.
 fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: MemoryId, outlook: &Outlook) -> MemoryId {
     let Memory { frames, demotion, pages, .. } = &mut *tx.memory;
-    let joined = Some(block[0].0 / pages.geometry().block_pages());
-    let chosen = demotion.destination(from, sole, &Occupancy { joined, ..outlook.occupancy(frames, pages) });
+    let arriving = Some(block[0].0 / pages.geometry().block_pages());
+    let chosen = demotion.destination(from, sole, &Occupancy { arriving, ..outlook.occupancy(frames, pages) });
     let there = chosen.on_host() || chosen != from && spare::whole(tx, from, block);
     if there { chosen } else { HOST_MEMORY }
 }
@@ -102,7 +102,7 @@ impl Outlook {
 
     /// The same, as a demotion sees it.
     pub(super) fn occupancy<'a>(&'a self, frames: &'a Frames, pages: &'a Pages) -> Occupancy<'a> {
-        Occupancy { frames, pages, change: &self.change, gone: &self.gone, closed: &self.closed, joined: None }
+        Occupancy { frames, pages, change: &self.change, gone: &self.gone, closed: &self.closed, arriving: None }
     }
 
     /// Finds room for this many pages in another GPU's memory, from free frames and removable blocks. Returns the blocks

@@ -181,13 +181,13 @@ impl Spare {
         self.lent[memory.index()].pages[1] - written - staged
     }
 
-    /// Those of them that can be removed: all that their blocks keep there has its copy. Fewer, where plans copy more
-    /// of a block.
+    /// Those of them whose blocks can be removed, as no page of theirs there lacks a copy. Approximate while plans copy
+    /// or stage other pages of these blocks.
     pub fn removable_pages(&self, memory: MemoryId) -> u32 {
         self.backed(memory).saturating_sub(self.lent[memory.index()].held_back)
     }
 
-    /// Pages of a block that can be removed from `memory`; they stay there when others of the block come.
+    /// The same of one block.
     pub fn removable_of(&self, memory: MemoryId, block: u32) -> u32 {
         self.blocks.get(&(memory, block)).map_or(0, |block| block.pages[1] - block.held_back())
     }

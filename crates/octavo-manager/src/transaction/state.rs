@@ -98,8 +98,8 @@ impl Memory {
         self.guard.as_ref().is_some_and(|guard| guard.keeps(page))
     }
 
-    /// Those pages of a block that are fought over.
-    pub fn contested(&self, block: PageRun) -> BlockMap {
-        self.guard.as_ref().map_or(BlockMap::EMPTY, |guard| guard.contested(block))
+    /// Those of some pages of a block that are fought over, numbered from the block's first.
+    pub fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
+        self.guard.as_ref().map_or(BlockMap::EMPTY, |guard| guard.contested(block, pages))
     }
 }

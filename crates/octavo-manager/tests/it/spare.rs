@@ -1,7 +1,7 @@
 //! Jobs that grow and shrink, on GPUs that keep victims for each other, at random, with pages of one size or with
 //! Mosaic's large pages. Beside what holds of every composition ([conformance](crate::conformance)): everyone who waits
-//! is served in the end. But for Mosaic's large pages, whose frames others cannot use: no fault waits for room where a
-//! block can be removed, and a lender has its reserve.
+//! is served in the end. Except with Mosaic's large pages, whose frames others cannot use, no fault waits for room where
+//! a block can be removed, and a lender has its reserve.
 
 use crate::common::choice;
 use crate::executor::Machine;
@@ -138,22 +138,21 @@ impl World {
         let waits = self.manager.statistics().faults_without_room > waited;
         if !self.large {
             let shrinks = self.manager.frames_held(MemoryId::gpu(job)) > self.capacity[job];
-            let near = |other: PageId| other.0 / self.block_pages == page.0 / self.block_pages;
-            let removable = self.removable(MemoryId::gpu(job), |page| page.backed() && !page.busy && !near(page.page));
+            let removable = self.removable(MemoryId::gpu(job), |page| page.backed() && !page.busy);
             assert!(!waits || shrinks || removable == 0, "{fault:?} waits and {removable} pages could be removed");
             self.check_lenders(&plans);
         }
         self.carry_out(plans);
     }
 
-    /// Frames of blocks of which all kept pages are such.
-    fn removable(&self, memory: MemoryId, such: impl Fn(&PageView) -> bool) -> u32 {
+    /// Frames of the blocks that a memory keeps and of which it can remove all pages.
+    fn removable(&self, memory: MemoryId, can_go: impl Fn(&PageView) -> bool) -> u32 {
         let pages: Vec<PageView> = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page))).collect();
         let blocks = pages.chunks(self.block_pages as usize).map(|block| {
             let kept = block.iter().filter(|page| page.mode == Mode::Spare && page.owner == memory);
             kept.collect::<Vec<_>>()
         });
-        blocks.filter(|kept| kept.iter().all(|page| such(page))).map(|kept| kept.len() as u32).sum()
+        blocks.filter(|kept| kept.iter().all(|page| can_go(page))).map(|kept| kept.len() as u32).sum()
     }
 
     /// Whoever took a block for another has its reserve, once what these plans take from there has left.
@@ -195,8 +194,7 @@ impl World {
     }
 }
 
-/// Frames of a memory that a plan holds until it is done, and needs no more then: beside those that it needs at most at
-/// a time.
+/// Frames of a memory that become free when a plan is done.
 fn leaving(plan: &Plan, memory: MemoryId) -> u32 {
     let (mut most, mut now) = (0, 0i64);
     for step in &plan.steps {

@@ -102,7 +102,8 @@ impl Occupancy {
         Self::of(gpu, |memories, memory| memories.spare(memory))
     }
 
-    /// Pages that a GPU keeps for others and that the host has a copy of.
+    /// Pages of 2 MiB blocks that a GPU keeps for others and that the host has a copy of, without the block that
+    /// seeks room.
     fn removable(&self, gpu: i64) -> PyResult<u32> {
         Self::of(gpu, |memories, memory| memories.removable(memory))
     }

@@ -27,9 +27,11 @@ class MyPolicy(PrefetchPolicy):
         """Called when faults of one GPU migrate pages of one 2 MiB block. Returns numbers of pages of `service.block`.
 
         `service` has `destination` (a GPU, from 0) and, as page numbers, `faulted` (pages that migrate), `resident`
-        (pages that are there), `block`, and `extent` (the part of the block that belongs to the same allocation).
+        (pages that are there), `contested` (pages that processors fight over), `block`, and `extent` (the part of the
+        block that belongs to the same allocation).
 
-        This is a wish: pages are passed over if they are there, busy or replicated, or if the placement keeps them.
+        This is a wish: pages are passed over if they are there, busy, replicated or contested, or if the placement
+        keeps them.
         """
         end = service.extent.stop
         wanted = {page for first in service.faulted for page in range(first + 1, min(first + 1 + self.ahead, end))}

@@ -84,8 +84,8 @@ pub struct Occupancy<'a> {
     pub(crate) gone: &'a [u32; MAX_MEMORIES],
     /// Memories that take nothing, whatever is free there.
     pub(crate) closed: &'a [bool; MAX_MEMORIES],
-    /// The block that room is sought for. Pages of it that are somewhere already stay there when others join them.
-    pub(crate) joined: Option<u32>,
+    /// The block that seeks room. What a GPU keeps of it already does not count as removable there.
+    pub(crate) arriving: Option<u32>,
 }
 
 impl Occupancy<'_> {
@@ -96,15 +96,15 @@ impl Occupancy<'_> {
         if self.closed[memory.index()] { 0 } else { self.frames.spare(memory, self.change) }
     }
 
-    /// Frames of a GPU's memory that hold blocks that it keeps for others and that the host has a copy of. None of the
-    /// block that would come there.
+    /// Frames of a GPU's memory that hold blocks that it keeps for others and that the host has a copy of, without the
+    /// block that seeks room.
     #[must_use]
     pub fn removable(&self, memory: MemoryId) -> u32 {
         if self.closed[memory.index()] {
             return 0;
         }
-        let joined = self.joined.map_or(0, |block| self.pages.spare().removable_of(memory, block));
-        self.pages.spare().removable_pages(memory).saturating_sub(self.gone[memory.index()] + joined)
+        let arriving = self.arriving.map_or(0, |block| self.pages.spare().removable_of(memory, block));
+        self.pages.spare().removable_pages(memory).saturating_sub(self.gone[memory.index()] + arriving)
     }
 
     /// Blocks that a GPU's memory keeps for others and that the host has yet to get a copy of.

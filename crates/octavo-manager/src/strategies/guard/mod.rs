@@ -67,14 +67,12 @@ pub trait ThrashingGuard: Send {
     /// Whether processors compete for the page, so that it moves only for faults that this guard lets pass.
     fn keeps(&self, page: PageId) -> bool;
 
-    /// Those pages of a block that it [keeps](ThrashingGuard::keeps), numbered from the block's first. Asked at each
-    /// service that could bring more pages.
-    fn contested(&self, block: PageRun) -> BlockMap {
+    /// Those of some pages of one block that it [keeps](ThrashingGuard::keeps), numbered from the block's first,
+    /// `block`. Asked about the allocation's part of the block at each service that could bring more of it.
+    fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
         let mut contested = BlockMap::EMPTY;
-        for (index, page) in block.iter().enumerate() {
-            if self.keeps(page) {
-                contested.insert(index as u32);
-            }
+        for page in pages.iter().filter(|&page| self.keeps(page)) {
+            contested.insert(page.0 - block.0);
         }
         contested
     }

@@ -105,7 +105,8 @@ pub struct Service {
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,
-    /// Pages that processors fight over, in the guard's eyes. They do not come along, and none of them is in `faulted`.
+    /// Pages of the extent that processors fight over, in the guard's eyes. They do not come along, and none of them is
+    /// in `faulted`.
     pub contested: BlockMap,
     /// Whether anything had left the destination to make room before these faults were served.
     pub was_full: bool,

@@ -2,8 +2,9 @@
 //! the block that are already mostly there.
 //!
 //! The driver's block ends where an allocation ends, so the part of a 2 MiB block that belongs to one allocation has a
-//! tree and a history of its own. A 64 KiB page with a page that processors fight over does not come as a whole
-//! (`grow_fault_granularity`). Advice (preferred locations) is not modelled.
+//! tree and a history of its own. A 64 KiB page is not brought whole if processors fight over any page in it
+//! (`grow_fault_granularity`); such pages are no faults to `min_faults` here. Advice (preferred locations) is not
+//! modelled.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,8 @@ const BLOCK: u32 = 512;
 #[serde(default, deny_unknown_fields)]
 struct Options {
     /// A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100; default 51
-    /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole block.
+    /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, a fault
+    /// brings the whole block, unless processors fight over a page of its 64 KiB.
     threshold: u32,
     /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
     /// 20; default 1 (`uvm_perf_prefetch_min_faults`).
@@ -242,6 +244,22 @@ mod tests {
     #[test]
     fn without_big_pages_a_lone_fault_brings_nothing() {
         assert_eq!(fetched(&Region::new(0, 512, None), 100), [100]);
+    }
+
+    /// Pages 4..90: a prefix of 12 pages, four 64 KiB, and ten pages at the end.
+    #[test]
+    fn what_processors_fight_over_keeps_only_its_own_64_kib_small() {
+        let region = Region::new(4, 90, Some(16));
+        let map = |pages: &[u32]| {
+            pages.iter().fold(BlockMap::EMPTY, |mut map, &page| {
+                map.insert(page);
+                map
+            })
+        };
+        let grown: Vec<u32> = region.grown(&map(&[6, 20, 40, 85]), &map(&[15, 39, 80])).iter().collect();
+        assert_eq!(grown, [6].into_iter().chain(16..32).chain([40, 85]).collect::<Vec<_>>());
+        let whole = Region::new(3, 8, Some(16));
+        assert_eq!(whole.grown(&map(&[5]), &map(&[7])), map(&[5]), "a region without a whole 64 KiB page is one");
     }
 
     #[test]

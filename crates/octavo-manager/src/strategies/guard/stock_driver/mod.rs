@@ -26,7 +26,6 @@ use self::lapse::Lapse;
 use self::options::Options;
 use self::page::{Fight, Moved, Pin};
 use super::{Hint, ThrashingGuard};
-use crate::contract::block::BlockMap;
 use crate::contract::counts::NamedCounts;
 use crate::contract::event::Fault;
 use crate::contract::geometry::Geometry;
@@ -160,18 +159,10 @@ impl ThrashingGuard for StockDriver {
     }
 
     fn keeps(&self, page: PageId) -> bool {
-        let fight = self.fights(page).get((page.0 % self.block_pages) as usize);
+        let (block, index) = ((page.0 / self.block_pages) as usize, (page.0 % self.block_pages) as usize);
+        let block = self.blocks.get(block).and_then(Option::as_ref);
+        let fight = block.and_then(|block| block.pages.get(index));
         fight.is_some_and(|fight| fight.events >= self.options.threshold)
-    }
-
-    fn contested(&self, block: PageRun) -> BlockMap {
-        let mut contested = BlockMap::EMPTY;
-        for (index, fight) in self.fights(block.first).iter().enumerate() {
-            if fight.events >= self.options.threshold {
-                contested.insert(index as u32);
-            }
-        }
-        contested
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -283,12 +274,6 @@ impl StockDriver {
             self.blocks.resize_with(index + 1, || None);
         }
         self.blocks[index].get_or_insert_default()
-    }
-
-    /// What is known about the pages of a page's block; nothing while nothing in it was fought over.
-    fn fights(&self, page: PageId) -> &[Fight] {
-        let block = self.blocks.get((page.0 / self.block_pages) as usize).and_then(Option::as_ref);
-        block.map_or(&[], |block| &block.pages)
     }
 
     /// What is known about a page, if anything in its block was fought over.
