@@ -381,15 +381,15 @@ class Workload(TypedDict, total=False):
     """Edges of each vertex, 1 to 64. Default 2 (UVMSmart's benchmarks)."""
 
     replicas: int
-    """Copies of the network with memory and a batch of their own: 1, the default, or one for each GPU that it runs
-    on, at most 64."""
+    """Copies of the network with memory and a batch of their own: 1, or one for each GPU that it runs on, at most
+    64. Default 1."""
 
     all_reduce: bool
     """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
 
     stages: int
-    """Parts that the network is split into by layer: 1, the default, or one for each GPU that it runs on, at most
-    64."""
+    """Parts that the network is split into by layer: 1, or one for each GPU that it runs on, at most 64. Default
+    1."""
 
     cut: Literal["work", "layers"]
     """Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of parameters
@@ -782,15 +782,15 @@ class JobItemWorkload(TypedDict, total=False):
     """Edges of each vertex, 1 to 64. Default 2 (UVMSmart's benchmarks)."""
 
     replicas: int
-    """Copies of the network with memory and a batch of their own: 1, the default, or one for each GPU that it runs
-    on, at most 64."""
+    """Copies of the network with memory and a batch of their own: 1, or one for each GPU that it runs on, at most
+    64. Default 1."""
 
     all_reduce: bool
     """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
 
     stages: int
-    """Parts that the network is split into by layer: 1, the default, or one for each GPU that it runs on, at most
-    64."""
+    """Parts that the network is split into by layer: 1, or one for each GPU that it runs on, at most 64. Default
+    1."""
 
     cut: Literal["work", "layers"]
     """Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of parameters

@@ -26,13 +26,13 @@ pub struct NetworkOptions {
     pub batch: Option<u32>,
     /// Steps, one after another, 1 to 1000. Default 1.
     pub iterations: u32,
-    /// Copies of the network with memory and a batch of their own: 1, the default, or one for each GPU that it runs
-    /// on, at most 64.
+    /// Copies of the network with memory and a batch of their own: 1, or one for each GPU that it runs on, at most 64.
+    /// Default 1.
     pub replicas: u32,
     /// Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_reduce: bool,
-    /// Parts that the network is split into by layer: 1, the default, or one for each GPU that it runs on, at most 64.
+    /// Parts that the network is split into by layer: 1, or one for each GPU that it runs on, at most 64. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub stages: u32,
     /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of
@@ -58,13 +58,13 @@ pub struct StepOptions {
     pub batch: Option<u32>,
     /// Steps, one after another, 1 to 1000. Default 1.
     pub iterations: u32,
-    /// Copies of the network with memory and a batch of their own: 1, the default, or one for each GPU that it runs
-    /// on, at most 64.
+    /// Copies of the network with memory and a batch of their own: 1, or one for each GPU that it runs on, at most 64.
+    /// Default 1.
     pub replicas: u32,
     /// Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_reduce: bool,
-    /// Parts that the network is split into by layer: 1, the default, or one for each GPU that it runs on, at most 64.
+    /// Parts that the network is split into by layer: 1, or one for each GPU that it runs on, at most 64. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub stages: u32,
     /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of
