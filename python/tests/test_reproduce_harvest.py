@@ -53,6 +53,19 @@ def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
     assert len(set(went)) == len(went), "each technique changes where pages go"
 
 
+@pytest.mark.parametrize("change", ["memory.demotion.name=host", "memory.placement=grit", "memory.preset=uvmsmart"])
+def test_what_the_systems_choose_is_refused(change):
+    with pytest.raises(ScenarioError, match=rf"{change.partition('=')[0]}: the systems .* choose this"):
+        Study(overrides=(change,))
+
+
+def test_other_changes_of_memory_hold_for_every_system():
+    changes = ("workload.scale=0.002", "memory.guard=none", "memory.prefetch_plan=own")
+    scenarios = Study(overrides=changes, cases=("1",)).scenarios()
+    assert all("guard" not in scenario.values["memory"] for scenario in scenarios.values())
+    assert {scenario.values["memory"]["prefetch_plan"] for scenario in scenarios.values()} == {"own"}
+
+
 def test_large_host_pages_are_in_the_systems_that_say_so():
     scenarios = Study(overrides=("workload.scale=0.002",), cases=("1",)).scenarios()
     frames = {label: scenario.values["memory"]["host_frames"] for (_, label), scenario in scenarios.items()}

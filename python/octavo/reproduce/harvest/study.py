@@ -69,11 +69,17 @@ class Study:
         """Refuse what the study sets itself.
 
         Raises:
-            ScenarioError: a change of the memory of GPUs, or a node that has too few.
+            ScenarioError: a change of the memory of GPUs or of what the systems choose, or a node that has too few
+                GPUs.
 
         """
         if any(one.startswith("node.capacity") for one in self.overrides):
             raise ScenarioError("--set node.capacity: the study gives GPUs memory by need", "say --need instead")
+        keys = [one.partition("=")[0] for one in self.overrides]
+        chosen = next((key for key in keys if f"{key}.".startswith(systems.CHOSEN)), None)
+        if chosen is not None:
+            hint = "change it in the scenario.toml of one of the runs, and use `octavo run`"
+            raise ScenarioError(f"--set {chosen}: the systems that are compared choose this themselves", hint)
         found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
         for name in self.cases:
             needed = CASES[name].gpus
@@ -98,7 +104,8 @@ class Study:
         """A case on a node whose GPUs have too little memory for the harvesting jobs, and that memory in bytes."""
         needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
         memory = max(2, round(needed / (case.need or self.need) / CHUNK)) * CHUNK
-        settings = ("node.capacity.footprint_percent=0", f"node.capacity.bytes={memory}B", *self.overrides)
+        capacity = ("node.capacity.footprint_percent=0", f"node.capacity.bytes={memory}B")
+        settings = (systems.DRIVER, *capacity, *self.overrides)
         sized = [(job, self._bytes(job, needed, memory)) for job in case.yielding]
         scales = {job.name: _scale(job, each) for job, each in sized if each is not None}
         return Recipe.from_jobs(case.jobs(scales), node=self.node).with_overrides(settings), memory
