@@ -559,7 +559,7 @@ class Occupancy:
     def removable(self, gpu: int) -> int:
         """Pages of 2 MiB blocks that a GPU keeps for others and that the host has a copy of.
 
-        Without the block that seeks room.
+        Pages of the block that seeks room do not count.
         """
 
     def awaiting(self, gpu: int) -> int:

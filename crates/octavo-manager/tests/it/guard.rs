@@ -33,6 +33,13 @@ impl Fight {
         Self { manager, woken: Vec::new() }
     }
 
+    /// Beside a prefetcher that brings the 64 KiB around faults once so many pages of their block have come in a row.
+    fn with_tree(min_faults: u32) -> Self {
+        let prefetch = choice("tree", &format!(r#"{{"min_faults": {min_faults}}}"#));
+        let config = MemoryConfig { guard: choice("stock-driver", "{}"), prefetch, ..MemoryConfig::default() };
+        Self::of(&config, &Topology::unlimited(2))
+    }
+
     /// Something happens; its steps but wakes, which are noted. Plans are done at once.
     fn event(&mut self, at: u64, event: Event<'_>) -> Vec<String> {
         let mut plans = Vec::new();
@@ -198,12 +205,9 @@ fn what_the_program_says_goes_before_what_is_known() {
     assert_eq!(fight.count("pinned_pages"), 0);
 }
 
-/// The prefetcher brings the 64 KiB around faults once twenty pages of their block have come in a row.
 #[test]
 fn a_page_that_is_pinned_does_not_come_along() {
-    let (guard, prefetch) = (choice("stock-driver", "{}"), choice("tree", r#"{"min_faults": 20}"#));
-    let config = MemoryConfig { guard, prefetch, ..MemoryConfig::default() };
-    let mut fight = Fight::of(&config, &Topology::unlimited(2));
+    let mut fight = Fight::with_tree(20);
     five_moves(&mut fight);
     fight.store(500, 1);
     assert_eq!((fight.count("pinned_pages"), fight.owner()), (1, GPU[0]));
@@ -216,9 +220,7 @@ fn a_page_that_is_pinned_does_not_come_along() {
 /// `grow_fault_granularity`: the 64 KiB of a page that is fought over do not come as a whole, others do.
 #[test]
 fn neighbours_of_a_page_that_is_fought_over_do_not_come_along() {
-    let (guard, prefetch) = (choice("stock-driver", "{}"), choice("tree", r#"{"min_faults": 6}"#));
-    let config = MemoryConfig { guard, prefetch, ..MemoryConfig::default() };
-    let mut fight = Fight::of(&config, &Topology::unlimited(2));
+    let mut fight = Fight::with_tree(6);
     five_moves(&mut fight);
     let apart: Vec<_> = (0..6).map(|number| fault(1, 200 + 32 * number, Access::Write)).collect();
     fight.event(500, Event::Faults(&apart));

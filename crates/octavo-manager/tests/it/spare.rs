@@ -145,9 +145,13 @@ impl World {
         self.carry_out(plans);
     }
 
+    fn pages(&self) -> impl Iterator<Item = PageView> {
+        self.manager.pages(PageRun { first: PageId(0), count: self.gpus as u32 * PAGES })
+    }
+
     /// Frames of the blocks that a memory keeps and of which it can remove all pages.
     fn removable(&self, memory: MemoryId, can_go: impl Fn(&PageView) -> bool) -> u32 {
-        let pages: Vec<PageView> = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page))).collect();
+        let pages: Vec<PageView> = self.pages().collect();
         let blocks = pages.chunks(self.block_pages as usize).map(|block| {
             let kept = block.iter().filter(|page| page.mode == Mode::Spare && page.owner == memory);
             kept.collect::<Vec<_>>()
@@ -189,8 +193,7 @@ impl World {
         }
         let starving = self.manager.starving();
         assert!(self.machine.outstanding().is_empty(), "never woken: {:?}, {starving:?}", self.machine.outstanding());
-        let pages = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page)));
-        assert!(pages.filter(|page| page.mode == Mode::Spare).all(|page| page.backed()), "a copy is forgotten");
+        assert!(self.pages().filter(|page| page.mode == Mode::Spare).all(|page| page.backed()), "a copy is forgotten");
     }
 }
 

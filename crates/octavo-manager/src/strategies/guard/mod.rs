@@ -70,11 +70,7 @@ pub trait ThrashingGuard: Send {
     /// Those of some pages of one block that it [keeps](ThrashingGuard::keeps), numbered from the block's first,
     /// `block`. Asked about the allocation's part of the block at each service that could bring more of it.
     fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
-        let mut contested = BlockMap::EMPTY;
-        for page in pages.iter().filter(|&page| self.keeps(page)) {
-            contested.insert(page.0 - block.0);
-        }
-        contested
+        kept(self, block, pages)
     }
 
     /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
@@ -101,4 +97,13 @@ pub trait ThrashingGuard: Send {
     fn bytes(&self) -> usize {
         0
     }
+}
+
+/// Pages that a guard keeps, asked one by one.
+fn kept(guard: &(impl ThrashingGuard + ?Sized), block: PageId, pages: PageRun) -> BlockMap {
+    let mut kept = BlockMap::EMPTY;
+    for page in pages.iter().filter(|&page| guard.keeps(page)) {
+        kept.insert(page.0 - block.0);
+    }
+    kept
 }

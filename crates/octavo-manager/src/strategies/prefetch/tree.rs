@@ -25,8 +25,8 @@ const BLOCK: u32 = 512;
 #[serde(default, deny_unknown_fields)]
 struct Options {
     /// A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100; default 51
-    /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, a fault
-    /// brings the whole block, unless processors fight over a page of its 64 KiB.
+    /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, a fault brings the whole block, unless
+    /// processors fight over a page of its 64 KiB.
     threshold: u32,
     /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
     /// 20; default 1 (`uvm_perf_prefetch_min_faults`).

@@ -25,7 +25,8 @@ use self::choose::{Choice, Situation};
 use self::lapse::Lapse;
 use self::options::Options;
 use self::page::{Fight, Moved, Pin};
-use super::{Hint, ThrashingGuard};
+use super::{Hint, ThrashingGuard, kept};
+use crate::contract::block::BlockMap;
 use crate::contract::counts::NamedCounts;
 use crate::contract::event::Fault;
 use crate::contract::geometry::Geometry;
@@ -159,10 +160,12 @@ impl ThrashingGuard for StockDriver {
     }
 
     fn keeps(&self, page: PageId) -> bool {
-        let (block, index) = ((page.0 / self.block_pages) as usize, (page.0 % self.block_pages) as usize);
-        let block = self.blocks.get(block).and_then(Option::as_ref);
-        let fight = block.and_then(|block| block.pages.get(index));
+        let fight = self.fights(page).get((page.0 % self.block_pages) as usize);
         fight.is_some_and(|fight| fight.events >= self.options.threshold)
+    }
+
+    fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
+        if self.fights(block).is_empty() { BlockMap::EMPTY } else { kept(self, block, pages) }
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -274,6 +277,12 @@ impl StockDriver {
             self.blocks.resize_with(index + 1, || None);
         }
         self.blocks[index].get_or_insert_default()
+    }
+
+    /// What is known about each page of a page's block; none if nothing in it was fought over.
+    fn fights(&self, page: PageId) -> &[Fight] {
+        let block = self.blocks.get((page.0 / self.block_pages) as usize).and_then(Option::as_ref);
+        block.map_or(&[], |block| &block.pages)
     }
 
     /// What is known about a page, if anything in its block was fought over.
