@@ -55,7 +55,7 @@ def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
 
 @pytest.mark.parametrize("change", ["memory.demotion.name=host", "memory.placement=grit", "memory.preset=uvmsmart"])
 def test_what_the_systems_choose_is_refused(change):
-    with pytest.raises(ScenarioError, match=rf"{change.partition('=')[0]}: the systems .* choose this"):
+    with pytest.raises(ScenarioError, match=f"{change}: the study sets that itself"):
         Study(overrides=(change,))
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from octavo import api
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
+from octavo.reproduce import own
 from octavo.reproduce.harvest import systems
 from octavo.reproduce.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo.reproduce.harvest.published import published
@@ -73,13 +74,7 @@ class Study:
                 GPUs.
 
         """
-        if any(one.startswith("node.capacity") for one in self.overrides):
-            raise ScenarioError("--set node.capacity: the study gives GPUs memory by need", "say --need instead")
-        keys = [one.partition("=")[0] for one in self.overrides]
-        chosen = next((key for key in keys if f"{key}.".startswith(systems.CHOSEN)), None)
-        if chosen is not None:
-            hint = "change it in the scenario.toml of one of the runs, and use `octavo run`"
-            raise ScenarioError(f"--set {chosen}: the systems that are compared choose this themselves", hint)
+        own.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
         found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
         for name in self.cases:
             needed = CASES[name].gpus

@@ -13,8 +13,8 @@ WHOLE = "H+PE+LP+PLF+MPF"
 DRIVER = "memory.preset=stock-driver"
 """What every system is made from. Comes before changes to every scenario, which it would undo."""
 
-CHOSEN = ("memory.preset.", "memory.placement.", "memory.prefetch.", "memory.host_frames.", "memory.demotion.")
-"""What the systems choose themselves: keys, each with a dot behind it."""
+CHOSEN = ("memory.preset", "memory.placement", "memory.prefetch", "memory.host_frames", "memory.demotion")
+"""What the systems choose themselves."""
 
 _COMMON = ("memory.placement=on-touch", "memory.prefetch.threshold=1", "memory.host_frames=base")
 """The driver of the publication, of 2021: a block that it evicted comes back whole, and its host pages are of 4 KiB."""

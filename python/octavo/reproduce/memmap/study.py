@@ -12,6 +12,7 @@ from octavo.advice import ask, plan, programs, systems, verify
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.plain import one_of
+from octavo.reproduce import own
 from octavo.reproduce.memmap import found, kernels, tables
 from octavo.reproduce.memmap.applications import APPLICATIONS
 from octavo.reproduce.memmap.systems import ADVISED, PLACEMENTS, hints
@@ -78,12 +79,7 @@ class Study:
         unknown = [name for name in self.applications if name not in APPLICATIONS]
         if unknown:
             raise ScenarioError(f"application `{unknown[0]}`: expected {one_of(unknown[0], list(APPLICATIONS))}")
-        for one in self.overrides:
-            written = one.partition("=")[0].strip()
-            for key, option in _OWN.items():
-                if written == key or written.startswith(f"{key}.") or key.startswith(f"{written}."):
-                    hint = f"say {option} instead" if option else "leave it out"
-                    raise ScenarioError(f"--set {one}: the study sets that itself", hint)
+        own.refuse(self.overrides, _OWN)
 
     def scenarios(self) -> dict[tuple[str, int], Scenario]:
         """Every application on every graph, all of it managed.
