@@ -29,7 +29,7 @@ pub struct ComputeConfig {
     /// Branches, on the unit's branch pipeline; the fetch that follows is not included.
     pub branch: InstructionConfig,
     /// Cycles from issue of a memory instruction until its wavefront can issue the next; at least until its lines have
-    /// entered the memory pipeline.
+    /// entered the memory pipeline, unless there is a queue of lines (`lines_in_flight`).
     pub memory_issue: Cycles,
     /// Cycles a line transaction occupies the compute unit's memory pipeline.
     pub line_cycles: Cycles,
@@ -46,6 +46,9 @@ pub struct ComputeConfig {
     pub kernel_overhead: Cycles,
     /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
     pub answers_in_order: bool,
+    /// Lines whose answers a compute unit takes in a cycle, where they reach it in that order. 0, the default: no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answers_per_cycle: u32,
     /// Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
     /// time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
     /// issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
@@ -57,6 +60,15 @@ pub struct ComputeConfig {
     /// limit. Only where accesses are issued in order of time; each instruction is then simulated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub vector_decoder: u32,
+    /// Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into lines
+    /// until their answers; instructions whose lines do not fit wait, and so do those behind them. A wavefront then
+    /// goes on `memory_issue` after its lines were taken up, and does not wait until they have entered the memory
+    /// pipeline. 0, the default: there is no such queue. Only where accesses are issued in order of time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lines_in_flight: u32,
+    /// Cycles that a wait takes beyond what it waits for. Default 0; only where accesses are issued in order of time.
+    #[serde(default, skip_serializing_if = "is_no_cycles")]
+    pub wait: Cycles,
 }
 
 /// Instructions of one class.
@@ -98,6 +110,16 @@ pub struct ScalarConfig {
     pub issue: Cycles,
     /// Cycles from then on until the translation of the load begins.
     pub pipeline: Cycles,
+    /// Requests that the cache has in flight at once, hits among them; the others wait in front of it. 0, the default:
+    /// there is no such limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_flight: u32,
+    /// Cycles, part of the cache's latency, from when an answer leaves the cache until the wavefront has it. Default 0.
+    #[serde(default, skip_serializing_if = "is_no_cycles")]
+    pub way_back: Cycles,
+    /// Cycles between two answers that a compute unit takes. 0, the default: it takes all that come.
+    #[serde(default, skip_serializing_if = "is_no_cycles")]
+    pub answer: Cycles,
 }
 
 /// Bytes of a cache's line. Accesses are by 64 bytes. A line of 128 bytes has one tag; its halves are fetched, written
@@ -291,6 +313,11 @@ pub struct LargeTlbConfig {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 pub(crate) fn is_zero(value: &u32) -> bool {
     *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_no_cycles(value: &Cycles) -> bool {
+    value.0 == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

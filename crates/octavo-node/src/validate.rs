@@ -7,7 +7,7 @@ use octavo_units::{Bytes, Frequency, Time};
 use crate::coherence::SystemMemory;
 use crate::durations::check_durations;
 use crate::fidelity::Fidelity;
-use crate::gpu::{LineSize, MissPolicy};
+use crate::gpu::{ComputeConfig, LineSize, MissPolicy};
 use crate::host::StagingConfig;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
@@ -103,14 +103,32 @@ impl NodeConfig {
         // A compute unit's free seats for wavefronts are the bits of one word.
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
         in_range("compute.vector_decoder", self.compute.vector_decoder, 0, 64)?;
-        if self.compute.vector_decoder > 0 && !self.compute.issues_in_time_order {
-            let message =
-                "expected 0 where accesses are not issued in order of time (compute.issues_in_time_order), found";
-            return Err(error("compute.vector_decoder", format!("{message} {}", self.compute.vector_decoder)));
+        self.validate_timed_issue()?;
+        in_range("compute.answers_per_cycle", self.compute.answers_per_cycle, 0, 1 << 10)?;
+        if self.compute.answers_per_cycle > 0 && !self.compute.answers_in_order {
+            let message = "expected 0 where answers come in any order (compute.answers_in_order), found";
+            return Err(error("compute.answers_per_cycle", format!("{message} {}", self.compute.answers_per_cycle)));
         }
         in_range("fetch.units", self.fetch.units, 1, 256)?;
         in_range("fetch.buffer_lines", self.fetch.buffer_lines, 0, 1 << 10)?;
-        in_range("scalar.units", self.scalar.units, 1, 256)
+        in_range("scalar.units", self.scalar.units, 1, 256)?;
+        in_range("scalar.in_flight", self.scalar.in_flight, 0, 1 << 16)
+    }
+
+    fn validate_timed_issue(&self) -> Result<(), NodeError> {
+        let ComputeConfig { issues_in_time_order, vector_decoder, lines_in_flight, wait, .. } = &self.compute;
+        in_range("compute.lines_in_flight", *lines_in_flight, 0, 1 << 16)?;
+        let needs = [
+            ("vector_decoder", u64::from(*vector_decoder), ""),
+            ("lines_in_flight", u64::from(*lines_in_flight), ""),
+            ("wait", wait.0, "cycles"),
+        ];
+        let Some((key, found, unit)) = needs.into_iter().find(|(_, found, _)| *found > 0 && !issues_in_time_order)
+        else {
+            return Ok(());
+        };
+        let message = "expected 0 where accesses are not issued in order of time (compute.issues_in_time_order), found";
+        Err(error(&format!("compute.{key}"), format!("{message} {found}{unit}")))
     }
 
     fn validate_caches(&self) -> Result<(), NodeError> {

@@ -430,6 +430,11 @@ class Workload(TypedDict, total=False):
     """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
     another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program)."""
 
+    instructions: Literal["grouped", "recorded"]
+    """Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
+    waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
+    operations. `recorded` is for nodes with a shared decoder (`node.compute.vector_decoder`)."""
+
     applications: Sequence[str | Mapping[str, object]]
 
 
@@ -830,6 +835,11 @@ class JobItemWorkload(TypedDict, total=False):
     layout: Literal["recorded", "packed"]
     """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
     another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program)."""
+
+    instructions: Literal["grouped", "recorded"]
+    """Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
+    waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
+    operations. `recorded` is for nodes with a shared decoder (`node.compute.vector_decoder`)."""
 
 
 class JobItemProgramBuffersItem(TypedDict, total=False):
@@ -1494,7 +1504,7 @@ class NodeCompute(TypedDict, total=False):
 
     memory_issue: str
     """Cycles from issue of a memory instruction until its wavefront can issue the next; at least until its lines
-    have entered the memory pipeline."""
+    have entered the memory pipeline, unless there is a queue of lines (`lines_in_flight`)."""
 
     line_cycles: str
     """Cycles a line transaction occupies the compute unit's memory pipeline."""
@@ -1518,6 +1528,10 @@ class NodeCompute(TypedDict, total=False):
     answers_in_order: bool
     """Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer)."""
 
+    answers_per_cycle: int
+    """Lines whose answers a compute unit takes in a cycle, where they reach it in that order. 0, the default: no
+    limit."""
+
     issues_in_time_order: bool
     """Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
     time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
@@ -1528,6 +1542,16 @@ class NodeCompute(TypedDict, total=False):
     """Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
     SIMD takes its instruction, so some SIMDs can keep others from getting any. 0, the default: there is no such
     limit. Only where accesses are issued in order of time; each instruction is then simulated."""
+
+    lines_in_flight: int
+    """Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into
+    lines until their answers; instructions whose lines do not fit wait, and so do those behind them. A wavefront
+    then goes on `memory_issue` after its lines were taken up, and does not wait until they have entered the memory
+    pipeline. 0, the default: there is no such queue. Only where accesses are issued in order of time."""
+
+    wait: str
+    """Cycles that a wait takes beyond what it waits for. Default 0; only where accesses are issued in order of
+    time."""
 
 
 class NodeFetch(TypedDict, total=False):
@@ -1637,6 +1661,17 @@ class NodeScalar(TypedDict, total=False):
 
     pipeline: str
     """Cycles from then on until the translation of the load begins."""
+
+    in_flight: int
+    """Requests that the cache has in flight at once, hits among them; the others wait in front of it. 0, the
+    default: there is no such limit."""
+
+    way_back: str
+    """Cycles, part of the cache's latency, from when an answer leaves the cache until the wavefront has it. Default
+    0."""
+
+    answer: str
+    """Cycles between two answers that a compute unit takes. 0, the default: it takes all that come."""
 
 
 class NodeL2(TypedDict, total=False):

@@ -1,15 +1,15 @@
 //! The memory accesses of one instruction.
 
-use octavo_program::Op;
+use octavo_program::{Op, OpKind};
 
 use crate::gpu::caches::line_access::LineAccess;
 
-/// Consecutive lines accessed by one instruction: a load or store. One word, since every step of an access hands it on.
+/// Consecutive lines accessed by one instruction: a load, a store or a scalar load. One word, since every step of an access hands it on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run(Op);
 
 impl Run {
-    /// The lines of a load or store.
+    /// The lines of a load, a store or a scalar load.
     #[inline]
     pub const fn of(op: Op) -> Self {
         Self(op)
@@ -28,6 +28,12 @@ impl Run {
     #[inline]
     pub const fn is_write(self) -> bool {
         self.0.is_store()
+    }
+
+    /// Whether the scalar unit loads them.
+    #[inline]
+    pub fn is_scalar(self) -> bool {
+        self.0.kind() == OpKind::ScalarLoad
     }
 
     /// Some of these lines.

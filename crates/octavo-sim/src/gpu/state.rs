@@ -25,6 +25,8 @@ pub(crate) struct Gpu {
     /// Scalar caches and TLBs, each shared by a few units.
     pub(super) scalar: L1Caches<1>,
     pub(super) scalar_tlb: Tlb,
+    /// What these caches have in flight.
+    pub(super) scalar_in_flight: Vec<Slots>,
     pub(super) dram: Dram,
     pub(super) l1_tlb: Tlb,
     pub(super) l2_tlb: Tlb,
@@ -58,6 +60,9 @@ impl Gpu {
                 &entries_for(&node.scalar.tlb, page_bytes),
                 units.div_ceil(node.scalar.units as usize),
             ),
+            scalar_in_flight: (0..units.div_ceil(node.scalar.units as usize))
+                .map(|_| Slots::new(node.scalar.in_flight, Order::of(node)))
+                .collect(),
             l2: SecondLevelCache::new(node, costs.cycle),
             dram: match node.settles() {
                 Some(_) => Dram::merged(&node.dram, costs.cycle),

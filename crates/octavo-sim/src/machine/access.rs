@@ -82,15 +82,15 @@ impl<L: Listen> Node<'_, L> {
         let over = gpus[gpu].issue_scalar(unit, (clock.now(), time), costs);
         accesses.scalar_loads += 1;
         for line in op.line()..op.line() + u64::from(op.count()) {
-            self.scalar_line((gpu, unit), slot, line, over + self.hardware.costs.scalar_pipeline);
+            let run = Run::of(Op::scalar_load(line, 1));
+            self.scalar_line((gpu, unit), slot, run, over + self.hardware.costs.scalar_pipeline);
         }
         over
     }
 
-    fn scalar_line(&mut self, (gpu, unit): (usize, usize), slot: usize, line: u64, time: u64) {
-        let cache = unit / self.hardware.config.scalar.units as usize;
-        let page = self.hardware.page_of(line);
-        let run = Run::of(Op::load(line, 1));
+    fn scalar_line(&mut self, (gpu, unit): (usize, usize), slot: usize, run: Run, time: u64) {
+        let cache = self.hardware.scalar_cache(unit);
+        let page = self.hardware.page_of(run.line());
         let Translation { entry, time: ready } = self.translate(gpu, FirstLevel::Scalar(cache), page, false, time);
         if !entry.is_valid() {
             return self.fault(gpu, slot, page, run, time, ready);
@@ -100,7 +100,16 @@ impl<L: Listen> Node<'_, L> {
             self.hardware.say(Happening::UnderWay { gpu, page, until: ready });
             return self.hardware.defer_until(slot, run, ready);
         }
-        self.hardware.serve_scalar(gpu, cache, slot, entry, run, ready);
+        self.hardware.serve_scalar((gpu, unit), slot, entry, run, ready);
+    }
+
+    /// An access that waited begins anew.
+    pub(super) fn access_again(&mut self, (gpu, unit): (usize, usize), slot: usize, run: Run, time: u64) {
+        if run.is_scalar() {
+            self.scalar_line((gpu, unit), slot, run, time);
+        } else {
+            self.access_page(gpu, unit, slot, run, time);
+        }
     }
 
     /// The translation is known. It is used even if the TLB has replaced it since, unless the entry has gone.
@@ -111,10 +120,12 @@ impl<L: Listen> Node<'_, L> {
         let page = self.hardware.page_of(run.line());
         let entry = self.hardware.gpus[gpu].entry(page);
         let time = self.hardware.issue_time(gpu, unit);
-        if entry.allows(run.is_write()) {
-            self.hardware.serve_translated(gpu, unit, slot, entry, run, time);
+        if !entry.allows(run.is_write()) {
+            self.access_again((gpu, unit), slot, run, time);
+        } else if run.is_scalar() {
+            self.hardware.serve_scalar((gpu, unit), slot, entry, run, time);
         } else {
-            self.access_page(gpu, unit, slot, run, time);
+            self.hardware.serve_translated(gpu, unit, slot, entry, run, time);
         }
         self.hardware.end_pending(slot);
     }
@@ -139,7 +150,8 @@ impl<L: Listen> Node<'_, L> {
             let done = self.hardware.remote_lines(gpu, unit, entry, lines, time);
             let page = self.hardware.page_of(lines.run.line());
             self.hardware.say(Happening::UnderWay { gpu, page, until: done });
-            return self.hardware.note_done(gpu, unit, slot, done);
+            let count = lines.count() as u32;
+            return self.hardware.note_done(gpu, unit, slot, count, done);
         }
         for line in lines.iter() {
             self.access_page(gpu, unit, slot, lines.one(line), time);

@@ -1,6 +1,6 @@
 //! Issue in order of time: each access at an event of its own, computing ahead of it.
 
-use octavo_program::{InstructionMix, OpKind};
+use octavo_program::{InstructionMix, Op, OpKind};
 
 use crate::engine::event::Kind;
 use crate::gpu::units::decoder::Decoded;
@@ -37,13 +37,12 @@ impl<L: Listen> Node<'_, L> {
                 return Stop::Asleep;
             }
             match op.kind() {
-                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
+                OpKind::Load | OpKind::Store => time = self.memory_timed((gpu, unit), slot, time, op),
                 OpKind::Compute => time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions()),
-                OpKind::Wait => {
-                    if let Some(stop) = self.wait(slot, time, op.count()) {
-                        return stop;
-                    }
-                }
+                OpKind::Wait => match self.wait(slot, time, op.count()) {
+                    Some(stop) => return stop.later(self.hardware.costs.wait),
+                    None => time += self.hardware.costs.wait,
+                },
                 OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
                 OpKind::Fetch => time = self.hardware.run_on(slot, time, op),
                 OpKind::Barrier => return Stop::Barrier(time),
@@ -54,6 +53,20 @@ impl<L: Listen> Node<'_, L> {
                 }
             }
         }
+    }
+}
+
+impl<L: Listen> Node<'_, L> {
+    /// Issues the lines of one memory operation; returns when its wavefront goes on. Where a unit has a queue of lines,
+    /// that is as soon as the queue has taken them up.
+    fn memory_timed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
+        if self.hardware.config.compute.lines_in_flight == 0 {
+            return self.memory(gpu, unit, slot, time, op);
+        }
+        let queued = self.hardware.gpus[gpu].unit(unit).queue_lines(time, op.count());
+        self.memory(gpu, unit, slot, queued, op);
+        self.hardware.gpus[gpu].unit(unit).note_queued(op.count());
+        if op.continues() { queued } else { queued + self.hardware.costs.memory_issue }
     }
 }
 

@@ -22,7 +22,7 @@ impl<L: Listen> Hardware<'_, L> {
             self.serve_remote(gpu, unit, slot, entry, run, time)
         };
         self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
-        self.note_done(gpu, unit, slot, done);
+        self.note_done(gpu, unit, slot, run.count(), done);
     }
 
     /// Lines of caches that serve in order or have no tags, and stores that go to every replica of their page.
@@ -62,10 +62,16 @@ impl<L: Listen> Hardware<'_, L> {
         last
     }
 
-    /// An access of the wavefront in `slot` of `unit` will be over at `done`.
+    /// An access of so many lines of the wavefront in `slot` of `unit` will be over at `done`.
     #[inline]
-    pub(super) fn note_done(&mut self, gpu: usize, unit: usize, slot: usize, done: u64) {
-        let answered = self.gpus[gpu].unit(unit).note_done(done, self.config.compute.answers_in_order);
+    pub(super) fn note_done(&mut self, gpu: usize, unit: usize, slot: usize, lines: u32, done: u64) {
+        let unit = self.gpus[gpu].unit(unit);
+        let answered = if self.config.compute.answers_in_order {
+            unit.note_done_in_order(done, u64::from(lines) * self.costs.answer)
+        } else {
+            unit.note_done(done);
+            done
+        };
         self.waves.note_answer(slot, answered);
     }
 
@@ -127,18 +133,31 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
+    /// The scalar cache of a compute unit.
+    pub(super) fn scalar_cache(&self, unit: usize) -> usize {
+        unit / self.config.scalar.units as usize
+    }
+
     /// Serves a line of a scalar load of the wavefront in `slot`, whose translation is there at `time`.
-    pub(super) fn serve_scalar(&mut self, gpu: usize, cache: usize, slot: usize, entry: Entry, run: Run, time: u64) {
-        let (line, version) = (run.line(), entry.version());
-        self.say(Happening::Accessed { gpu, page: self.page_of(line), write: false });
-        let found = self.gpus[gpu].look_up_scalar(cache, line, version, time, &self.costs);
-        let done = found.unwrap_or_else(|| {
-            let done = self.scalar_miss(gpu, run, entry, time + self.costs.scalar_lookup);
-            self.gpus[gpu].enter_scalar(cache, line, version, done);
-            done
-        });
-        self.say(Happening::UnderWay { gpu, page: self.page_of(line), until: done });
+    pub(super) fn serve_scalar(&mut self, (gpu, unit): (usize, usize), slot: usize, entry: Entry, run: Run, time: u64) {
+        let (cache, now) = (self.scalar_cache(unit), self.clock.now());
+        self.say(Happening::Accessed { gpu, page: self.page_of(run.line()), write: false });
+        let start = self.gpus[gpu].begin_scalar(cache, now, time);
+        let answer = self.scalar_answer((gpu, cache), entry, run, start);
+        let done = self.gpus[gpu].end_scalar((unit, cache), now, (start, answer), &self.costs);
+        self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
         self.waves.note_answer(slot, done);
+    }
+
+    /// When a line that the scalar cache takes up at `time` is answered.
+    fn scalar_answer(&mut self, (gpu, cache): (usize, usize), entry: Entry, run: Run, time: u64) -> u64 {
+        let (line, version) = (run.line(), entry.version());
+        if let Some(there) = self.gpus[gpu].look_up_scalar(cache, line, version, time, &self.costs) {
+            return there;
+        }
+        let done = self.scalar_miss(gpu, run, entry, time + self.costs.scalar_lookup);
+        self.gpus[gpu].enter_scalar(cache, line, version, done);
+        done
     }
 
     /// A line that the scalar cache does not have, from the own second level or another processor's memory.

@@ -193,7 +193,8 @@ impl<L: Listen> Hardware<'_, L> {
         if done.hits + done.loads + done.stores + done.partial_stores > 0 {
             let entered = done.last + (over - time) + self.costs.memory_pipeline + self.costs.l1_tlb;
             let answered = self.settle_lines(place.gpu, &done, entered);
-            self.note_done(place.gpu, place.unit, place.slot, answered);
+            let lines = done.hits + done.loads + done.stores + done.partial_stores;
+            self.note_done(place.gpu, place.unit, place.slot, lines, answered);
         }
         over
     }

@@ -121,6 +121,85 @@ fn a_scalar_load_goes_through_its_own_tlb_and_cache() {
 }
 
 #[test]
+fn a_scalar_load_that_waited_for_its_page_goes_through_the_scalar_cache() {
+    let ops = vec![Op::scalar_load(line(0, 0), 1), Op::WAIT, Op::scalar_load(line(0, 0), 1), Op::WAIT];
+    let found = run(&node(1), "on-touch", &Script::sequence(4, vec![ops])).summary.accesses;
+    assert_eq!((found.faults, found.l1_hits, found.l1_tlb_hits), (1, 0, 1), "the second load finds the TLB's entry");
+}
+
+#[test]
+fn a_scalar_cache_has_so_many_requests_in_flight() {
+    let loads = |count: u64| (0..count).map(|index| Op::scalar_load(line(0, index), 1)).chain([Op::WAIT]).collect();
+    let took = |in_flight: u32, way_back: u64| {
+        let mut node = node(1);
+        (node.scalar.in_flight, node.scalar.way_back) = (in_flight, Cycles(way_back));
+        let warm: Vec<Op> = loads(4);
+        added(&node, &warm, &warm)
+    };
+    // Hits come 20 cycles after the TLB; one is issued each cycle.
+    let apart = |took: u64, before: u64| (took - before) / 1_000;
+    let free = took(0, 0);
+    assert_eq!(apart(took(1, 0), free), 3 * (20 - 3), "one after another, each issued 3 cycles after the one before");
+    assert_eq!(apart(took(1, 15), free), 3 * (5 - 3), "the way back is not part of it");
+    assert_eq!(apart(took(4, 0), free), 0);
+}
+
+#[test]
+fn a_unit_takes_the_answers_of_the_scalar_cache_one_after_another() {
+    let mut node = node(1);
+    let warm = vec![Op::scalar_load(line(0, 0), 1), Op::WAIT, Op::BARRIER];
+    // Eight wavefronts of a work-group read the same line at the same time, then execute a little.
+    let ops = [&warm[..], &[Op::scalar_load(line(0, 0), 1), Op::WAIT]].concat();
+    let mut took = |cycles: u64| {
+        node.scalar.answer = Cycles(cycles);
+        run(&node, "interleaved", &Script::new(8, vec![vec![vec![ops.clone(); 8]]])).summary.time_ps
+    };
+    assert_eq!(took(10) - took(0), 2 * 70_000 - 7_000, "the last of eight, twice; they are issued a cycle apart");
+}
+
+#[test]
+fn a_wavefront_goes_on_when_the_queue_has_taken_up_its_lines() {
+    // The page is there. The lines of a load enter the memory pipeline one a cycle; meanwhile the wavefront computes.
+    let took = |loads: usize, places: u32| {
+        let mut node = node(1);
+        node.compute.issues_in_time_order = true;
+        (node.compute.memory_issue, node.compute.lines_in_flight) = (Cycles(8), places);
+        let lines = vec![Op::load(line(0, 0), 60); loads];
+        time(&node, vec![[&load(0, 0)[..], &lines, &[Op::compute(1_000)]].concat()])
+    };
+    assert_eq!(took(1, 0) - took(1, 60), (60 - 8) * 1_000);
+    assert_eq!(took(2, 120) - took(1, 120), 8_000, "both loads are taken up at once");
+    assert!(took(2, 119) - took(1, 119) > 100_000, "the second waits for the first one's lines, some from memory");
+}
+
+#[test]
+fn answers_in_order_come_so_many_a_cycle() {
+    let mut node = node(1);
+    node.compute.answers_in_order = true;
+    // A miss holds up the hit behind it; both are answered together, or one after the other.
+    let warm = [load(0, 0), load(1, 0)].concat();
+    let held = [Op::load(line(1, 5), 1), Op::load(line(0, 0), 1), Op::WAIT];
+    let mut took = |answers: u32| {
+        node.compute.answers_per_cycle = answers;
+        added(&node, &warm, &held)
+    };
+    let free = took(0);
+    assert_eq!([took(1), took(2), took(4)].map(|time| time - free), [1_000, 500, 250]);
+}
+
+#[test]
+fn a_wait_takes_its_own_time() {
+    let mut node = node(1);
+    node.compute.issues_in_time_order = true;
+    let ops = vec![Op::WAIT, Op::load(line(0, 0), 1), Op::WAIT, Op::WAIT, Op::compute(1)];
+    let mut took = |cycles: u64| {
+        node.compute.wait = Cycles(cycles);
+        run(&node, "interleaved", &Script::new(8, vec![vec![vec![ops.clone()]]])).summary.time_ps
+    };
+    assert_eq!(took(7) - took(0), 3 * 7_000, "whether there is anything to wait for or not");
+}
+
+#[test]
 fn a_wait_for_some_leaves_the_youngest_outstanding() {
     let node = node(1);
     let warm = [load(0, 0), load(1, 0)].concat();

@@ -166,13 +166,16 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
 impl L1Caches<1> {
     /// What has become of `line` at `time`.
     pub fn arrival(&mut self, unit: usize, line: u64, version: u8, time: u64) -> Arrival {
-        let lock = self.lock;
-        match self.lookup(unit, line, version) {
-            None => Arrival::Missing,
-            Some(ready) if ready + lock <= time => Arrival::There,
-            Some(ready) if ready > time => Arrival::Coming(ready),
-            Some(ready) => Arrival::Locked(ready + lock),
+        let (tag, lock) = (self.tag(unit, line, version), self.lock);
+        let set = self.set(unit, line);
+        let Some(way) = ways(set).position(|way| way.tag == tag) else { return Arrival::Missing };
+        let found = set[way / 4].0[way % 4];
+        let [ready] = found.ready;
+        if ready > time {
+            return Arrival::Coming(ready);
         }
+        to_front(set, way, found);
+        if ready + lock <= time { Arrival::There } else { Arrival::Locked(ready + lock) }
     }
 
     /// When a way of the line's set can be replaced, from `time` on.

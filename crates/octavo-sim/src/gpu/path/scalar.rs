@@ -15,6 +15,31 @@ impl Gpu {
         issued + costs.scalar_issue
     }
 
+    /// When a scalar cache takes up a request that comes at `time`.
+    pub fn begin_scalar(&mut self, cache: usize, now: u64, time: u64) -> u64 {
+        self.scalar_in_flight[cache].available(now, time)
+    }
+
+    /// A scalar cache answers `unit` at `answer` for what it took up at `start`; returns when the unit has it, which
+    /// takes answers one after another.
+    pub fn end_scalar(
+        &mut self,
+        (unit, cache): (usize, usize),
+        now: u64,
+        (start, answer): (u64, u64),
+        costs: &Costs,
+    ) -> u64 {
+        let left = answer.saturating_sub(costs.scalar_way_back).max(start);
+        self.scalar_in_flight[cache].take(now, start, left);
+        if costs.scalar_answer == 0 {
+            return answer;
+        }
+        let answers = &mut self.units[unit].scalar_answers;
+        let taken = answers.available(now, answer);
+        answers.take(now, taken, taken + costs.scalar_answer);
+        taken
+    }
+
     /// When a line of the mapping with that version can be read, if the scalar cache has it or it is on its way.
     pub fn look_up_scalar(&mut self, cache: usize, line: u64, version: u8, time: u64, costs: &Costs) -> Option<u64> {
         Some(self.scalar.lookup(cache, line, version)?.max(time + costs.scalar_cache))

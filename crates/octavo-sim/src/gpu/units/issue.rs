@@ -16,6 +16,16 @@ pub(crate) enum Stop {
     End,
 }
 
+impl Stop {
+    /// The same, and so much time more where it is known when the wavefront goes on.
+    pub const fn later(self, more: u64) -> Self {
+        match self {
+            Self::Until(time) => Self::Until(time + more),
+            other => other,
+        }
+    }
+}
+
 impl Gpu {
     /// Vector-ALU instructions occupy a SIMD; returns when they are over.
     #[inline]

@@ -6,6 +6,7 @@ pub(crate) mod fetch;
 pub(crate) mod groups;
 pub(crate) mod history;
 pub(crate) mod issue;
+pub(crate) mod line_queue;
 pub(crate) mod occupancy;
 pub(crate) mod pipelines;
 pub(crate) mod unit;

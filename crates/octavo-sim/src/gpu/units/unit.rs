@@ -3,6 +3,7 @@
 use octavo_node::NodeConfig;
 
 use crate::engine::slots::{Order, Slots};
+use crate::gpu::units::line_queue::LineQueue;
 use crate::gpu::units::occupancy::Occupancy;
 
 /// A compute unit.
@@ -24,12 +25,16 @@ pub(crate) struct Unit {
     pub(in crate::gpu) paused: u64,
     /// When everything it has in flight has arrived.
     pub(in crate::gpu) in_flight: u64,
+    /// Lines of vector memory in flight, where there is a limit.
+    line_queue: LineQueue,
     /// Seats without a wavefront, one bit each.
     pub(in crate::gpu) seats: u64,
     /// Miss registers of the first-level cache.
     pub(in crate::gpu) misses: Slots,
     /// Miss registers of the first-level TLB.
     pub(in crate::gpu) translations: Slots,
+    /// The place through which answers of the scalar cache come.
+    pub(in crate::gpu) scalar_answers: Slots,
 }
 
 impl Unit {
@@ -45,9 +50,11 @@ impl Unit {
             groups: 0,
             paused: 0,
             in_flight: 0,
+            line_queue: LineQueue::new(node.compute.lines_in_flight),
             seats: u64::MAX >> (64 - seats),
             misses: Slots::new(node.l1.miss_registers, Order::of(node)),
             translations: Slots::new(node.l1_tlb.miss_registers, Order::of(node)),
+            scalar_answers: Slots::new(1, Order::of(node)),
         }
     }
 
@@ -87,11 +94,27 @@ impl Unit {
         issued
     }
 
-    /// An access is over at `done`; when the wavefront has its answer, which may have to wait for those before.
+    /// When the queue of lines takes up those of an instruction that is issued at `time`.
+    pub fn queue_lines(&mut self, time: u64, lines: u32) -> u64 {
+        self.line_queue.take_up(time, lines)
+    }
+
+    /// The lines taken up last are answered with everything before them.
+    pub fn note_queued(&mut self, lines: u32) {
+        self.line_queue.note_answer(self.in_flight, lines);
+    }
+
+    /// An access is over at `done`, and its wavefront has the answer then.
     #[inline]
-    pub fn note_done(&mut self, done: u64, in_order: bool) -> u64 {
+    pub fn note_done(&mut self, done: u64) {
         self.in_flight = self.in_flight.max(done);
-        if in_order { self.in_flight } else { done }
+    }
+
+    /// As above, where answers come in order and take so long: when the wavefront has this one, behind those before.
+    #[inline]
+    pub fn note_done_in_order(&mut self, done: u64, takes: u64) -> u64 {
+        self.in_flight = done.max(self.in_flight + takes);
+        self.in_flight
     }
 
     /// When a miss of the first-level TLB that comes at `time` gets a register.
