@@ -147,6 +147,9 @@ func (f *folder) checkRow(t *testing.T, row *trace.Row) {
 	if (row.VectorWait != nil || row.ScalarWait != nil) && row.Kind != trace.Wait {
 		t.Error("waits")
 	}
+	if row.Instructions() == row.Total() && row.Total() == uint64(row.VectorALU) {
+		t.Error("a row without need")
+	}
 	if !row.IsVector() && row.Lanes > 0 || row.IsVector() && (row.Lanes > 0) != (len(row.Lines) > 0) {
 		t.Error("lanes")
 	}
@@ -169,7 +172,7 @@ func (f *folder) checkRow(t *testing.T, row *trace.Row) {
 func (f *folder) totals() (instructions, lines uint64) {
 	for i := range f.rows {
 		row := &f.rows[i]
-		instructions += 1 + row.Total()
+		instructions += row.Instructions()
 		if row.IsVector() {
 			lines += uint64(len(row.Lines))
 		}

@@ -1,8 +1,9 @@
 //! Replays a trace on a node and prints what came of it, one JSON object on a line:
 //! `cargo run --release -p octavo-sim --example replay -- TRACE [KEY=VALUE]...`.
 //!
-//! The node is `r9nano` with pages interleaved over its GPUs, unless keys say otherwise. Times are seconds of wall
-//! clock: `open_s` until the scenario is resolved and the trace is open, `simulate_s` for the rest, decoding included.
+//! The node is `r9nano` with pages interleaved over its GPUs, and instructions are in their recorded order, unless keys
+//! say otherwise. Times are seconds of wall clock: `open_s` until the scenario is resolved and the trace is open,
+//! `simulate_s` for the rest, decoding included.
 
 use std::time::Instant;
 
@@ -15,6 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut overrides = vec!["node.preset=r9nano".to_owned(), "memory.placement=interleaved".to_owned()];
     overrides.extend(["workload.name=trace".to_owned(), format!("workload.path={trace}")]);
+    overrides.push("workload.instructions=recorded".to_owned());
     overrides.extend(words);
     let scenario = resolve(Source { name: "replay", text: "" }, &overrides)?.scenario;
     let workload = scenario.workloads()?.remove(0).1;

@@ -30,7 +30,7 @@ pub use info::{Info, KernelInfo, ProgramInfo, info};
 pub use lines::partial_together;
 pub use read::{TraceReader, check_table, holds_program, is_trace};
 pub use record::record;
-pub use replay::{ENTRY, Layout, TraceOptions, TraceWorkload};
+pub use replay::{ENTRY, InstructionOrder, Layout, TraceOptions, TraceWorkload};
 pub use row::{Counts, Key, Kind, Row, Touched};
 pub use rows::Rows;
 pub use rules::RowRules;

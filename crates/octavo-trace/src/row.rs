@@ -99,6 +99,26 @@ pub struct Counts {
     pub branch: u32,
 }
 
+impl Counts {
+    /// Instructions of all classes.
+    #[must_use]
+    #[inline]
+    pub fn total(self) -> u64 {
+        [self.vector_alu, self.scalar_alu, self.local_data, self.branch].map(u64::from).iter().sum()
+    }
+
+    /// Both together; at most what a count can hold.
+    #[must_use]
+    pub const fn and(self, more: Self) -> Self {
+        Self {
+            vector_alu: self.vector_alu.saturating_add(more.vector_alu),
+            scalar_alu: self.scalar_alu.saturating_add(more.scalar_alu),
+            local_data: self.local_data.saturating_add(more.local_data),
+            branch: self.branch.saturating_add(more.branch),
+        }
+    }
+}
+
 /// What a memory instruction touches; [`Touched::NOTHING`] for all other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touched<'a> {
@@ -146,6 +166,14 @@ pub struct Row<'a> {
     pub vector_wait: Option<u8>,
     /// `wait` only: scalar and local-data instructions that may stay outstanding.
     pub scalar_wait: Option<u8>,
+}
+
+impl Row<'_> {
+    /// Whether it is no instruction: a wait for nothing, which tells that vector instructions follow others.
+    #[must_use]
+    pub fn tells_order(&self) -> bool {
+        self.kind == Kind::Wait && self.vector_wait.is_none() && self.scalar_wait.is_none()
+    }
 }
 
 impl Row<'_> {

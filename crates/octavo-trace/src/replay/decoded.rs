@@ -3,7 +3,8 @@
 use octavo_program::Op;
 
 use super::layout::Placement;
-use super::ops::{Scratch, ops_of_row};
+use super::ops::{Scratch, instructions, ops_of_row};
+use super::order::{Held, InstructionOrder};
 use crate::actions::Named;
 use crate::{Key, RowRules, Rows, TraceError, TraceReader};
 
@@ -34,12 +35,18 @@ impl Decoded {
     }
 
     /// Decodes and checks a row group, which has rows.
-    pub fn new(reader: &TraceReader, group: usize, placement: &Placement, named: &Named) -> Result<Self, TraceError> {
+    pub fn new(
+        reader: &TraceReader,
+        group: usize,
+        (placement, named): (&Placement, &Named),
+        order: InstructionOrder,
+    ) -> Result<Self, TraceError> {
         let mut batches = reader.batches(group)?;
         let mut rows = Rows::default();
         let mut decoded = Self::empty(reader.group_rows(group));
         let mut rules = RowRules::resumed(reader.header().lanes);
         let mut scratch = Scratch::default();
+        let mut held = Held::default();
         while let Some(number) = batches.fill(&mut rows, BATCH)? {
             if decoded.starts.is_empty() {
                 decoded.first = rows.key(0);
@@ -48,13 +55,19 @@ impl Decoded {
                 if decoded.starts.is_empty() || row.key.sequence == 0 {
                     decoded.starts.push((wavefront(row.key), decoded.ops.len() as u32));
                 }
-                rules
-                    .take(&row)
-                    .and_then(|()| ops_of_row(&row, placement, named, &mut scratch, &mut decoded.ops))
-                    .map_err(|reason| TraceError::at(reader.instructions_path(), number + index as u64, reason))?;
+                let wrong = |reason| TraceError::at(reader.instructions_path(), number + index as u64, reason);
+                rules.take(&row).map_err(wrong)?;
+                if order == InstructionOrder::Grouped && held.take(&row) {
+                    continue;
+                }
+                ops_of_row(&held.join(&row), placement, named, &mut scratch, &mut decoded.ops).map_err(wrong)?;
+                held.clear();
             }
             decoded.last = rows.key(rows.len() - 1);
         }
+        let (counts, code_lines) = held.rest();
+        instructions(counts, code_lines, &mut decoded.ops)
+            .map_err(|reason| TraceError::new(reader.instructions_path(), reason))?;
         decoded.ops.shrink_to_fit();
         Ok(decoded)
     }

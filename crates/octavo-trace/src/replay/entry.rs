@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::digest;
 use super::layout::Layout;
+use super::order::InstructionOrder;
 use super::workload::TraceWorkload;
 
 /// Options of `trace`.
@@ -20,6 +21,10 @@ pub struct TraceOptions {
     /// Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
     /// another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program).
     pub layout: Layout,
+    /// Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
+    /// waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
+    /// operations. `recorded` is for nodes with a shared decoder (`node.compute.vector_decoder`).
+    pub instructions: InstructionOrder,
     /// Digest of the trace's contents, so that results of another trace are not reused. Default: computed.
     pub digest: Option<String>,
 }
@@ -40,6 +45,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         let mut options = Options::new();
         options.insert("path".to_owned(), path.into());
         options.insert("layout".to_owned(), serde_json::to_value(parsed.layout).unwrap_or_default());
+        options.insert("instructions".to_owned(), serde_json::to_value(parsed.instructions).unwrap_or_default());
         options.insert("digest".to_owned(), parsed.digest.into());
         Ok(options)
     },
@@ -62,7 +68,7 @@ fn build(options: &TraceOptions, size: &Size) -> Result<Box<dyn Workload>, Optio
             return Err(OptionError::new("digest", message));
         }
     }
-    Ok(Box::new(workload))
+    Ok(Box::new(workload.in_order(options.instructions)))
 }
 
 fn path_of(options: &TraceOptions) -> Result<String, OptionError> {

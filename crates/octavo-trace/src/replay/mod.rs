@@ -6,8 +6,10 @@ mod digest;
 mod entry;
 mod layout;
 mod ops;
+mod order;
 mod workload;
 
 pub use entry::{ENTRY, TraceOptions};
 pub use layout::Layout;
+pub use order::InstructionOrder;
 pub use workload::TraceWorkload;

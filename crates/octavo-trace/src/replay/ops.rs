@@ -39,13 +39,14 @@ pub(crate) fn ops_of_row(
     scratch: &mut Scratch,
     ops: &mut Vec<Op>,
 ) -> Result<(), String> {
-    instructions(row, ops)?;
+    instructions(row.counts, row.code_lines, ops)?;
     scratch.turn.enter(row.key.launch, named);
     match row.kind {
         Kind::Load => memory(row, placement, scratch, ops, Op::load),
         Kind::Store | Kind::Atomic => memory(row, placement, scratch, ops, Op::store),
         Kind::Scalar => memory(row, placement, scratch, ops, Op::scalar_load),
         Kind::Barrier => push(Op::BARRIER, ops),
+        Kind::Wait if row.tells_order() => Ok(()),
         Kind::Wait => push(Op::wait_until(outstanding(row).into()), ops),
         Kind::End => push(Op::END, ops),
     }
@@ -64,10 +65,10 @@ fn outstanding(row: &Row<'_>) -> u8 {
 
 /// Instructions without a row of their own, spread evenly over the lines of code that are reached on the way.
 #[inline]
-fn instructions(row: &Row<'_>, ops: &mut Vec<Op>) -> Result<(), String> {
-    let Counts { vector_alu, scalar_alu, local_data, branch } = row.counts;
+pub(super) fn instructions(counts: Counts, code_lines: &[u64], ops: &mut Vec<Op>) -> Result<(), String> {
+    let Counts { vector_alu, scalar_alu, local_data, branch } = counts;
     let all = InstructionMix { vector: vector_alu, scalar: scalar_alu, local_data, branch };
-    match row.code_lines {
+    match code_lines {
         [] => mixed(all, ops),
         [line] => {
             fetch(*line, ops)?;

@@ -8,6 +8,7 @@ use octavo_program::{Buffer, Cursor, HostSide, Launch, Op, OpSink, Program, Prog
 use super::cache::Cache;
 use super::decoded::{Decoded, Wavefront, wavefront};
 use super::layout::{Layout, Placement};
+use super::order::InstructionOrder;
 use crate::actions::Named;
 use crate::{Key, LaunchRow, TraceError, TraceReader};
 
@@ -22,6 +23,7 @@ const CACHE_BYTES: usize = 256 << 20;
 pub struct TraceWorkload {
     reader: TraceReader,
     placement: Placement,
+    order: InstructionOrder,
     /// What launches may touch: the buffers of the launches alone.
     buffers: Vec<Buffer>,
     named: Named,
@@ -59,7 +61,23 @@ impl TraceWorkload {
         let touched = placement.buffers.iter().zip(named.by_any(placement.buffers.len()));
         let buffers = touched.filter(|(_, named)| *named).map(|(buffer, _)| buffer.clone()).collect();
         let program = reader.program().map(|program| placed(program, &placement, reader.launches().len() as u32));
-        Ok(Self { reader, placement, buffers, named, program, index, state: Mutex::new(state) })
+        Ok(Self {
+            reader,
+            placement,
+            order: InstructionOrder::default(),
+            buffers,
+            named,
+            program,
+            index,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Replays instructions in this order.
+    #[must_use]
+    pub const fn in_order(mut self, order: InstructionOrder) -> Self {
+        self.order = order;
+        self
     }
 
     /// Memory that decoded row groups take now.
@@ -81,7 +99,8 @@ impl TraceWorkload {
     fn group<'a>(&self, state: &'a mut State, position: usize) -> Result<&'a Decoded, TraceError> {
         let group = self.index[position].1 as usize;
         if !state.cache.holds(group) {
-            state.cache.insert(group, Decoded::new(&self.reader, group, &self.placement, &self.named)?);
+            let decoded = Decoded::new(&self.reader, group, (&self.placement, &self.named), self.order)?;
+            state.cache.insert(group, decoded);
         }
         state.cache.get(group).ok_or_else(|| TraceError::new(self.reader.path(), "a row group has gone".to_owned()))
     }

@@ -108,6 +108,7 @@ func (r *recorder) Func(ctx sim.HookCtx) {
 	r.current.run(uint64(inst.ByteSize), wavefront.PC()-wavefront.Packet.KernelObject)
 	switch inst.ExeUnit {
 	case insts.ExeUnitVALU:
+		r.vectorFollows()
 		r.current.pending.VectorALU++
 	case insts.ExeUnitVMem:
 		r.vectorMemory(inst, wavefront.EXEC())
@@ -142,6 +143,13 @@ func (r *recorder) choose(wavefront *kernels.Wavefront) {
 	panic("an instruction of a wavefront that is not of this work-group")
 }
 
+// vectorFollows ends a row where a vector instruction follows others: a row's vector instructions come first.
+func (r *recorder) vectorFollows() {
+	if pending := r.current.pending; pending.Total() > uint64(pending.VectorALU) {
+		r.append(trace.Row{Kind: trace.Wait})
+	}
+}
+
 func (r *recorder) special(inst *insts.Inst) {
 	if inst.FormatType != insts.SOPP {
 		r.current.pending.ScalarALU++
@@ -153,14 +161,20 @@ func (r *recorder) special(inst *insts.Inst) {
 	case barrier:
 		r.append(trace.Row{Kind: trace.Barrier})
 	case waitCount:
-		r.append(trace.Row{
-			Kind:       trace.Wait,
-			VectorWait: waitedFor(inst.VMCNT),
-			ScalarWait: waitedFor(inst.LKGMCNT),
-		})
+		r.wait(waitedFor(inst.VMCNT), waitedFor(inst.LKGMCNT))
 	default:
 		r.current.pending.ScalarALU++
 	}
+}
+
+// wait records s_waitcnt. One that waits for neither counter is an instruction like s_nop: as a row it would stand for
+// none.
+func (r *recorder) wait(vector, scalar *uint8) {
+	if vector == nil && scalar == nil {
+		r.current.pending.ScalarALU++
+		return
+	}
+	r.append(trace.Row{Kind: trace.Wait, VectorWait: vector, ScalarWait: scalar})
 }
 
 func (r *recorder) scalarMemory(inst *insts.Inst) {

@@ -157,7 +157,7 @@ func (s *session) finish(log *wavefrontLog) {
 	s.totals.Rows += uint64(len(log.rows))
 	for i := range log.rows {
 		row := &log.rows[i]
-		s.totals.Instructions += 1 + row.Total()
+		s.totals.Instructions += row.Instructions()
 		if row.IsVector() {
 			s.totals.VectorMemory++
 			s.totals.VectorLines += uint64(len(row.Lines))

@@ -71,6 +71,15 @@ func (c Counts) Total() uint64 {
 	return uint64(c.VectorALU) + uint64(c.ScalarALU) + uint64(c.LocalData) + uint64(c.Branch)
 }
 
+// Instructions is how many instructions the row and its counts stand for. A wait for nothing stands for none: it tells
+// that the vector instructions of the next row follow the others of this one.
+func (r *Row) Instructions() uint64 {
+	if r.Kind == Wait && r.VectorWait == nil && r.ScalarWait == nil {
+		return r.Total()
+	}
+	return 1 + r.Total()
+}
+
 // IsVector tells whether the row is a vector memory instruction.
 func (r *Row) IsVector() bool { return r.Kind == Load || r.Kind == Store }
 

@@ -1,0 +1,102 @@
+//! Whether a replay keeps the order in which vector instructions and others alternate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Counts, Row};
+
+/// How rows that tell only an order are replayed: waits for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InstructionOrder {
+    /// They are one with the row that follows, whose vector instructions come first: fewer operations.
+    #[default]
+    Grouped,
+    /// Each is a stretch of its own.
+    Recorded,
+}
+
+/// More instructions than this are not held back (chosen): counts of rows stay far below what they can hold.
+const MOST: u64 = 1 << 20;
+
+/// What rows that tell only an order hold, until the row with which they are one.
+#[derive(Default)]
+pub(super) struct Held {
+    counts: Counts,
+    code_lines: Vec<u64>,
+}
+
+impl Held {
+    /// Takes what `row` holds, if it tells only an order; returns whether it does.
+    #[inline]
+    pub fn take(&mut self, row: &Row<'_>) -> bool {
+        if !row.tells_order() || self.counts.total() + row.counts.total() > MOST {
+            return false;
+        }
+        self.counts = self.counts.and(row.counts);
+        self.code_lines.extend_from_slice(row.code_lines);
+        true
+    }
+
+    /// `row` with what was held before it.
+    #[inline]
+    pub fn join<'a>(&'a mut self, row: &Row<'a>) -> Row<'a> {
+        if self.counts.total() == 0 && self.code_lines.is_empty() {
+            return *row;
+        }
+        self.code_lines.extend_from_slice(row.code_lines);
+        Row { counts: self.counts.and(row.counts), code_lines: &self.code_lines, ..*row }
+    }
+
+    /// What is held without a row to be one with.
+    pub fn rest(&self) -> (Counts, &[u64]) {
+        (self.counts, &self.code_lines)
+    }
+
+    /// What was held is replayed.
+    pub fn clear(&mut self) {
+        self.counts = Counts::default();
+        self.code_lines.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Kind, Touched};
+
+    fn row(kind: Kind, vector_alu: u32, scalar_alu: u32, code_lines: &[u64]) -> Row<'_> {
+        Row {
+            key: Key::default(),
+            kind,
+            code_lines,
+            bytes: 0,
+            lanes: 0,
+            touched: Touched::NOTHING,
+            partial: &[],
+            counts: Counts { vector_alu, scalar_alu, ..Counts::default() },
+            vector_wait: None,
+            scalar_wait: None,
+        }
+    }
+
+    #[test]
+    fn rows_that_tell_an_order_are_one_with_the_next() {
+        let mut held = Held::default();
+        assert!(held.take(&row(Kind::Wait, 1, 2, &[3])) && held.take(&row(Kind::Wait, 4, 0, &[])));
+        let end = row(Kind::End, 5, 6, &[7, 8]);
+        assert!(!held.take(&end) && !held.take(&Row { scalar_wait: Some(0), ..row(Kind::Wait, 1, 0, &[]) }));
+        let joined = held.join(&end);
+        assert_eq!((joined.kind, joined.counts.vector_alu, joined.counts.scalar_alu), (Kind::End, 10, 8));
+        assert_eq!(joined.code_lines, [3, 7, 8]);
+        held.clear();
+        assert_eq!(held.join(&end), end);
+    }
+
+    #[test]
+    fn not_too_much_is_held() {
+        let mut held = Held::default();
+        assert!(held.take(&row(Kind::Wait, MOST as u32 - 1, 0, &[])));
+        assert!(!held.take(&row(Kind::Wait, 2, 0, &[])));
+    }
+}
