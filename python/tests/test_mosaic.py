@@ -12,7 +12,7 @@ from conftest import SMALL
 
 import octavo
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import machine, mixes, pages, paging, sharing, systems, varied
+from octavo.reproduce.mosaic import at_launch, machine, mixes, pages, paging, sharing, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
 from octavo.scenarios.scenario import Recipe
@@ -213,6 +213,17 @@ def test_paging_matters_less_to_longer_programs(small):
     assert short < long < 1
     with pytest.raises(ScenarioError, match="part `lengths`: expected at least one of red, scan"):
         paging.lengths(replace(small, applications=("trd",)))
+
+
+def test_pages_that_come_at_launch_matter_less_the_more_often_programs_run(small):
+    found = at_launch.at_launch(replace(small, applications=("gups", "blk")))
+    assert found.means["runs"].to_list() == list(at_launch.RUNS)
+    gups = found.points.filter(application="gups")
+    assert gups["ideal TLB"].is_sorted()
+    assert gups["ideal TLB"][0] > 0.1
+    assert (gups["Mosaic"] <= gups["ideal TLB"] + 0.01).all()
+    sizes = pages.without_paging(replace(small, applications=("gups",))).points["4 KiB pages"].item()
+    assert gups["ideal TLB"][-1] < 1 / sizes - 1 < gups["ideal TLB"][-1] * 1.1, "without a bus at all"
 
 
 def test_inputs_are_those_of_the_study_and_the_shipped_ones(small):

@@ -11,7 +11,7 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import machine, mixes, pages, sharing, varied
+from octavo.reproduce.mosaic import at_launch, machine, mixes, pages, sharing, varied
 from octavo.reproduce.mosaic import paging as over_the_bus
 from octavo.reproduce.mosaic.study import Study
 from octavo.reproduce.mosaic.systems import NODE, UNITS
@@ -35,8 +35,9 @@ PARTS: dict[str, Callable[[Study], Part]] = {
     "inputs": machine.inputs,
     "faults": over_the_bus.faults,
     "lengths": over_the_bus.lengths,
+    "at-launch": at_launch.at_launch,
 }
-WITH_BOTH = ("page-sizes", "paging", "faults", "lengths")
+WITH_BOTH = ("page-sizes", "paging", "faults", "lengths", "at-launch")
 """Parts that say themselves whether pages come over the bus."""
 NEEDS = {"inputs": frozenset(machine.SHIPPED), "lengths": frozenset(over_the_bus.REPEATED)}
 """Parts that only some applications have."""
