@@ -46,11 +46,12 @@ pub struct ComputeConfig {
     pub kernel_overhead: Cycles,
     /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
     pub answers_in_order: bool,
-    /// Lines whose answers a compute unit takes in a cycle, where they reach it in that order. 0, the default: no limit.
+    /// Lines whose answers a compute unit takes in a cycle, where they reach it in that order: at most 64. 0, the
+    /// default: no limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub answers_per_cycle: u32,
-    /// Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
-    /// time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
+    /// Whether each memory instruction is issued by an event at its own time, so that ports and caches see accesses in
+    /// order of time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
     /// issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
     /// later. Only with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -61,12 +62,14 @@ pub struct ComputeConfig {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub vector_decoder: u32,
     /// Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into lines
-    /// until their answers; instructions whose lines do not fit wait, and so do those behind them. A wavefront then
-    /// goes on `memory_issue` after its lines were taken up, and does not wait until they have entered the memory
-    /// pipeline. 0, the default: there is no such queue. Only where accesses are issued in order of time.
+    /// until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue` after
+    /// its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait for a
+    /// fault, or more than 2 us for a translation, hold no place. 0, the default: there is no such queue. Only where
+    /// accesses are issued in order of time and answered in order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_in_flight: u32,
-    /// Cycles that a wait takes beyond what it waits for. Default 0; only where accesses are issued in order of time.
+    /// Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued in
+    /// order of time.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub wait: Cycles,
 }
@@ -114,10 +117,12 @@ pub struct ScalarConfig {
     /// there is no such limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight: u32,
-    /// Cycles, part of the cache's latency, from when an answer leaves the cache until the wavefront has it. Default 0.
+    /// Cycles, part of the cache's latency, from when an answer leaves the cache until the
+    /// wavefront has it: it is no longer in flight then. Default 0.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub way_back: Cycles,
-    /// Cycles between two answers that a compute unit takes. 0, the default: it takes all that come.
+    /// Cycles between two answers that a compute unit takes. 0, the default: it takes all that come. Only where registers
+    /// go to requests in order of time.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub answer: Cycles,
 }

@@ -7,7 +7,7 @@ use octavo_units::{Bytes, Frequency, Time};
 use crate::coherence::SystemMemory;
 use crate::durations::check_durations;
 use crate::fidelity::Fidelity;
-use crate::gpu::{ComputeConfig, LineSize, MissPolicy};
+use crate::gpu::{ComputeConfig, LineSize, MissPolicy, ScalarConfig};
 use crate::host::StagingConfig;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
@@ -104,31 +104,66 @@ impl NodeConfig {
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
         in_range("compute.vector_decoder", self.compute.vector_decoder, 0, 64)?;
         self.validate_timed_issue()?;
-        in_range("compute.answers_per_cycle", self.compute.answers_per_cycle, 0, 1 << 10)?;
-        if self.compute.answers_per_cycle > 0 && !self.compute.answers_in_order {
-            let message = "expected 0 where answers come in any order (compute.answers_in_order), found";
-            return Err(error("compute.answers_per_cycle", format!("{message} {}", self.compute.answers_per_cycle)));
-        }
+        self.validate_answers()?;
         in_range("fetch.units", self.fetch.units, 1, 256)?;
         in_range("fetch.buffer_lines", self.fetch.buffer_lines, 0, 1 << 10)?;
-        in_range("scalar.units", self.scalar.units, 1, 256)?;
-        in_range("scalar.in_flight", self.scalar.in_flight, 0, 1 << 16)
+        in_range("scalar.units", self.scalar.units, 1, 256)
     }
 
+    /// What needs accesses in order of time is off without it; names all that is not.
     fn validate_timed_issue(&self) -> Result<(), NodeError> {
         let ComputeConfig { issues_in_time_order, vector_decoder, lines_in_flight, wait, .. } = &self.compute;
         in_range("compute.lines_in_flight", *lines_in_flight, 0, 1 << 16)?;
         let needs = [
-            ("vector_decoder", u64::from(*vector_decoder), ""),
-            ("lines_in_flight", u64::from(*lines_in_flight), ""),
-            ("wait", wait.0, "cycles"),
+            ("compute.vector_decoder", vector_decoder.to_string()),
+            ("compute.lines_in_flight", lines_in_flight.to_string()),
+            ("compute.wait", wait.to_string()),
         ];
-        let Some((key, found, unit)) = needs.into_iter().find(|(_, found, _)| *found > 0 && !issues_in_time_order)
-        else {
+        let on: Vec<_> = needs.iter().filter(|(_, found)| !found.starts_with('0')).collect();
+        let [(key, found), others @ ..] = &on[..] else { return Ok(()) };
+        if *issues_in_time_order {
             return Ok(());
-        };
+        }
+        let others: String = others.iter().map(|(key, found)| format!("; the same for {key}, {found}")).collect();
         let message = "expected 0 where accesses are not issued in order of time (compute.issues_in_time_order), found";
-        Err(error(&format!("compute.{key}"), format!("{message} {found}{unit}")))
+        Err(error(key, format!("{message} {found}{others}")))
+    }
+
+    fn validate_answers(&self) -> Result<(), NodeError> {
+        let compute = &self.compute;
+        in_range("compute.answers_per_cycle", compute.answers_per_cycle, 0, 64)?;
+        for (key, found) in
+            [("answers_per_cycle", compute.answers_per_cycle), ("lines_in_flight", compute.lines_in_flight)]
+        {
+            if found > 0 && !compute.answers_in_order {
+                let message =
+                    format!("expected 0 where answers come in any order (compute.answers_in_order), found {found}");
+                return Err(error(&format!("compute.{key}"), message));
+            }
+        }
+        if compute.answers_per_cycle > 0 && self.remote.lines_in_flight > 0 {
+            let found = compute.answers_per_cycle;
+            let message =
+                format!("expected 0 where remote lines wait for places (remote.lines_in_flight), found {found}");
+            return Err(error("compute.answers_per_cycle", message));
+        }
+        self.validate_scalar_answers()
+    }
+
+    fn validate_scalar_answers(&self) -> Result<(), NodeError> {
+        let ScalarConfig { in_flight, way_back, answer, cache, .. } = &self.scalar;
+        in_range("scalar.in_flight", *in_flight, 0, 1 << 16)?;
+        if *in_flight > 0 && way_back.0 >= cache.latency.0 {
+            let message = format!("expected less than scalar.cache.latency ({}), found {way_back}", cache.latency);
+            return Err(error("scalar.way_back", message));
+        }
+        if answer.0 > 0 && !self.registers_in_time_order {
+            let message = format!(
+                "expected 0cycles where places go to requests as they are made (registers_in_time_order), found {answer}"
+            );
+            return Err(error("scalar.answer", message));
+        }
+        Ok(())
     }
 
     fn validate_caches(&self) -> Result<(), NodeError> {

@@ -204,3 +204,34 @@ fn links_that_carry_more_than_those_to_the_host_are_fast() {
     let pairs = "node.links = [{ gpus = [1, 3], count = 6 }, { gpus = [0, 2], count = 1 }]\n";
     assert_eq!(fast("dgx-v100-4", 4, pairs), [false; 3], "what they send each other goes through the host");
 }
+
+#[test]
+fn limits_of_issue_need_what_they_stand_on() {
+    let refused = |overrides: &[&str]| {
+        let all = [&["node.preset=r9nano"], overrides].concat();
+        resolved("s.toml", SCENARIO, &all).unwrap_err().to_string()
+    };
+    let found = refused(&["node.compute.issues_in_time_order=false"]);
+    for key in
+        ["`node.compute.vector_decoder`", "found 4; the same for compute.lines_in_flight, 512", "compute.wait, 1cycles"]
+    {
+        assert!(found.contains(key), "{found}");
+    }
+    for (changes, expected) in [
+        (
+            &["node.compute.answers_in_order=false"][..],
+            "`node.compute.answers_per_cycle`: expected 0 where answers come",
+        ),
+        (
+            &["node.compute.answers_in_order=false", "node.compute.answers_per_cycle=0"],
+            "`node.compute.lines_in_flight`: expected 0 where answers come in any order",
+        ),
+        (&["node.compute.answers_per_cycle=65"], "`node.compute.answers_per_cycle`: expected 0 to 64, found 65"),
+        (&["node.remote.lines_in_flight=4"], "expected 0 where remote lines wait for places"),
+        (&["node.registers_in_time_order=false"], "`node.scalar.answer`: expected 0cycles where places go"),
+        (&["node.scalar.way_back=10cycles"], "expected less than scalar.cache.latency (10cycles), found 10cycles"),
+    ] {
+        let found = refused(changes);
+        assert!(found.contains(expected), "{found}");
+    }
+}

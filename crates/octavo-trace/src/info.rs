@@ -109,14 +109,12 @@ pub struct KernelInfo {
 impl KernelInfo {
     fn take(&mut self, row: &Row<'_>, lines: usize) {
         let counts = row.counts;
-        let without_rows = [counts.vector_alu, counts.scalar_alu, counts.local_data, counts.branch].map(u64::from);
-        let [vector, scalar, local, branch] = without_rows;
-        self.vector_alu += vector;
-        self.scalar_alu += scalar;
-        self.local_data += local;
-        self.branch += branch;
+        self.vector_alu += u64::from(counts.vector_alu);
+        self.scalar_alu += u64::from(counts.scalar_alu);
+        self.local_data += u64::from(counts.local_data);
+        self.branch += u64::from(counts.branch);
         self.code_lines += row.code_lines.len() as u64;
-        self.instructions += without_rows.iter().sum::<u64>() + u64::from(row.kind != Kind::End);
+        self.instructions += counts.total() + u64::from(row.kind != Kind::End && !row.tells_order());
         *self.kinds.entry(row.kind.name()).or_default() += 1;
         let lines = lines as u64;
         match row.kind {

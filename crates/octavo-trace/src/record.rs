@@ -150,7 +150,7 @@ impl Next {
             kind if kind.is_vector() => lines.div_ceil(u64::from(LANES)).saturating_sub(1).max(1) * LINE_BYTES,
             _ => 0,
         };
-        let outstanding = u8::try_from(op.count()).ok().filter(|_| kind == Kind::Wait);
+        let outstanding = (kind == Kind::Wait).then(|| op.count().min(u8::MAX.into()) as u8);
         writer.push(Row {
             key: self.key,
             kind,

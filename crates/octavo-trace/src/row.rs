@@ -107,15 +107,15 @@ impl Counts {
         [self.vector_alu, self.scalar_alu, self.local_data, self.branch].map(u64::from).iter().sum()
     }
 
-    /// Both together; at most what a count can hold.
+    /// Both together; `None` if that is more than a count can hold.
     #[must_use]
-    pub const fn and(self, more: Self) -> Self {
-        Self {
-            vector_alu: self.vector_alu.saturating_add(more.vector_alu),
-            scalar_alu: self.scalar_alu.saturating_add(more.scalar_alu),
-            local_data: self.local_data.saturating_add(more.local_data),
-            branch: self.branch.saturating_add(more.branch),
-        }
+    pub fn checked_add(self, more: Self) -> Option<Self> {
+        Some(Self {
+            vector_alu: self.vector_alu.checked_add(more.vector_alu)?,
+            scalar_alu: self.scalar_alu.checked_add(more.scalar_alu)?,
+            local_data: self.local_data.checked_add(more.local_data)?,
+            branch: self.branch.checked_add(more.branch)?,
+        })
     }
 }
 

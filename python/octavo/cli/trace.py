@@ -251,7 +251,7 @@ def _instruction(row: Mapping[str, Any]) -> str:
         return f"{kind} {row['lanes']} × {row['bytes']} B"
     if kind == "wait":
         waits = [f"{name[:6]} ≤ {row[name]}" for name in ("vector_wait", "scalar_wait") if row[name] is not None]
-        return " ".join([kind, *waits])
+        return " ".join([kind, *waits]) if waits else "order"
     return f"{kind} {row['bytes']} B" if row["bytes"] else kind
 
 

@@ -1529,14 +1529,14 @@ class NodeCompute(TypedDict, total=False):
     """Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer)."""
 
     answers_per_cycle: int
-    """Lines whose answers a compute unit takes in a cycle, where they reach it in that order. 0, the default: no
-    limit."""
+    """Lines whose answers a compute unit takes in a cycle, where they reach it in that order: at most 64. 0, the
+    default: no limit."""
 
     issues_in_time_order: bool
-    """Whether each access is issued by an event at its own time, so that ports and caches see accesses in order of
-    time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
-    issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
-    later. Only with fidelity `line`."""
+    """Whether each memory instruction is issued by an event at its own time, so that ports and caches see accesses
+    in order of time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default,
+    a wavefront issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although
+    it comes later. Only with fidelity `line`."""
 
     vector_decoder: int
     """Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
@@ -1545,13 +1545,14 @@ class NodeCompute(TypedDict, total=False):
 
     lines_in_flight: int
     """Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into
-    lines until their answers; instructions whose lines do not fit wait, and so do those behind them. A wavefront
-    then goes on `memory_issue` after its lines were taken up, and does not wait until they have entered the memory
-    pipeline. 0, the default: there is no such queue. Only where accesses are issued in order of time."""
+    lines until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue`
+    after its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait
+    for a fault, or more than 2 us for a translation, hold no place. 0, the default: there is no such queue. Only
+    where accesses are issued in order of time and answered in order."""
 
     wait: str
-    """Cycles that a wait takes beyond what it waits for. Default 0; only where accesses are issued in order of
-    time."""
+    """Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued
+    in order of time."""
 
 
 class NodeFetch(TypedDict, total=False):
@@ -1667,11 +1668,12 @@ class NodeScalar(TypedDict, total=False):
     default: there is no such limit."""
 
     way_back: str
-    """Cycles, part of the cache's latency, from when an answer leaves the cache until the wavefront has it. Default
-    0."""
+    """Cycles, part of the cache's latency, from when an answer leaves the cache until the wavefront has it: it is
+    no longer in flight then. Default 0."""
 
     answer: str
-    """Cycles between two answers that a compute unit takes. 0, the default: it takes all that come."""
+    """Cycles between two answers that a compute unit takes. 0, the default: it takes all that come. Only where
+    registers go to requests in order of time."""
 
 
 class NodeL2(TypedDict, total=False):

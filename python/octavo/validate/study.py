@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 NODES = {1: "r9nano", 4: "r9nano-4"}
 """Node preset by number of GPUs: one configuration for all programs."""
-TRACE = ("record.events=false", "workload.instructions=recorded")
-"""How traces are replayed: vector instructions and others in the order in which they were recorded."""
+SETTINGS = ("record.events=false", "workload.instructions=recorded")
+"""No table of events, and vector instructions and others in the order in which they were recorded."""
 TABLE = "validation"
 LAUNCHES = "launches"
 PICTURE = "validation.png"
@@ -193,7 +193,7 @@ def _with_traces(rows: Sequence[Row], home: Path) -> list[Row]:
 def _point(row: Row, home: Path, root: Path, overrides: Sequence[str]) -> Point:
     workload = trace_name(home / f"{row.name}.trace")
     recipe = Recipe.from_names(workload, "interleaved", NODES[row.gpus])
-    recipe = recipe.with_overrides([*TRACE, *overrides])
+    recipe = recipe.with_overrides([*SETTINGS, *overrides])
     return Point(row.label, recipe.resolve(), inside(root, RUNS, row.name))
 
 

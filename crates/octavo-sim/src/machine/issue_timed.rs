@@ -37,7 +37,13 @@ impl<L: Listen> Node<'_, L> {
                 return Stop::Asleep;
             }
             match op.kind() {
-                OpKind::Load | OpKind::Store => time = self.memory_timed((gpu, unit), slot, time, op),
+                OpKind::Load | OpKind::Store if self.hardware.config.compute.lines_in_flight > 0 => {
+                    match self.memory_queued((gpu, unit), slot, op, next) {
+                        Some(stop) => return stop,
+                        None => time += self.hardware.costs.memory_issue,
+                    }
+                }
+                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
                 OpKind::Compute => time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Wait => match self.wait(slot, time, op.count()) {
                     Some(stop) => return stop.later(self.hardware.costs.wait),
@@ -57,16 +63,24 @@ impl<L: Listen> Node<'_, L> {
 }
 
 impl<L: Listen> Node<'_, L> {
-    /// Issues the lines of one memory operation; returns when its wavefront goes on. Where a unit has a queue of lines,
-    /// that is as soon as the queue has taken them up.
-    fn memory_timed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
-        if self.hardware.config.compute.lines_in_flight == 0 {
-            return self.memory(gpu, unit, slot, time, op);
+    /// Issues a memory instruction, which begins with `op`, where a unit has a queue of lines: all of its operations, or
+    /// none if there is no room yet.
+    fn memory_queued(&mut self, (gpu, unit): (usize, usize), slot: usize, op: Op, next: &mut Next) -> Option<Stop> {
+        let now = self.hardware.clock.now();
+        let lines = self.hardware.waves.lines_of_instruction(slot, op, *next);
+        let room = self.hardware.gpus[gpu].unit(unit).room_for_lines(now, lines);
+        if room > now {
+            next.op -= 1;
+            return Some(Stop::Until(room));
         }
-        let queued = self.hardware.gpus[gpu].unit(unit).queue_lines(time, op.count());
-        self.memory(gpu, unit, slot, queued, op);
-        self.hardware.gpus[gpu].unit(unit).note_queued(op.count());
-        if op.continues() { queued } else { queued + self.hardware.costs.memory_issue }
+        let mut part = Some(op);
+        while let Some(op) = part {
+            self.memory(gpu, unit, slot, now, op);
+            part = op.continues().then(|| self.hardware.waves.op(slot, *next)).flatten();
+            next.op += u16::from(part.is_some());
+        }
+        self.hardware.gpus[gpu].unit(unit).take_up_lines(lines);
+        None
     }
 }
 

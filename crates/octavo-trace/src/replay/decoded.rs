@@ -3,7 +3,7 @@
 use octavo_program::Op;
 
 use super::layout::Placement;
-use super::ops::{Scratch, instructions, ops_of_row};
+use super::ops::{Scratch, ops_of_row};
 use super::order::{Held, InstructionOrder};
 use crate::actions::Named;
 use crate::{Key, RowRules, Rows, TraceError, TraceReader};
@@ -60,14 +60,15 @@ impl Decoded {
                 if order == InstructionOrder::Grouped && held.take(&row) {
                     continue;
                 }
+                if !held.fits(&row) {
+                    held.replay(&mut decoded.ops).map_err(wrong)?;
+                }
                 ops_of_row(&held.join(&row), placement, named, &mut scratch, &mut decoded.ops).map_err(wrong)?;
                 held.clear();
             }
             decoded.last = rows.key(rows.len() - 1);
         }
-        let (counts, code_lines) = held.rest();
-        instructions(counts, code_lines, &mut decoded.ops)
-            .map_err(|reason| TraceError::new(reader.instructions_path(), reason))?;
+        held.replay(&mut decoded.ops).map_err(|reason| TraceError::new(reader.instructions_path(), reason))?;
         decoded.ops.shrink_to_fit();
         Ok(decoded)
     }

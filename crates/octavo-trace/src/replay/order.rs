@@ -1,8 +1,10 @@
 //! Whether a replay keeps the order in which vector instructions and others alternate.
 
+use octavo_program::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ops::instructions;
 use crate::{Counts, Row};
 
 /// How rows that tell only an order are replayed: waits for nothing.
@@ -16,7 +18,7 @@ pub enum InstructionOrder {
     Recorded,
 }
 
-/// More instructions than this are not held back (chosen): counts of rows stay far below what they can hold.
+/// More instructions and lines of code than this are not held back (chosen).
 const MOST: u64 = 1 << 20;
 
 /// What rows that tell only an order hold, until the row with which they are one.
@@ -30,27 +32,41 @@ impl Held {
     /// Takes what `row` holds, if it tells only an order; returns whether it does.
     #[inline]
     pub fn take(&mut self, row: &Row<'_>) -> bool {
-        if !row.tells_order() || self.counts.total() + row.counts.total() > MOST {
+        if !row.tells_order() || self.size() + row.counts.total() + row.code_lines.len() as u64 > MOST {
             return false;
         }
-        self.counts = self.counts.and(row.counts);
+        let Some(counts) = self.counts.checked_add(row.counts) else { return false };
+        self.counts = counts;
         self.code_lines.extend_from_slice(row.code_lines);
         true
     }
 
-    /// `row` with what was held before it.
+    /// Whether a row can hold what `row` does and what was held before it.
     #[inline]
-    pub fn join<'a>(&'a mut self, row: &Row<'a>) -> Row<'a> {
-        if self.counts.total() == 0 && self.code_lines.is_empty() {
-            return *row;
-        }
-        self.code_lines.extend_from_slice(row.code_lines);
-        Row { counts: self.counts.and(row.counts), code_lines: &self.code_lines, ..*row }
+    pub fn fits(&self, row: &Row<'_>) -> bool {
+        self.counts.checked_add(row.counts).is_some()
     }
 
-    /// What is held without a row to be one with.
-    pub fn rest(&self) -> (Counts, &[u64]) {
-        (self.counts, &self.code_lines)
+    /// `row` with what was held before it, which fits.
+    #[inline]
+    pub fn join<'a>(&'a mut self, row: &Row<'a>) -> Row<'a> {
+        if self.size() == 0 {
+            return *row;
+        }
+        let counts = self.counts.checked_add(row.counts).unwrap_or(row.counts);
+        self.code_lines.extend_from_slice(row.code_lines);
+        Row { counts, code_lines: &self.code_lines, ..*row }
+    }
+
+    fn size(&self) -> u64 {
+        self.counts.total() + self.code_lines.len() as u64
+    }
+
+    /// Replays what is held without a row to be one with.
+    pub fn replay(&mut self, ops: &mut Vec<Op>) -> Result<(), String> {
+        instructions(self.counts, &self.code_lines, ops)?;
+        self.clear();
+        Ok(())
     }
 
     /// What was held is replayed.
@@ -98,5 +114,6 @@ mod tests {
         let mut held = Held::default();
         assert!(held.take(&row(Kind::Wait, MOST as u32 - 1, 0, &[])));
         assert!(!held.take(&row(Kind::Wait, 2, 0, &[])));
+        assert!(held.fits(&row(Kind::End, 7, 0, &[])) && !held.fits(&row(Kind::End, u32::MAX, 0, &[])));
     }
 }

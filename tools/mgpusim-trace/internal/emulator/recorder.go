@@ -105,10 +105,12 @@ func (r *recorder) begin(launch, group uint32, wavefronts []*kernels.Wavefront) 
 func (r *recorder) Func(ctx sim.HookCtx) {
 	wavefront, inst := ctx.Item.(*emu.Wavefront), ctx.Detail.(*insts.Inst)
 	r.choose(wavefront.Wavefront)
+	if inst.ExeUnit == insts.ExeUnitVALU {
+		r.vectorFollows()
+	}
 	r.current.run(uint64(inst.ByteSize), wavefront.PC()-wavefront.Packet.KernelObject)
 	switch inst.ExeUnit {
 	case insts.ExeUnitVALU:
-		r.vectorFollows()
 		r.current.pending.VectorALU++
 	case insts.ExeUnitVMem:
 		r.vectorMemory(inst, wavefront.EXEC())

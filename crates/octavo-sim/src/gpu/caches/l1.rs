@@ -164,7 +164,7 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
 
 /// Caches that serve requests in order and lock what they fill.
 impl L1Caches<1> {
-    /// What has become of `line` at `time`.
+    /// What has become of `line` at `time`. Meeting a line that is on its way is no use of it: the order of uses stays.
     pub fn arrival(&mut self, unit: usize, line: u64, version: u8, time: u64) -> Arrival {
         let (tag, lock) = (self.tag(unit, line, version), self.lock);
         let set = self.set(unit, line);
@@ -289,6 +289,13 @@ mod tests {
         l1.insert_at(0, 16, 0, 100, 25);
         assert_eq!(l1.arrival(0, 4, 0, 99), Arrival::Missing, "line 0 was used later, lines 8 and 12 were locked");
         assert_eq!(l1.room(1, 16, 7), 7, "another unit");
+        l1.insert_at(0, 20, 0, 200, 100);
+        assert_eq!(l1.arrival(0, 8, 0, 101), Arrival::There);
+        assert_eq!(l1.arrival(0, 20, 0, 102), Arrival::Coming(200), "no use");
+        l1.insert_at(0, 24, 0, 300, 250);
+        assert_eq!(l1.arrival(0, 16, 0, 251), Arrival::Missing, "the oldest");
+        l1.insert_at(0, 28, 0, 400, 310);
+        assert_eq!([8, 20].map(|line| l1.arrival(0, line, 0, 310)), [Arrival::There, Arrival::Missing]);
     }
 
     #[test]

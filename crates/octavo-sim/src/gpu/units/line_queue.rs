@@ -2,42 +2,44 @@
 
 use std::collections::VecDeque;
 
-/// Lines between the instruction that asked for them and their answers, first come, first served.
+/// Lines between the instruction that asked for them and their answers, instruction by instruction.
 pub(crate) struct LineQueue {
     /// 0: there is no queue.
     places: u32,
     taken: u32,
-    /// When the last lines were taken up: those that come later are not taken up before.
-    since: u64,
-    /// When lines are answered, and how many, in the order in which they were taken up.
+    /// When instructions are answered, and how many lines they have, in the order in which they were taken up.
     answers: VecDeque<(u64, u32)>,
 }
 
 impl LineQueue {
     /// So many places.
     pub const fn new(places: u32) -> Self {
-        Self { places, taken: 0, since: 0, answers: VecDeque::new() }
+        Self { places, taken: 0, answers: VecDeque::new() }
     }
 
-    /// When lines that come at `time` are all taken up; more than there are places share them.
-    pub fn take_up(&mut self, time: u64, lines: u32) -> u64 {
-        self.since = self.since.max(time);
-        while let Some(&(answered, left)) = self.answers.front() {
-            let full = self.taken + lines > self.places;
-            if answered > self.since && !full {
+    /// When there is room for an instruction of so many lines that comes at `time`. One with more lines than there are
+    /// places waits for all others.
+    pub fn room(&mut self, time: u64, lines: u32) -> u64 {
+        while self.answers.front().is_some_and(|(answered, _)| *answered <= time) {
+            self.taken -= self.answers.pop_front().map_or(0, |(_, lines)| lines);
+        }
+        let mut left = self.taken;
+        for (answered, answers) in &self.answers {
+            if left + lines <= self.places {
                 break;
             }
-            self.since = self.since.max(answered);
-            self.taken -= left;
-            self.answers.pop_front();
+            left -= answers;
+            if left == 0 || left + lines <= self.places {
+                return *answered;
+            }
         }
-        self.taken += lines;
-        self.since
+        time
     }
 
-    /// The lines taken up last are answered at `time`.
-    pub fn note_answer(&mut self, time: u64, lines: u32) {
-        self.answers.push_back((time, lines));
+    /// An instruction for which there was room is answered at `time`.
+    pub fn take_up(&mut self, lines: u32, answered: u64) {
+        self.taken += lines;
+        self.answers.push_back((answered, lines));
     }
 }
 
@@ -45,26 +47,26 @@ impl LineQueue {
 mod tests {
     use super::LineQueue;
 
-    fn ask(queue: &mut LineQueue, time: u64, lines: u32, answered: u64) -> u64 {
-        let from = queue.take_up(time, lines);
-        queue.note_answer(answered, lines);
-        from
-    }
-
-    #[test]
-    fn lines_wait_until_those_before_them_are_answered() {
+    fn full() -> LineQueue {
         let mut queue = LineQueue::new(10);
-        assert_eq!([ask(&mut queue, 0, 6, 50), ask(&mut queue, 1, 4, 70)], [0, 1]);
-        assert_eq!(ask(&mut queue, 2, 1, 90), 50, "the first six are answered together");
-        assert_eq!(ask(&mut queue, 3, 1, 90), 50, "what comes later is taken up later");
-        assert_eq!(ask(&mut queue, 80, 8, 100), 80);
+        queue.take_up(6, 50);
+        queue.take_up(4, 70);
+        queue
     }
 
     #[test]
-    fn more_lines_than_there_are_places_wait_for_all_others() {
+    fn an_instruction_waits_until_enough_lines_are_answered() {
+        assert_eq!([1, 6, 7, 10].map(|lines| full().room(2, lines)), [50, 50, 70, 70]);
+        assert_eq!([50, 60, 70].map(|time| full().room(time, 6)), [50, 60, 70]);
+        assert_eq!(full().room(60, 7), 70);
+    }
+
+    #[test]
+    fn one_with_more_lines_than_there_are_places_waits_for_all_others() {
+        assert_eq!((full().room(0, 11), full().room(70, 11)), (70, 70));
         let mut queue = LineQueue::new(4);
-        assert_eq!(ask(&mut queue, 0, 3, 50), 0);
-        assert_eq!(ask(&mut queue, 0, 9, 60), 50);
-        assert_eq!(ask(&mut queue, 0, 1, 70), 60);
+        assert_eq!(queue.room(3, 9), 3);
+        queue.take_up(9, 60);
+        assert_eq!(queue.room(4, 1), 60);
     }
 }

@@ -94,14 +94,14 @@ impl Unit {
         issued
     }
 
-    /// When the queue of lines takes up those of an instruction that is issued at `time`.
-    pub fn queue_lines(&mut self, time: u64, lines: u32) -> u64 {
-        self.line_queue.take_up(time, lines)
+    /// When the queue of lines has room for those of an instruction that is issued at `time`.
+    pub fn room_for_lines(&mut self, time: u64, lines: u32) -> u64 {
+        self.line_queue.room(time, lines)
     }
 
-    /// The lines taken up last are answered with everything before them.
-    pub fn note_queued(&mut self, lines: u32) {
-        self.line_queue.note_answer(self.in_flight, lines);
+    /// The lines of an instruction were issued, and are answered with everything before them.
+    pub fn take_up_lines(&mut self, lines: u32) {
+        self.line_queue.take_up(lines, self.in_flight);
     }
 
     /// An access is over at `done`, and its wavefront has the answer then.

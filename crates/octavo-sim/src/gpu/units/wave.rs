@@ -193,6 +193,19 @@ impl Waves {
         (next.op < next.end).then(|| self.chunks[slot].0[usize::from(next.op)])
     }
 
+    /// Lines of the memory instruction that begins with `op`; its other operations are those from `next` on.
+    pub fn lines_of_instruction(&self, slot: usize, op: Op, mut next: Next) -> u32 {
+        let (mut lines, mut op) = (op.count(), op);
+        while op.continues()
+            && let Some(part) = self.op(slot, next)
+        {
+            lines += part.count();
+            next.op += 1;
+            op = part;
+        }
+        lines
+    }
+
     /// Fills its buffer anew: `fill` is told its program, its work-group and its number in that, and where its stream
     /// is.
     #[inline]
