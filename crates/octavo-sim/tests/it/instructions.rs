@@ -147,6 +147,7 @@ fn a_scalar_cache_has_so_many_requests_in_flight() {
 #[test]
 fn a_unit_takes_the_answers_of_the_scalar_cache_one_after_another() {
     let mut node = node(1);
+    node.registers_in_time_order = true;
     let warm = vec![Op::scalar_load(line(0, 0), 1), Op::WAIT, Op::BARRIER];
     // Eight wavefronts of a work-group read the same line at the same time, then execute a little.
     let ops = [&warm[..], &[Op::scalar_load(line(0, 0), 1), Op::WAIT]].concat();
@@ -162,10 +163,11 @@ fn a_wavefront_goes_on_when_the_queue_has_taken_up_its_lines() {
     // The page is there. The lines of a load enter the memory pipeline one a cycle; meanwhile the wavefront computes.
     let took = |loads: usize, places: u32| {
         let mut node = node(1);
-        node.compute.issues_in_time_order = true;
+        (node.compute.issues_in_time_order, node.compute.answers_in_order) = (true, true);
         (node.compute.memory_issue, node.compute.lines_in_flight) = (Cycles(8), places);
-        let lines = vec![Op::load(line(0, 0), 60); loads];
-        time(&node, vec![[&load(0, 0)[..], &lines, &[Op::compute(1_000)]].concat()])
+        // Sixty lines of one instruction, half of them apart from the others.
+        let one = [Op::load(line(0, 0), 30).continued(), Op::load(line(0, 31), 30)];
+        time(&node, vec![[&load(0, 0)[..], &one.repeat(loads), &[Op::compute(1_000)]].concat()])
     };
     assert_eq!(took(1, 0) - took(1, 60), (60 - 8) * 1_000);
     assert_eq!(took(2, 120) - took(1, 120), 8_000, "both loads are taken up at once");
@@ -175,7 +177,7 @@ fn a_wavefront_goes_on_when_the_queue_has_taken_up_its_lines() {
 #[test]
 fn answers_in_order_come_so_many_a_cycle() {
     let mut node = node(1);
-    node.compute.answers_in_order = true;
+    (node.compute.answers_in_order, node.remote.lines_in_flight) = (true, 0);
     // A miss holds up the hit behind it; both are answered together, or one after the other.
     let warm = [load(0, 0), load(1, 0)].concat();
     let held = [Op::load(line(1, 5), 1), Op::load(line(0, 0), 1), Op::WAIT];
