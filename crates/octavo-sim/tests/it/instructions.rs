@@ -148,7 +148,7 @@ fn a_scalar_cache_has_so_many_requests_in_flight() {
 fn a_unit_takes_the_answers_of_the_scalar_cache_one_after_another() {
     let mut node = node(1);
     node.registers_in_time_order = true;
-    let warm = vec![Op::scalar_load(line(0, 0), 1), Op::WAIT, Op::BARRIER];
+    let warm = [Op::scalar_load(line(0, 0), 1), Op::WAIT, Op::BARRIER];
     // Eight wavefronts of a work-group read the same line at the same time, then execute a little.
     let ops = [&warm[..], &[Op::scalar_load(line(0, 0), 1), Op::WAIT]].concat();
     let mut took = |cycles: u64| {

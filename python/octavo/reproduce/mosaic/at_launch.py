@@ -36,7 +36,7 @@ def at_launch(study: Study) -> Part:
 
     def time(name: str, system: str, runs: int) -> float:
         summary = results[(name,), resident[system].label].summary
-        return summary["footprint_bytes"] / bus * 1e12 + runs * summary["time_ps"]
+        return float(summary["footprint_bytes"] / bus * 1e12 + runs * summary["time_ps"])
 
     points = pl.DataFrame(
         [
