@@ -433,7 +433,7 @@ class Workload(TypedDict, total=False):
     instructions: Literal["grouped", "recorded"]
     """Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
     waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
-    operations. `recorded` is for nodes with a shared decoder (`node.compute.vector_decoder`)."""
+    operations. `recorded` is for nodes whose SIMDs share a decoder."""
 
     applications: Sequence[str | Mapping[str, object]]
 
@@ -839,7 +839,7 @@ class JobItemWorkload(TypedDict, total=False):
     instructions: Literal["grouped", "recorded"]
     """Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
     waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
-    operations. `recorded` is for nodes with a shared decoder (`node.compute.vector_decoder`)."""
+    operations. `recorded` is for nodes whose SIMDs share a decoder."""
 
 
 class JobItemProgramBuffersItem(TypedDict, total=False):

@@ -23,7 +23,7 @@ pub struct TraceOptions {
     pub layout: Layout,
     /// Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
     /// waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
-    /// operations. `recorded` is for nodes with a shared decoder (`node.compute.vector_decoder`).
+    /// operations. `recorded` is for nodes whose SIMDs share a decoder.
     pub instructions: InstructionOrder,
     /// Digest of the trace's contents, so that results of another trace are not reused. Default: computed.
     pub digest: Option<String>,
