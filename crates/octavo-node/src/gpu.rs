@@ -51,9 +51,9 @@ pub struct ComputeConfig {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub answers_per_cycle: u32,
     /// Whether each memory instruction is issued by an event at its own time, so that ports and caches see accesses in
-    /// order of time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
-    /// issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
-    /// later. Only with fidelity `line`.
+    /// order of time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default, a
+    /// wavefront issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it
+    /// comes later. Only with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub issues_in_time_order: bool,
     /// Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
@@ -117,8 +117,8 @@ pub struct ScalarConfig {
     /// there is no such limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight: u32,
-    /// Cycles, part of the cache's latency, from when an answer leaves the cache until the
-    /// wavefront has it: it is no longer in flight then. Default 0.
+    /// Cycles, part of the cache's latency, from when an answer leaves the cache until the wavefront has it: it is no
+    /// longer in flight then. Default 0.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub way_back: Cycles,
     /// Cycles between two answers that a compute unit takes. 0, the default: it takes all that come. Only where registers
