@@ -114,17 +114,17 @@ impl NodeConfig {
     fn validate_timed_issue(&self) -> Result<(), NodeError> {
         let ComputeConfig { issues_in_time_order, vector_decoder, lines_in_flight, wait, .. } = &self.compute;
         in_range("compute.lines_in_flight", *lines_in_flight, 0, 1 << 16)?;
-        let needs = [
-            ("compute.vector_decoder", vector_decoder.to_string()),
-            ("compute.lines_in_flight", lines_in_flight.to_string()),
-            ("compute.wait", wait.to_string()),
-        ];
-        let on: Vec<_> = needs.iter().filter(|(_, found)| !found.starts_with('0')).collect();
-        let [(key, found), others @ ..] = &on[..] else { return Ok(()) };
         if *issues_in_time_order {
             return Ok(());
         }
-        let others: String = others.iter().map(|(key, found)| format!("; the same for {key}, {found}")).collect();
+        let needs = [
+            ("compute.vector_decoder", *vector_decoder > 0, vector_decoder.to_string()),
+            ("compute.lines_in_flight", *lines_in_flight > 0, lines_in_flight.to_string()),
+            ("compute.wait", wait.0 > 0, wait.to_string()),
+        ];
+        let on: Vec<_> = needs.iter().filter(|(_, on, _)| *on).collect();
+        let [(key, _, found), others @ ..] = &on[..] else { return Ok(()) };
+        let others: String = others.iter().map(|(key, _, found)| format!("; the same for {key}, {found}")).collect();
         let message = "expected 0 where accesses are not issued in order of time (compute.issues_in_time_order), found";
         Err(error(key, format!("{message} {found}{others}")))
     }

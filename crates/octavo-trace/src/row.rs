@@ -174,9 +174,7 @@ impl Row<'_> {
     pub fn tells_order(&self) -> bool {
         self.kind == Kind::Wait && self.vector_wait.is_none() && self.scalar_wait.is_none()
     }
-}
 
-impl Row<'_> {
     /// A row without memory: a barrier, a wait or an end.
     #[must_use]
     pub const fn plain(key: Key, kind: Kind, counts: Counts) -> Row<'static> {

@@ -1533,10 +1533,10 @@ class NodeCompute(TypedDict, total=False):
     default: no limit."""
 
     issues_in_time_order: bool
-    """Whether each memory instruction is issued by an event at its own time, so that ports and caches see accesses
-    in order of time, and what is computed between accesses is reserved in buckets of time. Otherwise, the default,
-    a wavefront issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although
-    it comes later. Only with fidelity `line`."""
+    """Whether each memory instruction is issued by an event at its own time. Ports and caches then see accesses in
+    order of time. What is computed between accesses is reserved in buckets of time. Otherwise, the default, a
+    wavefront issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it
+    comes later. Only with fidelity `line`."""
 
     vector_decoder: int
     """Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
