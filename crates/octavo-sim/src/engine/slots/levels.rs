@@ -1,6 +1,7 @@
 //! How many places are held at each time from the clock on.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Levels that are over are dropped when there are so many.
 const DROPPED: usize = 64;
@@ -40,51 +41,52 @@ impl Levels {
 
     /// The first time from `time` on at which `count` places are free, `count` being no more than there are.
     pub fn first_with_room(&self, count: u32, time: u64) -> u64 {
+        self.with_room(count, time).1
+    }
+
+    /// The same, with the level of that time before it.
+    fn with_room(&self, count: u32, time: u64) -> (usize, u64) {
         let most = self.places - count;
         let at = self.at(time);
         if self.held[at] <= most {
-            return time;
+            return (at, time);
         }
-        let after = self.held[at..].iter().position(|&held| held <= most).unwrap_or(0);
-        self.times[at + after]
+        let room = at + first(&self.held[at..], |held| held <= most).unwrap_or(0);
+        (room, self.times[room])
     }
 
     /// Holds a place for so long in all, at the first times from `from` on that have one.
     pub fn hold(&mut self, from: u64, until: u64) {
         let (mut from, mut left) = (from, until - from);
         while left > 0 {
-            from = self.first_with_room(1, from);
-            let at = self.at(from);
-            let until = self.first_full(at, from + left);
-            self.add(at, from, until);
-            left -= until - from;
+            let (at, begin) = self.with_room(1, from);
+            let end = self.not_before(at, begin + left);
+            let full = first(&self.held[at..end], |held| held == self.places).map(|full| at + full);
+            let until = full.map_or(begin + left, |full| self.times[full]);
+            self.add(at..full.unwrap_or(end), begin, until);
+            left -= until - begin;
             from = until;
         }
     }
 
-    /// The first time before `to`, of those of levels from `at` on, at which all places are held; otherwise `to`.
-    fn first_full(&self, at: usize, to: u64) -> u64 {
-        let held = self.held[at..].iter().zip(&self.times[at..]);
-        let full = held.take_while(|(_, time)| **time < to).find(|(held, _)| **held == self.places);
-        full.map_or(to, |(_, time)| *time)
+    /// The first of the levels after `at` that does not begin before `time`, or how many there are.
+    fn not_before(&self, at: usize, time: u64) -> usize {
+        at + 1 + self.times[at + 1..].partition_point(|&begins| begins < time)
     }
 
-    /// One place more is held from `from`, at level `at`, until `until`.
-    fn add(&mut self, at: usize, from: u64, until: u64) {
-        let mut begin = at;
-        if self.times[at] < from {
-            begin += 1;
-            self.insert(begin, from, self.held[at]);
+    /// One place more is held from `from`, in the first of `levels`, until `until`, in the last.
+    fn add(&mut self, levels: Range<usize>, from: u64, until: u64) {
+        let Range { start, mut end } = levels;
+        let (mut begin, before) = (start, self.held[end - 1]);
+        for held in &mut self.held[start..end] {
+            *held += 1;
         }
-        let mut end = begin;
-        let before = loop {
-            let held = self.held[end];
-            self.held[end] += 1;
+        if self.times[start] < from {
+            begin += 1;
             end += 1;
-            if self.times.get(end).is_none_or(|&time| time >= until) {
-                break held;
-            }
-        };
+            self.insert(begin, from, self.held[start]);
+            self.held[start] -= 1;
+        }
         match self.times.get(end) {
             Some(&time) if time == until => {
                 if self.held[end] == before + 1 {
@@ -125,4 +127,14 @@ impl Levels {
     fn at(&self, time: u64) -> usize {
         self.first + self.times[self.first + 1..].partition_point(|&begins| begins <= time)
     }
+}
+
+/// The first of `held` that `is` true of. Sixteen are looked at together, as the compiler makes vector instructions of that.
+#[inline]
+fn first(held: &[u32], is: impl Fn(u32) -> bool) -> Option<usize> {
+    let chunks = held.chunks_exact(16);
+    let beyond = held.len() - chunks.remainder().len();
+    let chunk = chunks.map(|chunk| chunk.iter().fold(false, |any, &held| any | is(held))).position(|any| any);
+    let from = chunk.map_or(beyond, |chunk| chunk * 16);
+    held[from..].iter().position(|&held| is(held)).map(|at| from + at)
 }
