@@ -112,11 +112,12 @@ impl<L: Listen> Hardware<'_, L> {
         Some(done)
     }
 
-    /// A store, or a load that fetches its line into a way that is free.
+    /// A store, which also writes a line that is there, or a load that fetches its line into a way that is free.
     fn miss_in_order(&mut self, (gpu, unit): (usize, usize), run: Run, entry: Entry, time: u64) -> u64 {
         let looked_up = time + self.costs.l1_lookup;
         if run.is_write() {
-            return self.beyond_first_level(gpu, run, entry, looked_up);
+            let sent = self.gpus[gpu].store_in_order(unit, (run.line(), entry.version()), looked_up, &self.costs);
+            return self.beyond_first_level(gpu, run, entry, sent);
         }
         let sent = self.gpus[gpu].room_in_order(unit, run.line(), looked_up, &self.costs);
         let done = self.beyond_first_level(gpu, run, entry, sent);

@@ -243,7 +243,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     #[inline]
     fn settle_compute(&mut self, place: Place, segment: &mut Segment, time: u64, op: Op) -> u64 {
-        let Self { costs, clock, settling, fetch, accesses, .. } = self;
+        let Self { costs, clock, settling, fetch, waves, accesses, .. } = self;
         let instructions = op.instructions();
         let vector = u64::from(instructions.vector);
         accesses.compute_instructions += vector;
@@ -254,6 +254,9 @@ impl<L: Listen> Hardware<'_, L> {
         }
         let Some(settling) = settling else { return time };
         let time = settling.execute((place.gpu, place.unit), costs, (clock.now(), time), instructions, accesses);
-        if instructions.branch > 0 { fetch.branched(place.slot, time, instructions.branch) } else { time }
+        if instructions.branch == 0 {
+            return time;
+        }
+        fetch.branched(waves.fetcher(place.slot), time, instructions.branch, accesses)
     }
 }

@@ -178,6 +178,19 @@ impl L1Caches<1> {
         if ready + lock <= time { Arrival::There } else { Arrival::Locked(ready + lock) }
     }
 
+    /// When a store that comes at `time` passes: a line that is there is used and written, for which it must not be
+    /// locked, and is locked meanwhile.
+    pub fn store(&mut self, unit: usize, line: u64, version: u8, time: u64) -> u64 {
+        let passes = match self.arrival(unit, line, version, time) {
+            Arrival::Missing | Arrival::Coming(_) => return time,
+            Arrival::There => time,
+            Arrival::Locked(until) => until,
+        };
+        let [Four([first, ..]), ..] = self.set(unit, line) else { return passes };
+        first.ready = [passes];
+        passes
+    }
+
     /// When a way of the line's set can be replaced, from `time` on.
     pub fn room(&mut self, unit: usize, line: u64, time: u64) -> u64 {
         let lock = self.lock;

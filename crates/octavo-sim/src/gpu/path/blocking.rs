@@ -27,9 +27,20 @@ impl Gpu {
         }
     }
 
+    /// When a store of a line of the mapping with that version, looked up until `looked_up`, is sent.
+    pub fn store_in_order(&mut self, unit: usize, (line, version): (u64, u8), looked_up: u64, costs: &Costs) -> u64 {
+        let sent = self.l1.in_order().store(unit, line, version, looked_up);
+        self.sent(unit, (looked_up, sent), costs)
+    }
+
     /// When a load that was looked up until `looked_up` is sent: when a way of its set is free.
     pub fn room_in_order(&mut self, unit: usize, line: u64, looked_up: u64, costs: &Costs) -> u64 {
         let sent = self.l1.in_order().room(unit, line, looked_up);
+        self.sent(unit, (looked_up, sent), costs)
+    }
+
+    /// What is sent later than it was looked up holds up those behind it.
+    fn sent(&mut self, unit: usize, (looked_up, sent): (u64, u64), costs: &Costs) -> u64 {
         if sent > looked_up {
             self.units[unit].blocked = sent - costs.l1_lookup;
         }

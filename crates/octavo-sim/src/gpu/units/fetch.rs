@@ -2,8 +2,9 @@
 //!
 //! Only first passes through code pay for fetches one by one: a wavefront's buffer asks for the next line as soon as
 //! the one before has come. So a warm cache keeps ahead of execution, and a cold one does not. Code that a branch
-//! skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows. Later passes
-//! through a loop pay the latency of a hit at each branch, which empties the buffer.
+//! skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows. Each branch empties
+//! the buffer, be it taken or not. A request that is under way comes first, and the line that the wavefront runs in is
+//! fetched again, as a hit.
 
 use std::collections::BTreeSet;
 
@@ -208,11 +209,19 @@ impl Fetch {
         there.max(asked) + self.hit
     }
 
-    /// A wavefront has branched at `time`: its buffer is empty and fills anew.
+    /// A wavefront has branched at `time`, be it taken or not; returns when it can go on. Its buffer is empty and fills
+    /// anew, but not before what it has asked for has come.
     #[inline(always)]
-    pub fn branched(&mut self, slot: usize, time: u64, branches: u32) -> u64 {
-        let over = time + u64::from(branches) * self.hit;
-        self.arrived[slot] = over;
+    pub fn branched(&mut self, who: Fetcher, time: u64, branches: u32, accesses: &mut Accesses) -> u64 {
+        let fetched = u64::from(branches) * self.hit;
+        if self.code_lines[who.program] == 0 {
+            return time + fetched;
+        }
+        self.run_ahead(who, time, accesses);
+        let ahead = &mut self.ahead[who.slot];
+        let over = time.max(ahead.asked) + fetched;
+        ahead.asked = over + (ahead.next - ahead.first) * self.hit;
+        self.arrived[who.slot] = over;
         over
     }
 }
