@@ -172,7 +172,8 @@ impl Fetch {
         self.run_ahead(who, time, accesses);
         let Fetcher { program, slot, .. } = who;
         let before = self.ahead[slot];
-        if line != before.first {
+        let runs_on = line == before.first;
+        if !runs_on {
             // After a branch, what is on its way comes first.
             self.arrived[slot] = self.arrived[slot].max(before.asked);
         }
@@ -180,8 +181,11 @@ impl Fetch {
         for line in line..end {
             self.arrived[slot] = self.ask(who, line, self.arrived[slot], accesses);
         }
+        let arrived = self.arrived[slot];
         let last = (end - 1 + self.buffer).min(self.code_lines[program]);
-        self.ahead[slot] = Ahead { first: end, next: end, end: last, asked: self.arrived[slot] };
+        // What its buffer has room for now is asked for now.
+        let (next, asked) = if runs_on { (before.next.max(end), before.asked.max(time)) } else { (end, arrived) };
+        self.ahead[slot] = Ahead { first: end, next, end: last, asked: asked.max(arrived) };
         accesses.code_lines += u64::from(count);
         time.max(self.arrived[slot])
     }
