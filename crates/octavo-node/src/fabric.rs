@@ -40,8 +40,8 @@ pub struct SwitchConfig {
     /// Cycles that a path across the root takes longer than one below a switch, one way.
     pub across: Cycles,
     /// Whether what comes to a switch by one way leaves it in the order in which it came. Then a packet that waits for
-    /// its way out holds up those behind it, whatever theirs is. Otherwise, the default (`false`), each waits for its
-    /// own way out alone.
+    /// its way out holds up those behind it, whatever theirs is, and links between GPUs serve packets in the order in
+    /// which they arrive. Otherwise, the default (`false`), each waits for its own way out alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_order: bool,
 }

@@ -1,6 +1,7 @@
 //! Simulated time: what happens next, and what is booked until when.
 
 pub(crate) mod backlog;
+pub(crate) mod by_arrival;
 mod calendar;
 pub(crate) mod clock;
 pub(crate) mod costs;

@@ -2,6 +2,7 @@
 
 use octavo_units::Bandwidth;
 
+use crate::engine::by_arrival::ByArrival;
 use crate::engine::lane::Lane;
 use crate::fabric::traffic::Traffic;
 
@@ -10,13 +11,25 @@ pub(super) const BUCKET_SHIFT: u32 = 16;
 
 /// One direction of one link.
 pub(super) struct Direction {
-    lane: Lane,
+    served: Served,
     bytes: [u64; Traffic::COUNT],
+}
+
+/// Whose turn it is.
+enum Served {
+    /// Whose was booked first, as long as there is bandwidth.
+    AsBooked(Lane),
+    AsTheyArrive(ByArrival),
 }
 
 impl Direction {
     pub fn new() -> Self {
-        Self { lane: Lane::new(BUCKET_SHIFT), bytes: [0; Traffic::COUNT] }
+        Self { served: Served::AsBooked(Lane::new(BUCKET_SHIFT)), bytes: [0; Traffic::COUNT] }
+    }
+
+    /// One that packets pass in the order in which they arrive.
+    pub fn in_order() -> Self {
+        Self { served: Served::AsTheyArrive(ByArrival::default()), bytes: [0; Traffic::COUNT] }
     }
 
     /// `count` directions.
@@ -24,11 +37,19 @@ impl Direction {
         (0..count).map(|_| Self::new()).collect()
     }
 
+    /// `count` directions, which packets pass in the order in which they arrive if that is asked for.
+    pub fn several_as(count: usize, in_order: bool) -> Vec<Self> {
+        if in_order { (0..count).map(|_| Self::in_order()).collect() } else { Self::several(count) }
+    }
+
     /// Sends a packet from `time` on; returns when its end has left.
     #[inline(always)]
     pub fn send(&mut self, now: u64, time: u64, packet: Packet) -> u64 {
         self.bytes[packet.traffic as usize] += packet.bytes;
-        self.lane.reserve(now, time, packet.duration)
+        match &mut self.served {
+            Served::AsBooked(lane) => lane.reserve(now, time, packet.duration),
+            Served::AsTheyArrive(queue) => queue.serve(now, time, packet.duration),
+        }
     }
 
     /// Bytes so far, by what they are for.
@@ -38,7 +59,11 @@ impl Direction {
 
     /// Its use so far, under a name.
     pub fn usage(&self, name: String) -> LinkUse {
-        LinkUse { name, bytes: self.bytes, busy: self.lane.busy() }
+        let busy = match &self.served {
+            Served::AsBooked(lane) => lane.busy(),
+            Served::AsTheyArrive(queue) => queue.busy(),
+        };
+        LinkUse { name, bytes: self.bytes, busy }
     }
 }
 

@@ -31,10 +31,11 @@ impl Peers {
             (None, true) => (gpus * gpus, 0),
             (None, false) => (gpus, gpus),
         };
+        let in_order = node.switches.as_ref().is_some_and(|switches| switches.in_order);
         Self {
             gpus,
-            out: Direction::several(out),
-            into: Direction::several(into),
+            out: Direction::several_as(out, in_order),
+            into: Direction::several_as(into, in_order),
             per_pair,
             pairs: node.links.as_ref().map(|pairs| Pairs::new(node, pairs)),
             trunks: node.switches.as_ref().map(|switches| Trunks::new(node, switches)),

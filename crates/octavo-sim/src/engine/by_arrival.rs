@@ -1,0 +1,149 @@
+//! A resource that serves one thing after another, in the order in which they arrive: the head of a switch's input, a
+//! link behind a switch.
+//!
+//! Requests are made ahead of the clock and not in order of their times: an answer is booked with its request, before
+//! requests that pass the same link earlier. So a request is served behind all that arrive before it, as far as they
+//! are known, whenever they were made. Those that arrive later were told their times already; requests behind them pay
+//! for it. (A [`Lane`](super::lane::Lane) cares less for the order and costs less.)
+
+use std::collections::VecDeque;
+
+/// Stretches are 131 ns long: about as many requests in one as there are stretches ahead of the clock where links are
+/// busy.
+const SHIFT: u32 = 17;
+
+#[derive(Default)]
+pub(crate) struct ByArrival {
+    /// Those from `first` on, in order of time.
+    stretches: VecDeque<Stretch>,
+    /// Number of the first stretch.
+    first: u64,
+    /// When all of the stretches before are over.
+    over: u64,
+    busy: u64,
+}
+
+/// Requests that arrive in a stretch of time.
+#[derive(Default)]
+struct Stretch {
+    /// When they arrive, in order, and how long they take.
+    requests: Vec<(u64, u64)>,
+    /// How long they take together.
+    sum: u64,
+    /// When they are over if there was nothing before.
+    alone: u64,
+}
+
+impl Stretch {
+    /// When those that arrive until `time` are over, if all before are over at `over`.
+    fn over_until(&self, over: u64, time: u64) -> u64 {
+        let until = self.requests.iter().take_while(|(came, _)| *came <= time);
+        until.fold(over, |over, &(came, duration)| over.max(came) + duration)
+    }
+
+    /// When all are over, if all before are over at `over`.
+    fn over(&self, over: u64) -> u64 {
+        self.alone.max(over + self.sum)
+    }
+
+    fn insert(&mut self, came: u64, duration: u64) {
+        let place = self.requests.partition_point(|&(other, _)| other <= came);
+        self.requests.insert(place, (came, duration));
+        self.sum += duration;
+        self.alone = self.over_until(0, u64::MAX);
+    }
+}
+
+impl ByArrival {
+    /// When it is the turn of a request that arrives at `came`.
+    pub fn turn(&self, came: u64) -> u64 {
+        let stretch = ((came >> SHIFT) - self.first) as usize;
+        let before = self.stretches.iter().take(stretch).fold(self.over, |over, stretch| stretch.over(over));
+        let over = self.stretches.get(stretch).map_or(before, |stretch| stretch.over_until(before, came));
+        over.max(came)
+    }
+
+    /// Takes in a request that arrives at `came` and occupies the resource for `duration`. `now` is the simulation's
+    /// clock: nothing will ever arrive before.
+    pub fn take_in(&mut self, now: u64, came: u64, duration: u64) {
+        debug_assert!(came >= now);
+        self.busy += duration;
+        self.forget_before(now >> SHIFT);
+        let stretch = ((came >> SHIFT) - self.first) as usize;
+        if stretch >= self.stretches.len() {
+            self.stretches.resize_with(stretch + 1, Stretch::default);
+        }
+        self.stretches[stretch].insert(came, duration);
+    }
+
+    /// Serves a request that arrives at `came` for `duration`; returns when that is over.
+    pub fn serve(&mut self, now: u64, came: u64, duration: u64) -> u64 {
+        let turn = self.turn(came);
+        self.take_in(now, came, duration);
+        turn + duration
+    }
+
+    /// All busy time ever booked.
+    pub fn busy(&self) -> u64 {
+        self.busy
+    }
+
+    fn forget_before(&mut self, stretch: u64) {
+        while self.first < stretch {
+            let Some(passed) = self.stretches.pop_front() else {
+                self.first = stretch;
+                return;
+            };
+            self.over = passed.over(self.over);
+            self.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_request_waits_for_those_that_arrived_before_it_and_for_no_others() {
+        let mut link = ByArrival::default();
+        assert_eq!(link.serve(0, 1_000, 100), 1_100);
+        assert_eq!(link.serve(0, 500, 600), 1_100, "made later, arrives earlier");
+        assert_eq!(link.serve(0, 1_050, 100), 1_300, "behind both");
+        assert_eq!(link.serve(0, 2_000, 100), 2_100);
+    }
+
+    #[test]
+    fn requests_at_one_time_are_served_in_the_order_in_which_they_are_made() {
+        let mut link = ByArrival::default();
+        assert_eq!([10, 20, 5].map(|duration| link.serve(0, 7, duration)), [17, 37, 42]);
+    }
+
+    /// The same, slow and obvious: all requests, in order of arrival.
+    #[derive(Default)]
+    struct Queue(Vec<(u64, u64)>);
+
+    impl Queue {
+        fn serve(&mut self, came: u64, duration: u64) -> u64 {
+            let place = self.0.partition_point(|&(other, _)| other <= came);
+            self.0.insert(place, (came, duration));
+            self.0[..=place].iter().fold(0, |over: u64, &(came, duration)| over.max(came) + duration)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn requests_are_served_in_order_of_arrival(
+            requests in prop::collection::vec((0u64..90_000, 0u64..700_000, 1u64..60_000), 1..120),
+        ) {
+            let (mut link, mut queue, mut now) = (ByArrival::default(), Queue::default(), 0);
+            for (step, ahead, duration) in requests {
+                now += step;
+                prop_assert_eq!(link.serve(now, now + ahead, duration), queue.serve(now + ahead, duration));
+            }
+            prop_assert_eq!(link.busy(), queue.0.iter().map(|(_, duration)| duration).sum::<u64>());
+        }
+    }
+}
