@@ -151,7 +151,7 @@ def test_a_part_of_the_model_is_changed(everything, tmp_path):
     found = small(tmp_path, only=["simpleconvolution"], overrides=["node.compute.vector_decoder=0"]).rows
     usual = everything.rows.filter(pl.col("name").is_in(found["name"].to_list()))
     worst = [rows["kernel_time_error"].abs().max() for rows in (usual, found)]
-    assert worst[0] < 0.06
+    assert worst[0] < 0.08
     assert worst[1] > 0.25
     with pytest.raises(OctavoError, match=r"compute\.vector_decoder"):
         small(tmp_path / "alone", overrides=["node.compute.issues_in_time_order=false"])

@@ -1794,8 +1794,8 @@ class NodeSwitches(TypedDict, total=False):
 
     in_order: bool
     """Whether what comes to a switch by one way leaves it in the order in which it came. Then a packet that waits
-    for its way out holds up those behind it, whatever theirs is. Otherwise, the default (`false`), each waits for
-    its own way out alone."""
+    for its way out holds up those behind it, whatever theirs is, and links between GPUs serve packets in the order
+    in which they arrive. Otherwise, the default (`false`), each waits for its own way out alone."""
 
 
 class NodeHostSwitches(TypedDict, total=False):
