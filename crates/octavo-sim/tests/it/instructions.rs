@@ -84,7 +84,27 @@ fn a_buffer_fills_ahead_of_a_branch_up_to_the_end_of_the_code() {
     assert_eq!(found(4, 10, &[Op::fetch(0, 2)]), (2, 2, 400_000 + 2 * miss), "what is executed comes no sooner");
     // After a branch over line 1, line 2 is there: it was asked for third. Lines 3 to 5 are asked for, too.
     let over = [&long[..], &[mix(0, 0, 0, 1), Op::fetch(2, 1), Op::compute(250)]].concat();
-    assert_eq!(found(4, 10, &over), (6, 2, time + 3_000 + 30_000 + 30_000 + 1_000_000));
+    assert_eq!(found(4, 10, &over), (6, 2, time + 3_000 + 30_000 + 1_000_000));
+}
+
+#[test]
+fn a_branch_waits_for_what_is_on_its_way_and_a_buffer_asks_when_it_has_room() {
+    let mut node = node(1);
+    node.fetch.buffer_lines = 2;
+    let miss = (1 + 10 + 10 + 101 + 30) * 1_000;
+    let found = |ops: &[Op]| {
+        let mut script = Script::sequence(8, vec![ops.to_vec()]);
+        script.code_bytes = 64 * 10;
+        run(&node, "interleaved", &script).summary.time_ps - 400_000 - miss
+    };
+    // Line 1 was asked for when line 0 had come. The branch is over 3 cycles after 10 instructions, before line 1 comes;
+    // line 0 is fetched again then.
+    assert_eq!(found(&[Op::fetch(0, 1), Op::compute(10), mix(0, 0, 0, 1)]), miss + 30_000);
+    // Later the branch waits for line 0 alone.
+    assert_eq!(found(&[Op::fetch(0, 1), Op::compute(50), mix(0, 0, 0, 1)]), 200_000 + 3_000 + 30_000);
+    // The buffer holds two lines: line 2 is asked for when the wavefront reaches line 1, after 250 instructions.
+    let run_on = [Op::fetch(0, 1), Op::compute(250), Op::fetch(1, 1), Op::fetch(2, 1)];
+    assert_eq!(found(&run_on), 1_000_000 + miss);
 }
 
 #[test]

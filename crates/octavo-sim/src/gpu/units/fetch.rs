@@ -172,22 +172,25 @@ impl Fetch {
         self.run_ahead(who, time, accesses);
         let Fetcher { program, slot, .. } = who;
         let before = self.ahead[slot];
-        let runs_on = line == before.first;
-        if !runs_on {
-            // After a branch, what is on its way comes first.
-            self.arrived[slot] = self.arrived[slot].max(before.asked);
-        }
+        let runs_on = line == before.first || before.end == 0;
         let end = line + u64::from(count);
-        for line in line..end {
-            self.arrived[slot] = self.ask(who, line, self.arrived[slot], accesses);
+        let mut arrived = self.arrived[slot];
+        if !runs_on {
+            // The fetch that the branch waited for is this one.
+            arrived = arrived.saturating_sub(self.hit);
+        } else if line >= before.next {
+            arrived = arrived.max(before.asked);
         }
-        let arrived = self.arrived[slot];
+        for line in line..end {
+            arrived = self.ask(who, line, arrived, accesses);
+        }
+        self.arrived[slot] = arrived;
         let last = (end - 1 + self.buffer).min(self.code_lines[program]);
         // What its buffer has room for now is asked for now.
         let (next, asked) = if runs_on { (before.next.max(end), before.asked.max(time)) } else { (end, arrived) };
         self.ahead[slot] = Ahead { first: end, next, end: last, asked: asked.max(arrived) };
         accesses.code_lines += u64::from(count);
-        time.max(self.arrived[slot])
+        time.max(arrived)
     }
 
     /// What a wavefront's buffer has asked for until `time`, before it goes on elsewhere or ends.
