@@ -152,6 +152,8 @@ validation: $(VENV)/built $(VENV)/checks
 	    --reference validation/set-aside/mgpusim-v4.2.0.csv --traces validation/set-aside/traces
 	$(BIN)/octavo validate mgpusim --output runs/validation-set-aside-2 --force --markdown docs/validation-set-aside-2.md \
 	    --reference validation/set-aside-2/mgpusim-v4.2.0.csv --traces validation/set-aside-2/traces
+	$(BIN)/octavo validate mgpusim --output runs/validation-set-aside-3 --force --markdown docs/validation-set-aside-3.md \
+	    --reference validation/set-aside-3/mgpusim-v4.2.0.csv --traces validation/set-aside-3/traces
 	cp runs/validation/validation.png docs/images/
 	OCTAVO_WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_validate.py
 

@@ -26,6 +26,8 @@ TRACES = HOME / "validation" / "traces"
 ASIDE = HOME / "validation" / "set-aside"
 """Results and traces of points that were set aside, until a cause was looked for on one of them."""
 ASIDE_LATER = HOME / "validation" / "set-aside-2"
+"""The same of others."""
+UNSEEN = HOME / "validation" / "set-aside-3"
 """The same of points that nothing was made on."""
 GOLDEN = HOME / "validation" / "golden-small.csv"
 DOCUMENT = HOME / "docs" / "validation.md"
@@ -77,13 +79,13 @@ def test_the_documents_hold_these_tables(everything, tmp_path, document):
     assert copy.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("aside", "points"), [(ASIDE, 21), (ASIDE_LATER, 20)])
+@pytest.mark.parametrize(("aside", "points"), [(ASIDE, 21), (ASIDE_LATER, 20), (UNSEEN, 20)])
 def test_points_that_were_set_aside_stay_as_near(tmp_path, aside, points):
     """About what was found when the model was finished; their document holds these tables."""
     table, traces = aside / reference.FILE, aside / "traces"
     found = validate.mgpusim(tmp_path / "out", table=table, traces=traces)
     assert not found.without_trace
-    others = [TABLE, *(one / reference.FILE for one in (ASIDE, ASIDE_LATER) if one != aside)]
+    others = [TABLE, *(one / reference.FILE for one in (ASIDE, ASIDE_LATER, UNSEEN) if one != aside)]
     known = {row.name for other in others for row in reference.load(other)}
     assert not known & set(found.rows["name"]), "a point that the model was made on, or that is in both sets"
     assert [(one.gpus, one.runs) for one in found.summaries] == [(1, points), (4, points)]
@@ -96,7 +98,8 @@ def test_points_that_were_set_aside_stay_as_near(tmp_path, aside, points):
 
 
 @pytest.mark.parametrize(
-    ("folder", "most"), [(TRACES, 10_000_000), (ASIDE / "traces", 5_000_000), (ASIDE_LATER / "traces", 5_000_000)]
+    ("folder", "most"),
+    [(TRACES, 10_000_000), *((one / "traces", 5_000_000) for one in (ASIDE, ASIDE_LATER, UNSEEN))],
 )
 def test_traces_stay_small(folder, most):
     sizes = [sum(file.stat().st_size for file in trace.iterdir()) for trace in folder.glob("*.trace")]
