@@ -1793,9 +1793,9 @@ class NodeSwitches(TypedDict, total=False):
     """Cycles that a path across the root takes longer than one below a switch, one way."""
 
     in_order: bool
-    """Whether what comes to a switch by one way leaves it in the order in which it came. Then a packet that waits
-    for its way out holds up those behind it, whatever theirs is, and links between GPUs serve packets in the order
-    in which they arrive. Otherwise, the default (`false`), each waits for its own way out alone."""
+    """Whether packets pass a switch one behind the other. Then one that waits for its way out holds up those behind
+    it, whatever theirs is, for at most its own length for each other input. Links between GPUs serve packets in the
+    order in which they arrive. Otherwise, the default (`false`), each packet waits for its own way out alone."""
 
 
 class NodeHostSwitches(TypedDict, total=False):

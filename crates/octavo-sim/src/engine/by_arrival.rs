@@ -14,18 +14,16 @@ const SHIFT: u32 = 17;
 
 #[derive(Default)]
 pub(crate) struct ByArrival {
-    /// Those from `first` on, in order of time.
+    /// Those in which requests arrive, in order of time.
     stretches: VecDeque<Stretch>,
-    /// Number of the first stretch.
-    first: u64,
-    /// When all of the stretches before are over.
+    /// When all of the stretches before these are over.
     over: u64,
     busy: u64,
 }
 
 /// Requests that arrive in a stretch of time.
-#[derive(Default)]
 struct Stretch {
+    number: u64,
     /// When they arrive, in order, and how long they take.
     requests: Vec<(u64, u64)>,
     /// How long they take together.
@@ -35,6 +33,10 @@ struct Stretch {
 }
 
 impl Stretch {
+    const fn new(number: u64) -> Self {
+        Self { number, requests: Vec::new(), sum: 0, alone: 0 }
+    }
+
     /// When those that arrive until `time` are over, if all before are over at `over`.
     fn over_until(&self, over: u64, time: u64) -> u64 {
         let until = self.requests.iter().take_while(|(came, _)| *came <= time);
@@ -50,16 +52,25 @@ impl Stretch {
         let place = self.requests.partition_point(|&(other, _)| other <= came);
         self.requests.insert(place, (came, duration));
         self.sum += duration;
-        self.alone = self.over_until(0, u64::MAX);
+        let last = place + 1 == self.requests.len();
+        self.alone = if last { self.alone.max(came) + duration } else { self.over_until(0, u64::MAX) };
     }
 }
 
 impl ByArrival {
     /// When it is the turn of a request that arrives at `came`.
     pub fn turn(&self, came: u64) -> u64 {
-        let stretch = ((came >> SHIFT) - self.first) as usize;
-        let before = self.stretches.iter().take(stretch).fold(self.over, |over, stretch| stretch.over(over));
-        let over = self.stretches.get(stretch).map_or(before, |stretch| stretch.over_until(before, came));
+        let number = came >> SHIFT;
+        let mut over = self.over;
+        for stretch in &self.stretches {
+            if stretch.number >= number {
+                if stretch.number == number {
+                    over = stretch.over_until(over, came);
+                }
+                break;
+            }
+            over = stretch.over(over);
+        }
         over.max(came)
     }
 
@@ -69,11 +80,12 @@ impl ByArrival {
         debug_assert!(came >= now);
         self.busy += duration;
         self.forget_before(now >> SHIFT);
-        let stretch = ((came >> SHIFT) - self.first) as usize;
-        if stretch >= self.stretches.len() {
-            self.stretches.resize_with(stretch + 1, Stretch::default);
+        let number = came >> SHIFT;
+        let place = self.stretches.partition_point(|stretch| stretch.number < number);
+        if self.stretches.get(place).is_none_or(|stretch| stretch.number > number) {
+            self.stretches.insert(place, Stretch::new(number));
         }
-        self.stretches[stretch].insert(came, duration);
+        self.stretches[place].insert(came, duration);
     }
 
     /// Serves a request that arrives at `came` for `duration`; returns when that is over.
@@ -88,14 +100,10 @@ impl ByArrival {
         self.busy
     }
 
-    fn forget_before(&mut self, stretch: u64) {
-        while self.first < stretch {
-            let Some(passed) = self.stretches.pop_front() else {
-                self.first = stretch;
-                return;
-            };
-            self.over = passed.over(self.over);
-            self.first += 1;
+    fn forget_before(&mut self, number: u64) {
+        while let Some(first) = self.stretches.front().filter(|first| first.number < number) {
+            self.over = first.over(self.over);
+            self.stretches.pop_front();
         }
     }
 }
@@ -119,6 +127,13 @@ mod tests {
     fn requests_at_one_time_are_served_in_the_order_in_which_they_are_made() {
         let mut link = ByArrival::default();
         assert_eq!([10, 20, 5].map(|duration| link.serve(0, 7, duration)), [17, 37, 42]);
+    }
+
+    #[test]
+    fn what_is_booked_far_ahead_costs_no_more_than_what_is_near() {
+        let mut link = ByArrival::default();
+        link.take_in(0, 10_000_000_000_000, 5);
+        assert_eq!((link.stretches.len(), link.turn(10_000_000_000_000), link.turn(3)), (1, 10_000_000_000_005, 3));
     }
 
     /// The same, slow and obvious: all requests, in order of arrival.

@@ -7,6 +7,7 @@ use crate::fabric::direction::{Direction, LinkUse, Packet};
 
 /// Trunks of switches, from each towards the root and back.
 pub(super) struct Trunks {
+    gpus: usize,
     gpus_per_switch: usize,
     up: Vec<Direction>,
     down: Vec<Direction>,
@@ -38,7 +39,7 @@ impl Trunks {
         let latency = node.clock.time_for(switches.across).0;
         let several = || Direction::several_as(count, switches.in_order);
         let inputs = switches.in_order.then(|| Inputs::new(gpus, count));
-        Self { gpus_per_switch, up: several(), down: several(), latency, inputs }
+        Self { gpus, gpus_per_switch, up: several(), down: several(), latency, inputs }
     }
 
     /// Passes a packet that begins to leave the sender's link at `began` on to the receiver's, `into`; when it begins to
@@ -52,18 +53,32 @@ impl Trunks {
         into: &mut Direction,
     ) -> u64 {
         let (near, far) = (from / self.gpus_per_switch, to / self.gpus_per_switch);
-        // A way out of a switch has an input for each GPU, and one for the root or the trunk; but not its own.
-        let (others, others_at_root) = (self.gpus_per_switch as u64 - 1, (self.up.len() as u64).saturating_sub(2));
+        let others = [self.others(near, near == far), self.others_at_root(), self.others(far, true)];
         let Self { up, down, latency, inputs, .. } = self;
         let mut inputs = inputs.as_mut();
-        let mut input = inputs.as_mut().map(|inputs| (&mut inputs.gpus[from], others));
+        let mut input = inputs.as_mut().map(|inputs| (&mut inputs.gpus[from], others[0]));
         if near == far {
             return pass(now, input, into, began, packet);
         }
         let at_root = pass(now, input.take(), &mut up[near], began, packet);
-        let input = inputs.as_mut().map(|inputs| (&mut inputs.up[near], others_at_root));
+        let input = inputs.as_mut().map(|inputs| (&mut inputs.up[near], others[1]));
         let below = pass(now, input, &mut down[far], at_root, packet) + *latency;
-        pass(now, inputs.map(|inputs| (&mut inputs.down[far], others)), into, below, packet)
+        pass(now, inputs.map(|inputs| (&mut inputs.down[far], others[2])), into, below, packet)
+    }
+
+    /// Inputs of a switch, beside one, from which packets may want the same way out: to one of its GPUs or to the root.
+    /// Nothing leaves by the way by which it came.
+    fn others(&self, switch: usize, to_gpu: bool) -> u64 {
+        let gpus = (self.gpus - switch * self.gpus_per_switch).min(self.gpus_per_switch) as u64;
+        let trunk = u64::from(self.up.len() > 1);
+        // GPUs but the receiver, and the trunk; or all GPUs.
+        let inputs = if to_gpu { gpus - 1 + trunk } else { gpus };
+        inputs.saturating_sub(1)
+    }
+
+    /// The same of the root: all trunks but the one that it leaves by.
+    fn others_at_root(&self) -> u64 {
+        (self.up.len() as u64).saturating_sub(2)
     }
 
     /// Use of all of them.
@@ -74,11 +89,11 @@ impl Trunks {
     }
 }
 
-/// When a packet that comes to a switch at `came` begins to leave by `out`. If its input is in order, it leaves no
-/// sooner than those that came before it. It occupies the head of its input until it has left, but waits there no longer
-/// than its own length for each of the `others`, the inputs from which packets may want the same way out: the switch
-/// takes turns, piece by piece (MGPUSim, `noc/networking/arbitration/xbar.go`). A wait beyond that is the way out's
-/// backlog, which no head of an input can cause.
+/// When a packet that comes to a switch at `came` begins to leave by `out`. If its input is in order, those that came
+/// before it pass the head of the input first. It occupies that head itself until it leaves, but no longer than its own
+/// length for each of the `others`, the inputs from which packets may want the same way out: the switch takes turns,
+/// piece by piece (MGPUSim, `noc/networking/arbitration/xbar.go`). What it waits beyond that, it waits in the queue of the
+/// way out, and those behind it may leave by others.
 fn pass(now: u64, input: Option<(&mut ByArrival, u64)>, out: &mut Direction, came: u64, packet: Packet) -> u64 {
     let Some((input, others)) = input else { return out.send(now, came, packet) - packet.duration };
     let first = input.turn(came);
@@ -99,7 +114,8 @@ mod tests {
     /// When two packets of 100 B that come by one way leave by two others, of which the first one's is taken.
     fn behind_one_that_waits(input: Option<&mut ByArrival>) -> [u64; 2] {
         let packet = |bytes| Rate::new(Bandwidth(1_000_000_000_000)).packet(bytes, Traffic::Lines);
-        let (mut taken, mut free) = (Direction::in_order(), Direction::in_order());
+        let ways = if input.is_some() { Direction::in_order } else { Direction::new };
+        let (mut taken, mut free) = (ways(), ways());
         taken.send(0, 0, packet(130));
         match input {
             None => [pass(0, None, &mut taken, 50, packet(100)), pass(0, None, &mut free, 60, packet(100))],
@@ -121,5 +137,20 @@ mod tests {
         out.send(0, 0, packet(9_000));
         assert_eq!(pass(0, Some((&mut input, 1)), &mut out, 0, packet(100)), 9_000, "behind the backlog");
         assert_eq!(input.turn(0), 200, "its own length once for itself and once for the other input");
+    }
+
+    #[test]
+    fn other_inputs_are_those_from_which_packets_may_want_the_same_way_out() {
+        let others = |gpus: usize, gpus_per_switch: usize| {
+            let trunks = gpus.div_ceil(gpus_per_switch);
+            let several = || Direction::several(trunks);
+            let trunks = Trunks { gpus, gpus_per_switch, up: several(), down: several(), latency: 0, inputs: None };
+            let of = |switch| [trunks.others(switch, true), trunks.others(switch, false)];
+            (of(0), of(trunks.up.len() - 1), trunks.others_at_root())
+        };
+        assert_eq!(others(4, 2), ([1, 1], [1, 1], 0), "the neighbour's or the trunk's; the neighbour's");
+        assert_eq!(others(6, 4), ([3, 3], [1, 1], 0), "the last switch has two GPUs");
+        assert_eq!(others(8, 2), ([1, 1], [1, 1], 2));
+        assert_eq!(others(4, 16), ([2, 3], [2, 3], 0), "one switch has no trunk");
     }
 }

@@ -125,9 +125,6 @@ impl<L: Listen> Hardware<'_, L> {
     fn mixed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, instructions: InstructionMix) -> u64 {
         let Self { costs, gpus, waves, fetch, accesses, .. } = self;
         let time = gpus[gpu].run_mixed((unit, waves.simd(slot)), costs, time, instructions, accesses);
-        if instructions.branch == 0 {
-            return time;
-        }
         fetch.branched(waves.fetcher(slot), time, instructions.branch, accesses)
     }
 

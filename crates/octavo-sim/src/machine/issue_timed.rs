@@ -96,9 +96,6 @@ impl<L: Listen> Hardware<'_, L> {
         let Self { costs, gpus, waves, fetch, accesses, clock, .. } = self;
         let place = (unit, waves.simd(slot));
         let time = gpus[gpu].run_between(place, costs, (clock.now(), time), instructions, accesses);
-        if instructions.branch == 0 {
-            return time;
-        }
         fetch.branched(waves.fetcher(slot), time, instructions.branch, accesses)
     }
 

@@ -112,7 +112,7 @@ impl<L: Listen> Hardware<'_, L> {
         Some(done)
     }
 
-    /// A store, which also writes a line that is there, or a load that fetches its line into a way that is free.
+    /// A store, which also uses a line that is there, or a load that fetches its line into a way that is free.
     fn miss_in_order(&mut self, (gpu, unit): (usize, usize), run: Run, entry: Entry, time: u64) -> u64 {
         let looked_up = time + self.costs.l1_lookup;
         if run.is_write() {

@@ -254,9 +254,6 @@ impl<L: Listen> Hardware<'_, L> {
         }
         let Some(settling) = settling else { return time };
         let time = settling.execute((place.gpu, place.unit), costs, (clock.now(), time), instructions, accesses);
-        if instructions.branch == 0 {
-            return time;
-        }
         fetch.branched(waves.fetcher(place.slot), time, instructions.branch, accesses)
     }
 }

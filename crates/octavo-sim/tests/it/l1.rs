@@ -85,3 +85,20 @@ fn a_cache_that_serves_in_order_has_a_miss_wait_for_a_way_of_its_set() {
     // The fifth is sent when the first line is written, 22 cycles after it came.
     assert_eq!(five_in_one_set(true), miss + 22 + (miss - 1 - 20));
 }
+
+#[test]
+fn a_store_uses_its_line_where_a_cache_serves_in_order() {
+    let hits = |in_order: bool, used: Vec<Op>| {
+        let mut node = node(1);
+        node.l1.in_order = in_order;
+        // Four lines in one set; the oldest is used. Then a fifth takes the place of the oldest, and all are read again.
+        let four = (0..4).flat_map(|page| load(page, 0));
+        let again = (0..4).flat_map(|page| load(page, 0));
+        let ops = four.chain(used).chain(load(4, 0)).chain(again).collect();
+        run(&node, "interleaved", &Script::sequence(8, vec![ops])).summary.accesses.l1_hits
+    };
+    let store = || vec![Op::store(line(0, 0), 1), Op::WAIT];
+    // Line 0 stays, line 1 goes; reading line 1 again takes the place of line 2, and so on.
+    assert_eq!((hits(true, vec![]), hits(true, store())), (0, 1));
+    assert_eq!(hits(false, store()), 0, "elsewhere stores pass the cache by");
+}

@@ -51,7 +51,7 @@ impl Levels {
         if self.held[at] <= most {
             return (at, time);
         }
-        let room = at + first(&self.held[at..], |held| held <= most).unwrap_or(0);
+        let room = at + position(&self.held[at..], |held| held <= most).unwrap_or(0);
         (room, self.times[room])
     }
 
@@ -61,7 +61,7 @@ impl Levels {
         while left > 0 {
             let (at, begin) = self.with_room(1, from);
             let end = self.not_before(at, begin + left);
-            let full = first(&self.held[at..end], |held| held == self.places).map(|full| at + full);
+            let full = position(&self.held[at..end], |held| held == self.places).map(|full| at + full);
             let until = full.map_or(begin + left, |full| self.times[full]);
             self.add(at..full.unwrap_or(end), begin, until);
             left -= until - begin;
@@ -129,12 +129,13 @@ impl Levels {
     }
 }
 
-/// The first of `held` that `is` true of. Sixteen are looked at together, as the compiler makes vector instructions of that.
+/// Where the first of `held` is that `matches`. Sixteen are looked at together: the compiler makes vector instructions of
+/// that.
 #[inline]
-fn first(held: &[u32], is: impl Fn(u32) -> bool) -> Option<usize> {
+fn position(held: &[u32], matches: impl Fn(u32) -> bool) -> Option<usize> {
     let chunks = held.chunks_exact(16);
     let beyond = held.len() - chunks.remainder().len();
-    let chunk = chunks.map(|chunk| chunk.iter().fold(false, |any, &held| any | is(held))).position(|any| any);
-    let from = chunk.map_or(beyond, |chunk| chunk * 16);
-    held[from..].iter().position(|&held| is(held)).map(|at| from + at)
+    let mut found = chunks.map(|chunk| chunk.iter().fold(false, |any, &held| any | matches(held)));
+    let from = found.position(|any| any).map_or(beyond, |chunk| chunk * 16);
+    held[from..].iter().position(|&held| matches(held)).map(|at| from + at)
 }

@@ -178,17 +178,12 @@ impl L1Caches<1> {
         if ready + lock <= time { Arrival::There } else { Arrival::Locked(ready + lock) }
     }
 
-    /// When a store that comes at `time` passes: a line that is there is used and written, for which it must not be
-    /// locked, and is locked meanwhile.
+    /// When a store that comes at `time` passes. A line that is there is used, for which it must not be locked.
     pub fn store(&mut self, unit: usize, line: u64, version: u8, time: u64) -> u64 {
-        let passes = match self.arrival(unit, line, version, time) {
-            Arrival::Missing | Arrival::Coming(_) => return time,
-            Arrival::There => time,
+        match self.arrival(unit, line, version, time) {
             Arrival::Locked(until) => until,
-        };
-        let [Four([first, ..]), ..] = self.set(unit, line) else { return passes };
-        first.ready = [passes];
-        passes
+            Arrival::There | Arrival::Coming(_) | Arrival::Missing => time,
+        }
     }
 
     /// When a way of the line's set can be replaced, from `time` on.
@@ -309,6 +304,19 @@ mod tests {
         assert_eq!(l1.arrival(0, 16, 0, 251), Arrival::There);
         l1.insert_at(0, 28, 0, 400, 310);
         assert_eq!([12, 20].map(|line| l1.arrival(0, line, 0, 310)), [Arrival::There, Arrival::Missing]);
+    }
+
+    #[test]
+    fn a_store_uses_a_line_that_is_there() {
+        let mut l1 = small();
+        for line in [0, 4, 8, 12] {
+            l1.insert_at(0, line, 0, 10, 1);
+        }
+        assert_eq!(l1.store(0, 16, 0, 50), 50, "no such line");
+        assert_eq!(l1.store(0, 0, 0, 9), 9, "it is still coming");
+        assert_eq!(l1.store(0, 4, 0, 12), 13, "until it is written");
+        l1.insert_at(0, 20, 0, 60, 50);
+        assert_eq!([0, 4].map(|line| l1.arrival(0, line, 0, 50)), [Arrival::Missing, Arrival::There]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Instruction fetch: where a kernel's code has arrived, and when a wavefront can run on into the next 64 bytes.
 //!
 //! Only first passes through code pay for fetches one by one: a wavefront's buffer asks for the next line as soon as
-//! the one before has come. So a warm cache keeps ahead of execution, and a cold one does not. Code that a branch
+//! the one before has come and there is room for it. So a warm cache keeps ahead of execution, and a cold one does not. Code that a branch
 //! skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows. Each branch empties
 //! the buffer, be it taken or not. A request that is under way comes first, and the line that the wavefront runs in is
 //! fetched again, as a hit.
@@ -49,6 +49,8 @@ struct Ahead {
     next: u64,
     end: u64,
     asked: u64,
+    /// The wavefront has branched since it reached that line.
+    branched: bool,
 }
 
 pub(crate) struct Fetch {
@@ -172,10 +174,9 @@ impl Fetch {
         self.run_ahead(who, time, accesses);
         let Fetcher { program, slot, .. } = who;
         let before = self.ahead[slot];
-        let runs_on = line == before.first || before.end == 0;
-        let end = line + u64::from(count);
+        let (end, runs_on) = (line + u64::from(count), line == before.first || before.first == 0);
         let mut arrived = self.arrived[slot];
-        if !runs_on {
+        if !runs_on && before.branched {
             // The fetch that the branch waited for is this one.
             arrived = arrived.saturating_sub(self.hit);
         } else if line >= before.next {
@@ -188,7 +189,7 @@ impl Fetch {
         let last = (end - 1 + self.buffer).min(self.code_lines[program]);
         // What its buffer has room for now is asked for now.
         let (next, asked) = if runs_on { (before.next.max(end), before.asked.max(time)) } else { (end, arrived) };
-        self.ahead[slot] = Ahead { first: end, next, end: last, asked: asked.max(arrived) };
+        self.ahead[slot] = Ahead { first: end, next, end: last, asked: asked.max(arrived), branched: false };
         accesses.code_lines += u64::from(count);
         time.max(arrived)
     }
@@ -216,18 +217,18 @@ impl Fetch {
         there.max(asked) + self.hit
     }
 
-    /// A wavefront has branched at `time`, be it taken or not; returns when it can go on. Its buffer is empty and fills
-    /// anew, but not before what it has asked for has come.
+    /// A wavefront has passed `branches` at `time`, be they taken or not; returns when it can go on. Each empties its
+    /// buffer, which fills anew, but not before what it has asked for has come.
     #[inline(always)]
     pub fn branched(&mut self, who: Fetcher, time: u64, branches: u32, accesses: &mut Accesses) -> u64 {
-        let fetched = u64::from(branches) * self.hit;
-        if self.code_lines[who.program] == 0 {
-            return time + fetched;
+        if branches == 0 {
+            return time;
         }
         self.run_ahead(who, time, accesses);
         let ahead = &mut self.ahead[who.slot];
-        let over = time.max(ahead.asked) + fetched;
+        let over = time.max(ahead.asked) + u64::from(branches) * self.hit;
         ahead.asked = over + (ahead.next - ahead.first) * self.hit;
+        ahead.branched = true;
         self.arrived[who.slot] = over;
         over
     }
