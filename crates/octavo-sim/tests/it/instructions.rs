@@ -108,6 +108,13 @@ fn a_branch_waits_for_what_is_on_its_way_and_a_buffer_asks_when_it_has_room() {
 }
 
 #[test]
+fn code_of_unknown_length_is_fetched_after_a_branch_too() {
+    let miss = (1 + 10 + 10 + 101 + 30) * 1_000;
+    let ops = vec![Op::fetch(0, 1), Op::compute(250), mix(0, 0, 0, 1), Op::fetch(2, 1)];
+    assert_eq!(time(&node(1), vec![ops]), 400_000 + miss + 1_000_000 + 33_000 + miss);
+}
+
+#[test]
 fn code_that_is_written_anew_is_cold_at_every_launch_and_flushed_code_but_for_its_translation() {
     let launches = || vec![vec![Op::fetch(0, 1)], vec![Op::fetch(0, 1)]];
     let miss = (1 + 10 + 10 + 101 + 30) * 1_000;

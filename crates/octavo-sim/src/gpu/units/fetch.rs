@@ -1,10 +1,10 @@
 //! Instruction fetch: where a kernel's code has arrived, and when a wavefront can run on into the next 64 bytes.
 //!
 //! Only first passes through code pay for fetches one by one: a wavefront's buffer asks for the next line as soon as
-//! the one before has come and there is room for it. So a warm cache keeps ahead of execution, and a cold one does not. Code that a branch
-//! skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows. Each branch empties
-//! the buffer, be it taken or not. A request that is under way comes first, and the line that the wavefront runs in is
-//! fetched again, as a hit.
+//! the one before has come and there is room for it. So a warm cache keeps ahead of execution, and a cold one does not.
+//! Code that a branch skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows.
+//! Each branch empties the buffer, be it taken or not. A request that is under way comes first, and the line that the
+//! wavefront runs in is fetched again, as a hit.
 
 use std::collections::BTreeSet;
 
@@ -224,11 +224,14 @@ impl Fetch {
         if branches == 0 {
             return time;
         }
-        self.run_ahead(who, time, accesses);
-        let ahead = &mut self.ahead[who.slot];
-        let over = time.max(ahead.asked) + u64::from(branches) * self.hit;
-        ahead.asked = over + (ahead.next - ahead.first) * self.hit;
-        ahead.branched = true;
+        let mut over = time + u64::from(branches) * self.hit;
+        if self.code_lines[who.program] > 0 {
+            self.run_ahead(who, time, accesses);
+            let ahead = &mut self.ahead[who.slot];
+            over += ahead.asked.saturating_sub(time);
+            ahead.asked = over + (ahead.next - ahead.first) * self.hit;
+            ahead.branched = true;
+        }
         self.arrived[who.slot] = over;
         over
     }
