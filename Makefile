@@ -148,12 +148,10 @@ traces: $(VENV)/built
 validation: $(VENV)/built $(VENV)/checks
 	$(BIN)/octavo validate mgpusim --output runs/validation --force \
 	    --markdown docs/validation.md --markdown docs/validation-runs.md
-	$(BIN)/octavo validate mgpusim --output runs/validation-set-aside --force --markdown docs/validation-set-aside.md \
-	    --reference validation/set-aside/mgpusim-v4.2.0.csv --traces validation/set-aside/traces
-	$(BIN)/octavo validate mgpusim --output runs/validation-set-aside-2 --force --markdown docs/validation-set-aside-2.md \
-	    --reference validation/set-aside-2/mgpusim-v4.2.0.csv --traces validation/set-aside-2/traces
-	$(BIN)/octavo validate mgpusim --output runs/validation-set-aside-3 --force --markdown docs/validation-set-aside-3.md \
-	    --reference validation/set-aside-3/mgpusim-v4.2.0.csv --traces validation/set-aside-3/traces
+	for aside in set-aside set-aside-2 set-aside-3; do \
+	    $(BIN)/octavo validate mgpusim --output runs/validation-$$aside --force --markdown docs/validation-$$aside.md \
+	        --reference validation/$$aside/mgpusim-v4.2.0.csv --traces validation/$$aside/traces || exit 1; \
+	done
 	cp runs/validation/validation.png docs/images/
 	OCTAVO_WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_validate.py
 

@@ -29,6 +29,7 @@ ASIDE_LATER = HOME / "validation" / "set-aside-2"
 """The same of others."""
 UNSEEN = HOME / "validation" / "set-aside-3"
 """The same of points that nothing was made on."""
+ALL_ASIDE = (ASIDE, ASIDE_LATER, UNSEEN)
 GOLDEN = HOME / "validation" / "golden-small.csv"
 DOCUMENT = HOME / "docs" / "validation.md"
 
@@ -85,7 +86,7 @@ def test_points_that_were_set_aside_stay_as_near(tmp_path, aside, points):
     table, traces = aside / reference.FILE, aside / "traces"
     found = validate.mgpusim(tmp_path / "out", table=table, traces=traces)
     assert not found.without_trace
-    others = [TABLE, *(one / reference.FILE for one in (ASIDE, ASIDE_LATER, UNSEEN) if one != aside)]
+    others = [TABLE, *(one / reference.FILE for one in ALL_ASIDE if one != aside)]
     known = {row.name for other in others for row in reference.load(other)}
     assert not known & set(found.rows["name"]), "a point that the model was made on, or that is in both sets"
     assert [(one.gpus, one.runs) for one in found.summaries] == [(1, points), (4, points)]
@@ -99,7 +100,7 @@ def test_points_that_were_set_aside_stay_as_near(tmp_path, aside, points):
 
 @pytest.mark.parametrize(
     ("folder", "most"),
-    [(TRACES, 10_000_000), *((one / "traces", 5_000_000) for one in (ASIDE, ASIDE_LATER, UNSEEN))],
+    [(TRACES, 10_000_000), *((one / "traces", 5_000_000) for one in ALL_ASIDE)],
 )
 def test_traces_stay_small(folder, most):
     sizes = [sum(file.stat().st_size for file in trace.iterdir()) for trace in folder.glob("*.trace")]
