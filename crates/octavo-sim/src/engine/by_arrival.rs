@@ -60,18 +60,10 @@ impl Stretch {
 impl ByArrival {
     /// When it is the turn of a request that arrives at `came`.
     pub fn turn(&self, came: u64) -> u64 {
-        let number = came >> SHIFT;
-        let mut over = self.over;
-        for stretch in &self.stretches {
-            if stretch.number >= number {
-                if stretch.number == number {
-                    over = stretch.over_until(over, came);
-                }
-                break;
-            }
-            over = stretch.over(over);
-        }
-        over.max(came)
+        let (number, place) = self.place(came);
+        let over = self.stretches.range(..place).fold(self.over, |over, stretch| stretch.over(over));
+        let own = self.stretches.get(place).filter(|stretch| stretch.number == number);
+        own.map_or(over, |stretch| stretch.over_until(over, came)).max(came)
     }
 
     /// Takes in a request that arrives at `came` and occupies the resource for `duration`. `now` is the simulation's
@@ -80,8 +72,7 @@ impl ByArrival {
         debug_assert!(came >= now);
         self.busy += duration;
         self.forget_before(now >> SHIFT);
-        let number = came >> SHIFT;
-        let place = self.stretches.partition_point(|stretch| stretch.number < number);
+        let (number, place) = self.place(came);
         if self.stretches.get(place).is_none_or(|stretch| stretch.number > number) {
             self.stretches.insert(place, Stretch::new(number));
         }
@@ -98,6 +89,12 @@ impl ByArrival {
     /// All busy time ever booked.
     pub fn busy(&self) -> u64 {
         self.busy
+    }
+
+    /// Number of the stretch of a time, and its place among those in which requests arrive.
+    fn place(&self, time: u64) -> (u64, usize) {
+        let number = time >> SHIFT;
+        (number, self.stretches.partition_point(|stretch| stretch.number < number))
     }
 
     fn forget_before(&mut self, number: u64) {

@@ -7,7 +7,6 @@ use crate::fabric::direction::{Direction, LinkUse, Packet};
 
 /// Trunks of switches, from each towards the root and back.
 pub(super) struct Trunks {
-    gpus: usize,
     gpus_per_switch: usize,
     up: Vec<Direction>,
     down: Vec<Direction>,
@@ -16,30 +15,51 @@ pub(super) struct Trunks {
     inputs: Option<Inputs>,
 }
 
-/// The heads of the inputs of switches: taken by a packet that leaves, or by one that waits for its way out.
 struct Inputs {
     /// From each GPU.
-    gpus: Vec<ByArrival>,
+    gpus: Vec<Input>,
     /// Of the root, from each switch; and of each switch, from the root.
-    up: Vec<ByArrival>,
-    down: Vec<ByArrival>,
+    up: Vec<Input>,
+    down: Vec<Input>,
+}
+
+/// An input of a switch.
+struct Input {
+    /// Taken by a packet that leaves, or by one that waits for its way out.
+    head: ByArrival,
+    /// Inputs from which others may want the same way out. Nothing leaves by the way by which it came.
+    others: u64,
 }
 
 impl Inputs {
-    fn new(gpus: usize, switches: usize) -> Self {
-        let several = |count| (0..count).map(|_| ByArrival::default()).collect();
-        Self { gpus: several(gpus), up: several(switches), down: several(switches) }
+    fn new(gpus: usize, gpus_per_switch: usize) -> Self {
+        let switches = gpus.div_ceil(gpus_per_switch);
+        let of_switch = |switch: usize| {
+            let gpus = (gpus - switch * gpus_per_switch).min(gpus_per_switch);
+            Input::among(gpus + usize::from(switches > 1))
+        };
+        Self {
+            gpus: (0..gpus).map(|gpu| of_switch(gpu / gpus_per_switch)).collect(),
+            up: (0..switches).map(|_| Input::among(switches)).collect(),
+            down: (0..switches).map(of_switch).collect(),
+        }
+    }
+}
+
+impl Input {
+    /// One of so many inputs of a switch: others are all but itself and that of the way out.
+    fn among(inputs: usize) -> Self {
+        Self { head: ByArrival::default(), others: inputs.saturating_sub(2) as u64 }
     }
 }
 
 impl Trunks {
     pub fn new(node: &NodeConfig, switches: &SwitchConfig) -> Self {
         let (gpus, gpus_per_switch) = (node.gpus as usize, switches.gpus as usize);
-        let count = gpus.div_ceil(gpus_per_switch);
+        let several = || Direction::several_as(gpus.div_ceil(gpus_per_switch), switches.in_order);
         let latency = node.clock.time_for(switches.across).0;
-        let several = || Direction::several_as(count, switches.in_order);
-        let inputs = switches.in_order.then(|| Inputs::new(gpus, count));
-        Self { gpus, gpus_per_switch, up: several(), down: several(), latency, inputs }
+        let inputs = switches.in_order.then(|| Inputs::new(gpus, gpus_per_switch));
+        Self { gpus_per_switch, up: several(), down: several(), latency, inputs }
     }
 
     /// Passes a packet that begins to leave the sender's link at `began` on to the receiver's, `into`; when it begins to
@@ -53,32 +73,16 @@ impl Trunks {
         into: &mut Direction,
     ) -> u64 {
         let (near, far) = (from / self.gpus_per_switch, to / self.gpus_per_switch);
-        let others = [self.others(near, near == far), self.others_at_root(), self.others(far, true)];
         let Self { up, down, latency, inputs, .. } = self;
         let mut inputs = inputs.as_mut();
-        let mut input = inputs.as_mut().map(|inputs| (&mut inputs.gpus[from], others[0]));
+        let mut input = inputs.as_mut().map(|inputs| &mut inputs.gpus[from]);
         if near == far {
             return pass(now, input, into, began, packet);
         }
         let at_root = pass(now, input.take(), &mut up[near], began, packet);
-        let input = inputs.as_mut().map(|inputs| (&mut inputs.up[near], others[1]));
+        let input = inputs.as_mut().map(|inputs| &mut inputs.up[near]);
         let below = pass(now, input, &mut down[far], at_root, packet) + *latency;
-        pass(now, inputs.map(|inputs| (&mut inputs.down[far], others[2])), into, below, packet)
-    }
-
-    /// Inputs of a switch, beside one, from which packets may want the same way out: to one of its GPUs or to the root.
-    /// Nothing leaves by the way by which it came.
-    fn others(&self, switch: usize, to_gpu: bool) -> u64 {
-        let gpus = (self.gpus - switch * self.gpus_per_switch).min(self.gpus_per_switch) as u64;
-        let trunk = u64::from(self.up.len() > 1);
-        // GPUs but the receiver, and the trunk; or all GPUs.
-        let inputs = if to_gpu { gpus - 1 + trunk } else { gpus };
-        inputs.saturating_sub(1)
-    }
-
-    /// The same of the root: all trunks but the one that it leaves by.
-    fn others_at_root(&self) -> u64 {
-        (self.up.len() as u64).saturating_sub(2)
+        pass(now, inputs.map(|inputs| &mut inputs.down[far]), into, below, packet)
     }
 
     /// Use of all of them.
@@ -91,15 +95,15 @@ impl Trunks {
 
 /// When a packet that comes to a switch at `came` begins to leave by `out`. If its input is in order, those that came
 /// before it pass the head of the input first. It occupies that head itself until it leaves, but no longer than its own
-/// length for each of the `others`, the inputs from which packets may want the same way out: the switch takes turns,
-/// piece by piece (MGPUSim, `noc/networking/arbitration/xbar.go`). What it waits beyond that, it waits in the queue of the
-/// way out, and those behind it may leave by others.
-fn pass(now: u64, input: Option<(&mut ByArrival, u64)>, out: &mut Direction, came: u64, packet: Packet) -> u64 {
-    let Some((input, others)) = input else { return out.send(now, came, packet) - packet.duration };
-    let first = input.turn(came);
+/// length for each of the other inputs: the switch takes turns, piece by piece (MGPUSim,
+/// `noc/networking/arbitration/xbar.go`). After that it waits in the queue of its way out. Those behind it may then leave
+/// by others.
+fn pass(now: u64, input: Option<&mut Input>, out: &mut Direction, came: u64, packet: Packet) -> u64 {
+    let Some(Input { head, others }) = input else { return out.send(now, came, packet) - packet.duration };
+    let first = head.turn(came);
     let leaves = out.send(now, first, packet) - packet.duration;
-    let waits = (leaves - first).min(others * packet.duration);
-    input.take_in(now, came, waits + packet.duration);
+    let waits = (leaves - first).min(*others * packet.duration);
+    head.take_in(now, came, waits + packet.duration);
     leaves
 }
 
@@ -112,7 +116,7 @@ mod tests {
     use crate::fabric::traffic::Traffic;
 
     /// When two packets of 100 B that come by one way leave by two others, of which the first one's is taken.
-    fn behind_one_that_waits(input: Option<&mut ByArrival>) -> [u64; 2] {
+    fn behind_one_that_waits(input: Option<&mut Input>) -> [u64; 2] {
         let packet = |bytes| Rate::new(Bandwidth(1_000_000_000_000)).packet(bytes, Traffic::Lines);
         let ways = if input.is_some() { Direction::in_order } else { Direction::new };
         let (mut taken, mut free) = (ways(), ways());
@@ -120,37 +124,35 @@ mod tests {
         match input {
             None => [pass(0, None, &mut taken, 50, packet(100)), pass(0, None, &mut free, 60, packet(100))],
             Some(input) => [(&mut taken, 50), (&mut free, 60)]
-                .map(|(out, came)| pass(0, Some((&mut *input, 1)), out, came, packet(100))),
+                .map(|(out, came)| pass(0, Some(&mut *input), out, came, packet(100))),
         }
     }
 
     #[test]
     fn what_waits_for_its_way_out_holds_up_those_behind_it_where_inputs_are_in_order() {
         assert_eq!(behind_one_that_waits(None), [130, 60]);
-        assert_eq!(behind_one_that_waits(Some(&mut ByArrival::default())), [130, 230]);
+        assert_eq!(behind_one_that_waits(Some(&mut Input::among(3))), [130, 230]);
     }
 
     #[test]
     fn a_head_waits_no_longer_than_its_own_length_for_another_input() {
         let packet = |bytes| Rate::new(Bandwidth(1_000_000_000_000)).packet(bytes, Traffic::Lines);
-        let (mut input, mut out) = (ByArrival::default(), Direction::in_order());
+        let (mut input, mut out) = (Input::among(3), Direction::in_order());
         out.send(0, 0, packet(9_000));
-        assert_eq!(pass(0, Some((&mut input, 1)), &mut out, 0, packet(100)), 9_000, "behind the backlog");
-        assert_eq!(input.turn(0), 200, "its own length once for itself and once for the other input");
+        assert_eq!(pass(0, Some(&mut input), &mut out, 0, packet(100)), 9_000, "behind the backlog");
+        assert_eq!(input.head.turn(0), 200, "its own length once for itself and once for the other input");
     }
 
     #[test]
     fn other_inputs_are_those_from_which_packets_may_want_the_same_way_out() {
         let others = |gpus: usize, gpus_per_switch: usize| {
-            let trunks = gpus.div_ceil(gpus_per_switch);
-            let several = || Direction::several(trunks);
-            let trunks = Trunks { gpus, gpus_per_switch, up: several(), down: several(), latency: 0, inputs: None };
-            let of = |switch| [trunks.others(switch, true), trunks.others(switch, false)];
-            (of(0), of(trunks.up.len() - 1), trunks.others_at_root())
+            let inputs = Inputs::new(gpus, gpus_per_switch);
+            let of = |inputs: &[Input]| [inputs[0].others, inputs[inputs.len() - 1].others];
+            (of(&inputs.gpus), of(&inputs.down), inputs.up[0].others)
         };
         assert_eq!(others(4, 2), ([1, 1], [1, 1], 0), "the neighbour's or the trunk's; the neighbour's");
-        assert_eq!(others(6, 4), ([3, 3], [1, 1], 0), "the last switch has two GPUs");
+        assert_eq!(others(6, 4), ([3, 1], [3, 1], 0), "the last switch has two GPUs");
         assert_eq!(others(8, 2), ([1, 1], [1, 1], 2));
-        assert_eq!(others(4, 16), ([2, 3], [2, 3], 0), "one switch has no trunk");
+        assert_eq!(others(4, 16), ([2, 2], [2, 2], 0), "one switch has no trunk");
     }
 }
