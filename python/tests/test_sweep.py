@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -51,6 +52,17 @@ memory.placement = "on-touch"
 def grid(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep") / "grid"
     return octavo.sweep(GRID, output=folder, workers=1), folder
+
+
+SWEEPS = sorted((Path(__file__).parents[2] / "examples" / "sweeps").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", SWEEPS, ids=lambda file: file.stem)
+def test_every_point_of_an_example_can_run(file):
+    read = spec.read(file)
+    assert [point.number for point in plan.points(read)] == list(
+        range(math.prod(len(axis.steps) for axis in read.axes))
+    )
 
 
 def test_the_table_has_a_row_a_point_in_order(grid):

@@ -114,7 +114,7 @@ def test_shares_and_what_is_left_out_are_counted(found):
     assert found.near == pytest.approx(6 / 7)
     assert found.far["series"].to_list() == ["zero_copy"]
     reasons = {series: (reason, count) for (series, reason), count in found.left_out.items()}
-    assert reasons["managed.demand"] == ("the simulated node has no accesses by the CPU", 1)
+    assert reasons["managed.demand"] == ("the simulated patterns have no accesses by the CPU", 1)
     assert reasons["managed.first_touch"] == ("the simulated node has no such pattern", 1)
     assert reasons["memory.stream"] == ("patterns of three buffers are not simulated", 1)
     assert reasons["memory.chase"][1] == 1

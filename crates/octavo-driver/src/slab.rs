@@ -63,6 +63,11 @@ impl<T> Slab<T> {
         self.items[number as usize].take().expect("removed once")
     }
 
+    /// The objects, in the order of their numbers.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.iter_mut().flatten()
+    }
+
     /// The objects with their numbers, in the order of the numbers.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.items.iter().enumerate().filter_map(|(number, item)| Some((number as u32, item.as_ref()?)))

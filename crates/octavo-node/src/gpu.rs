@@ -64,8 +64,8 @@ pub struct ComputeConfig {
     /// Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into lines
     /// until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue` after
     /// its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait for a
-    /// fault, or more than 2 us for a translation, hold no place. 0, the default: there is no such queue. Only where
-    /// accesses are issued in order of time and answered in order.
+    /// fault, or more than 2 us for a translation, leave their places with the lines before them. 0, the default: there
+    /// is no such queue. Only where accesses are issued in order of time and answered in order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_in_flight: u32,
     /// Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued in
@@ -106,9 +106,9 @@ pub struct ScalarConfig {
     /// Compute units that share a scalar cache.
     pub units: u32,
     /// The cache.
-    pub cache: CacheConfig,
+    pub cache: ScalarCacheConfig,
     /// Its TLB; misses go to the second level.
-    pub tlb: TlbConfig,
+    pub tlb: ScalarTlbConfig,
     /// Cycles until the wavefront can issue its next instruction.
     pub issue: Cycles,
     /// Cycles from then on until the translation of the load begins.
@@ -125,6 +125,37 @@ pub struct ScalarConfig {
     /// go to requests in order of time.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub answer: Cycles,
+}
+
+/// The cache of scalar loads, whose lines have 64 bytes. `in_flight` limits its requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScalarCacheConfig {
+    /// Capacity.
+    pub size: Bytes,
+    /// Associativity, a power of two.
+    pub ways: u32,
+    /// Cycles from translation to data on a hit.
+    pub latency: Cycles,
+    /// Cycles from translation until a miss is sent on.
+    pub lookup: Cycles,
+    /// Cycles from the arrival of a miss's line until the wavefront has it.
+    pub fill: Cycles,
+}
+
+/// The TLB of scalar loads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScalarTlbConfig {
+    /// Translations held.
+    pub entries: u32,
+    /// Associativity; equal to `entries` for fully associative.
+    pub ways: u32,
+    /// Cycles of a lookup.
+    pub latency: Cycles,
+    /// Entries for pages of 2 MiB beside those for smaller ones. Without them, large pages use the entries of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub large: Option<LargeTlbConfig>,
 }
 
 /// Bytes of a cache's line. Accesses are by 64 bytes. A line of 128 bytes has one tag; its halves are fetched, written
@@ -162,7 +193,7 @@ impl LineSize {
 pub struct CacheConfig {
     /// Capacity.
     pub size: Bytes,
-    /// Bytes of a line; default 64B. 128B only where requests are not served in order, and not for scalars.
+    /// Bytes of a line; default 64B. 128B only where requests are not served in order.
     #[serde(default, skip_serializing_if = "LineSize::is_default")]
     pub line: LineSize,
     /// Associativity, a power of two.

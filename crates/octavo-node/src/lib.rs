@@ -28,7 +28,7 @@ pub use fabric::{
 pub use fidelity::{Fidelity, SettledConfig};
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
-    MissPolicy, ScalarConfig, SetIndex, TlbConfig, WalkerConfig, WalkerScope,
+    MissPolicy, ScalarCacheConfig, ScalarConfig, ScalarTlbConfig, SetIndex, TlbConfig, WalkerConfig, WalkerScope,
 };
 pub use host::{
     CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind, HostConfig, HostCosts,

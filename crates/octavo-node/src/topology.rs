@@ -154,7 +154,7 @@ impl NodeConfig {
     fn bandwidth_between(&self, gpu: u32, other: u32) -> u64 {
         let Some(pairs) = &self.links else { return self.gpu_link.bandwidth.0 };
         let own = pairs.iter().filter(|pair| pair.gpus == [gpu, other] || pair.gpus == [other, gpu]);
-        own.map(|pair| u64::from(pair.count) * self.gpu_link.bandwidth.0).sum()
+        own.map(|pair| u64::from(pair.count).saturating_mul(self.gpu_link.bandwidth.0)).fold(0, u64::saturating_add)
     }
 }
 

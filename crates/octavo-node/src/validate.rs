@@ -170,12 +170,8 @@ impl NodeConfig {
         sets("l1", (self.l1.size, self.l1.line), self.l1.ways, MAX_FIRST_LEVEL)?;
         sets("l2", (self.l2.size, self.l2.line), self.l2.ways, MAX_SECOND_LEVEL)?;
         sets("scalar.cache", (self.scalar.cache.size, LineSize::Bytes64), self.scalar.cache.ways, MAX_FIRST_LEVEL)?;
-        in_range("scalar.cache.miss_registers", self.scalar.cache.miss_registers, 1, 1 << 16)?;
         if self.l1.in_order && self.l1.line != LineSize::Bytes64 {
             return Err(error("l1.line", "expected 64B where requests are served in order (l1.in_order), found 128B"));
-        }
-        if self.scalar.cache.line != LineSize::Bytes64 {
-            return Err(error("scalar.cache.line", "expected 64B, found 128B"));
         }
         in_range("l1.miss_registers", self.l1.miss_registers, 1, 1 << 16)?;
         in_range("l2.miss_registers", self.l2.miss_registers, 1, 1 << 16)?;
@@ -201,11 +197,18 @@ impl NodeConfig {
     }
 
     fn validate_translation(&self) -> Result<(), NodeError> {
-        for (key, tlb) in [("l1_tlb", &self.l1_tlb), ("l2_tlb", &self.l2_tlb), ("scalar.tlb", &self.scalar.tlb)] {
-            translations(key, tlb.entries, tlb.ways)?;
-            if let Some(large) = &tlb.large {
+        let scalar = &self.scalar.tlb;
+        for (key, entries, ways, large) in [
+            ("l1_tlb", self.l1_tlb.entries, self.l1_tlb.ways, &self.l1_tlb.large),
+            ("l2_tlb", self.l2_tlb.entries, self.l2_tlb.ways, &self.l2_tlb.large),
+            ("scalar.tlb", scalar.entries, scalar.ways, &scalar.large),
+        ] {
+            translations(key, entries, ways)?;
+            if let Some(large) = large {
                 translations(&format!("{key}.large"), large.entries, large.ways)?;
             }
+        }
+        for (key, tlb) in [("l1_tlb", &self.l1_tlb), ("l2_tlb", &self.l2_tlb)] {
             in_range(&format!("{key}.ports"), tlb.ports, 0, 64)?;
             in_range(&format!("{key}.miss_registers"), tlb.miss_registers, 1, 1 << 16)?;
             if key != "l1_tlb" && tlb.on_miss != MissPolicy::NonBlocking {

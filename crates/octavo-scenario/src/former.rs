@@ -11,9 +11,28 @@ use crate::layer::take;
 const KEYS: &[(&str, &str)] = &[
     ("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it"),
     ("node.host.cpu.capacity", "nothing limits host memory"),
+    ("node.scalar.cache.fill_write", NEVER_ACTED),
+    ("node.scalar.cache.in_order", NEVER_ACTED),
+    ("node.scalar.cache.line", NEVER_ACTED),
+    ("node.scalar.cache.miss_registers", "`node.scalar.in_flight` limits its requests"),
+    ("node.scalar.tlb.invalidation", NEVER_ACTED),
+    ("node.scalar.tlb.miss_registers", NEVER_ACTED),
+    ("node.scalar.tlb.on_miss", NEVER_ACTED),
+    ("node.scalar.tlb.ports", NEVER_ACTED),
 ];
+const NEVER_ACTED: &str = "it never changed anything, so leave it out";
 /// Keys that were removed without a successor: a stored scenario means the same without them.
-const WITHOUT_SUCCESSOR: &[&str] = &["node.host.cpu.capacity"];
+const WITHOUT_SUCCESSOR: &[&str] = &[
+    "node.host.cpu.capacity",
+    "node.scalar.cache.fill_write",
+    "node.scalar.cache.in_order",
+    "node.scalar.cache.line",
+    "node.scalar.cache.miss_registers",
+    "node.scalar.tlb.invalidation",
+    "node.scalar.tlb.miss_registers",
+    "node.scalar.tlb.on_miss",
+    "node.scalar.tlb.ports",
+];
 
 /// Presets of memory systems that went away, and what took their place.
 const MEMORY_PRESETS: &[(&str, &str)] = &[(

@@ -198,7 +198,8 @@ fn tables_and_durations_beyond_reason_are_refused_by_their_keys() {
         ("scalar.units=0", "expected 1 to 256, found 0"),
         ("scalar.cache.ways=0", "expected 1 to 32, found 0"),
         ("scalar.cache.size=64B", "expected ways × 64B × a power of two, found 64 bytes in 4 ways"),
-        ("scalar.cache.miss_registers=0", "expected 1 to 65536, found 0"),
+        ("scalar.in_flight=65537", "expected 0 to 65536, found 65537"),
+        ("scalar.tlb.ways=0", "expected 1 to 256 ways that divide the entries, found 0 of 64"),
         ("fetch.units=0", "expected 1 to 256, found 0"),
         ("fetch.buffer_lines=4294967295", "expected 0 to 1024, found 4294967295"),
         ("l1.size=1GiB", "expected at most 8MiB, found 1GiB"),
@@ -296,6 +297,8 @@ fn abbreviations_that_programs_share_are_refused_with_the_names_of_today() {
 fn keys_that_went_away_are_refused_with_what_took_their_place() {
     let cycles = refusal(&["node.compute.instruction_cycles=4 cycles"]);
     assert!(cycles.ends_with("no such key any more: `node.compute.vector_alu.occupancy` says it"), "{cycles}");
+    let ports = refusal(&["node.scalar.tlb.ports=1"]);
+    assert!(ports.ends_with("no such key any more: it never changed anything, so leave it out"), "{ports}");
 }
 
 /// A scenario as an earlier version spelled it out: names and keys of then.
@@ -305,6 +308,7 @@ fn what_earlier_versions_left_is_read_under_the_names_of_today() {
     let today = resolved(FILE, &["workload=stencil2d", host]).unwrap();
     let then = today.toml.replace("name = \"stencil2d\"", "name = \"st\"");
     let then = then.replace("[node.host.cpu]\n", "[node.host.cpu]\ncapacity = \"0B\"\n");
+    let then = then.replace("[node.scalar.tlb]\n", "[node.scalar.tlb]\nmiss_registers = 64\n");
     assert!(then.contains("\"st\"") && then.contains("capacity = \"0B\""), "{then}");
     assert!(resolved(&then, &[]).is_err());
     let read = resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap();

@@ -1,8 +1,9 @@
 //! How much memory a run takes, before anything of it is built: from the sizes of its tables alone.
 
 use octavo_manager::{ATTRIBUTES, MemoryConfig, OutstandingAccesses};
-use octavo_node::{CacheConfig, NodeConfig, TlbConfig};
+use octavo_node::{LargeTlbConfig, NodeConfig};
 use octavo_program::LINE_BYTES;
+use octavo_units::Bytes;
 
 use crate::error::SimError;
 use crate::job::{Job, side_by_side};
@@ -114,16 +115,19 @@ fn gpu(node: &NodeConfig) -> u64 {
     let units = u64::from(node.compute.units);
     let shared = units.div_ceil(u64::from(node.scalar.units.max(1)));
     let seats = u64::from(node.compute.simds_per_unit) * u64::from(node.compute.wavefronts_per_simd);
-    let caches = units * first_level(&node.l1) + shared * first_level(&node.scalar.cache);
-    let tlbs = units * tlb(&node.l1_tlb) + shared * tlb(&node.scalar.tlb) + tlb(&node.l2_tlb);
+    let caches = units * first_level(node.l1.size) + shared * first_level(node.scalar.cache.size);
+    let (l1_tlb, l2_tlb, scalar_tlb) = (&node.l1_tlb, &node.l2_tlb, &node.scalar.tlb);
+    let tlbs = units * tlb(l1_tlb.entries, &l1_tlb.large)
+        + shared * tlb(scalar_tlb.entries, &scalar_tlb.large)
+        + tlb(l2_tlb.entries, &l2_tlb.large);
     node.l2.size.0 / LINE_BYTES * SECOND_LEVEL_LINE + caches + tlbs + units * seats * WAVEFRONT
 }
 
-fn first_level(cache: &CacheConfig) -> u64 {
-    cache.size.0 / LINE_BYTES * FIRST_LEVEL_LINE
+fn first_level(size: Bytes) -> u64 {
+    size.0 / LINE_BYTES * FIRST_LEVEL_LINE
 }
 
-fn tlb(tlb: &TlbConfig) -> u64 {
-    let large = tlb.large.as_ref().map_or(0, |large| u64::from(large.entries));
-    (u64::from(tlb.entries) + large) * TRANSLATION
+fn tlb(entries: u32, large: &Option<LargeTlbConfig>) -> u64 {
+    let large = large.as_ref().map_or(0, |large| large.entries);
+    (u64::from(entries) + u64::from(large)) * TRANSLATION
 }

@@ -1547,8 +1547,8 @@ class NodeCompute(TypedDict, total=False):
     """Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into
     lines until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue`
     after its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait
-    for a fault, or more than 2 us for a translation, hold no place. 0, the default: there is no such queue. Only
-    where accesses are issued in order of time and answered in order."""
+    for a fault, or more than 2 us for a translation, leave their places with the lines before them. 0, the default:
+    there is no such queue. Only where accesses are issued in order of time and answered in order."""
 
     wait: str
     """Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued
@@ -1578,9 +1578,6 @@ class NodeScalarCache(TypedDict, total=False):
     size: str
     """Capacity."""
 
-    line: Literal["64B", "128B"]
-    """Bytes of a line; default 64B. 128B only where requests are not served in order, and not for scalars."""
-
     ways: int
     """Associativity, a power of two."""
 
@@ -1588,26 +1585,15 @@ class NodeScalarCache(TypedDict, total=False):
     """Cycles from translation to data on a hit."""
 
     lookup: str
-    """Cycles from translation until a miss or a store is sent on."""
+    """Cycles from translation until a miss is sent on."""
 
     fill: str
-    """Cycles from the arrival of a miss's line, or of a store's answer, until the wavefront has it."""
-
-    fill_write: str
-    """Cycles from the arrival of a miss's line until it is written and its way can be read and replaced; only where
-    requests are served in order."""
-
-    in_order: bool
-    """Whether requests are served strictly in order, so that one that finds its line or all ways of its set being
-    filled holds up those behind it. Otherwise such a request waits alone, and ways are replaced at once."""
-
-    miss_registers: int
-    """Outstanding misses (miss-status holding registers); requests of all kinds where they are served in order."""
+    """Cycles from the arrival of a miss's line until the wavefront has it."""
 
 
 class NodeScalarTlbLarge(TypedDict, total=False):
-    """Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
-    Without them, large pages use the entries of all."""
+    """Entries for pages of 2 MiB beside those for smaller ones. Without them, large pages use the entries of
+    all."""
 
     entries: int
     """Translations held."""
@@ -1628,21 +1614,9 @@ class NodeScalarTlb(TypedDict, total=False):
     latency: str
     """Cycles of a lookup."""
 
-    miss_registers: int
-    """Outstanding misses."""
-
-    invalidation: str
-    """Cycles to shoot down one translation."""
-
-    ports: int
-    """Lookups that begin in one cycle; 0, the default, for no limit."""
-
     large: NodeScalarTlbLarge
-    """Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
-    Without them, large pages use the entries of all."""
-
-    on_miss: Literal["non-blocking", "hits-under-misses", "blocking"]
-    """What a miss holds up beside its own wavefront; only for `l1_tlb`, and only at fidelity `line`."""
+    """Entries for pages of 2 MiB beside those for smaller ones. Without them, large pages use the entries of
+    all."""
 
 
 class NodeScalar(TypedDict, total=False):
@@ -1674,6 +1648,39 @@ class NodeScalar(TypedDict, total=False):
     answer: str
     """Cycles between two answers that a compute unit takes. 0, the default: it takes all that come. Only where
     registers go to requests in order of time."""
+
+
+class NodeL1(TypedDict, total=False):
+    """First-level vector cache of one compute unit."""
+
+    size: str
+    """Capacity."""
+
+    line: Literal["64B", "128B"]
+    """Bytes of a line; default 64B. 128B only where requests are not served in order."""
+
+    ways: int
+    """Associativity, a power of two."""
+
+    latency: str
+    """Cycles from translation to data on a hit."""
+
+    lookup: str
+    """Cycles from translation until a miss or a store is sent on."""
+
+    fill: str
+    """Cycles from the arrival of a miss's line, or of a store's answer, until the wavefront has it."""
+
+    fill_write: str
+    """Cycles from the arrival of a miss's line until it is written and its way can be read and replaced; only where
+    requests are served in order."""
+
+    in_order: bool
+    """Whether requests are served strictly in order, so that one that finds its line or all ways of its set being
+    filled holds up those behind it. Otherwise such a request waits alone, and ways are replaced at once."""
+
+    miss_registers: int
+    """Outstanding misses (miss-status holding registers); requests of all kinds where they are served in order."""
 
 
 class NodeL2(TypedDict, total=False):
@@ -1729,6 +1736,35 @@ class NodeDram(TypedDict, total=False):
 
     channel_banks: int
     """Banks that share a channel, between which a page moves when memory is compacted; default 1."""
+
+
+class NodeL1Tlb(TypedDict, total=False):
+    """First-level TLB of one compute unit."""
+
+    entries: int
+    """Translations held."""
+
+    ways: int
+    """Associativity; equal to `entries` for fully associative."""
+
+    latency: str
+    """Cycles of a lookup."""
+
+    miss_registers: int
+    """Outstanding misses."""
+
+    invalidation: str
+    """Cycles to shoot down one translation."""
+
+    ports: int
+    """Lookups that begin in one cycle; 0, the default, for no limit."""
+
+    large: NodeScalarTlbLarge
+    """Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
+    Without them, large pages use the entries of all."""
+
+    on_miss: Literal["non-blocking", "hits-under-misses", "blocking"]
+    """What a miss holds up beside its own wavefront; only for `l1_tlb`, and only at fidelity `line`."""
 
 
 class NodeWalker(TypedDict, total=False):
@@ -2142,7 +2178,7 @@ class Node(TypedDict, total=False):
     launch_discards: Literal["none", "first-level"]
     """Which caches a launch finds empty."""
 
-    l1: NodeScalarCache
+    l1: NodeL1
     """First-level vector cache of one compute unit."""
 
     l2: NodeL2
@@ -2151,10 +2187,10 @@ class Node(TypedDict, total=False):
     dram: NodeDram
     """Memory of one GPU."""
 
-    l1_tlb: NodeScalarTlb
+    l1_tlb: NodeL1Tlb
     """First-level TLB of one compute unit."""
 
-    l2_tlb: NodeScalarTlb
+    l2_tlb: NodeL1Tlb
     """Second-level TLB of one GPU."""
 
     walker: NodeWalker

@@ -192,6 +192,12 @@ impl PageRun {
         (Self { count: count.min(self.count), ..self }, Some(rest).filter(|rest| rest.count > 0))
     }
 
+    /// Whether a page is one of them.
+    #[must_use]
+    pub const fn contains(self, page: PageId) -> bool {
+        page.0 >= self.first.0 && page.0 - self.first.0 < self.count
+    }
+
     /// The pages in ascending order.
     pub fn iter(self) -> impl Iterator<Item = PageId> {
         (self.first.0..self.first.0 + self.count).map(PageId)

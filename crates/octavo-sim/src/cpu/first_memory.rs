@@ -3,9 +3,7 @@
 use octavo_node::CpuConfig;
 
 use crate::engine::lane::Lane;
-
-/// Host memory is booked in buckets of 65.5 ns, as links are.
-const BUCKET_SHIFT: u32 = 16;
+use crate::engine::rate::{BUCKET_SHIFT, Rate};
 
 /// Bytes that the host's first memory was read and written so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,18 +14,16 @@ pub(crate) struct Passed {
 
 pub(crate) struct FirstMemory {
     lane: Lane,
-    /// Picoseconds of a byte at the memory's bandwidth, in 2⁻¹⁶.
-    byte: u64,
+    rate: Rate,
     latency: u64,
     passed: Passed,
 }
 
 impl FirstMemory {
     pub fn new(config: &CpuConfig) -> Self {
-        let byte = (1_000_000_000_000u128 << 16) / u128::from(config.memory_bandwidth.0);
         Self {
             lane: Lane::new(BUCKET_SHIFT),
-            byte: u64::try_from(byte).unwrap_or(u64::MAX),
+            rate: Rate::new(config.memory_bandwidth),
             latency: config.memory_latency.0,
             passed: Passed::default(),
         }
@@ -52,7 +48,7 @@ impl FirstMemory {
     fn book(&mut self, now: u64, time: u64, bytes: Passed) -> (u64, u64) {
         self.passed.read += bytes.read;
         self.passed.written += bytes.written;
-        let cost = ((bytes.read + bytes.written) * self.byte) >> 16;
+        let cost = self.rate.time_for(bytes.read + bytes.written);
         (cost, self.lane.reserve(now, time, cost))
     }
 }

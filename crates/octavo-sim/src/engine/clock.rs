@@ -33,12 +33,12 @@ impl Clock {
         self.calendar.push(time, Event::wave(slot as u32, op).pack());
     }
 
-    /// Schedules a sample or report, unless nothing else is left that could happen.
+    /// Schedules a sample or report, unless nothing else is left that could happen; at time 0 in any case.
     pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
         self.schedule_look(time, kind, 0);
     }
 
-    /// Schedules a check of a condition that other events bring about, unless no events are left.
+    /// Schedules a check of a condition that other events bring about, unless no events are left; at time 0 in any case.
     pub fn schedule_look(&mut self, time: u64, kind: Kind, index: u32) {
         if self.calendar.len() > self.periodic || self.now == 0 {
             self.periodic += 1;

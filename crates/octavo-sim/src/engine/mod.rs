@@ -10,5 +10,6 @@ pub(crate) mod horizon;
 pub(crate) mod lane;
 pub(crate) mod lru;
 pub(crate) mod pool;
+pub(crate) mod rate;
 pub(crate) mod share;
 pub(crate) mod slots;

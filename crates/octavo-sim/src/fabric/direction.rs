@@ -1,13 +1,9 @@
 //! One direction of a link: bandwidth as reservations, and what the bytes were for.
 
-use octavo_units::Bandwidth;
-
 use crate::engine::by_arrival::ByArrival;
 use crate::engine::lane::Lane;
+use crate::engine::rate::{BUCKET_SHIFT, Rate};
 use crate::fabric::traffic::Traffic;
-
-/// Links are booked in buckets of 65.5 ns.
-pub(super) const BUCKET_SHIFT: u32 = 16;
 
 /// One direction of one link.
 pub(super) struct Direction {
@@ -67,25 +63,11 @@ impl Direction {
     }
 }
 
-/// Duration of a byte in 2⁻¹⁶ picoseconds, so that small packets are not rounded up to whole picoseconds a byte.
-#[derive(Clone, Copy)]
-pub(super) struct Rate(u64);
-
 impl Rate {
-    pub fn new(bandwidth: Bandwidth) -> Self {
-        let per_byte = (1_000_000_000_000u128 << 16) / u128::from(bandwidth.0);
-        Self(u64::try_from(per_byte).unwrap_or(u64::MAX))
-    }
-
-    #[inline]
-    fn time_for(self, bytes: u64) -> u64 {
-        ((bytes * self.0) >> 16).max(1)
-    }
-
     /// A packet of so many bytes of this traffic.
     #[inline(always)]
-    pub fn packet(self, bytes: u64, traffic: Traffic) -> Packet {
-        Packet { bytes, duration: self.time_for(bytes), traffic }
+    pub(super) fn packet(self, bytes: u64, traffic: Traffic) -> Packet {
+        Packet { bytes, duration: self.time_for(bytes).max(1), traffic }
     }
 }
 

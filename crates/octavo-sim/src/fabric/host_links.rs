@@ -3,7 +3,8 @@
 use octavo_manager::{HOST, ProcessorId};
 use octavo_node::NodeConfig;
 
-use crate::fabric::direction::{Direction, LinkUse, Rate};
+use crate::engine::rate::Rate;
+use crate::fabric::direction::{Direction, LinkUse};
 use crate::fabric::traffic::Traffic;
 
 /// A link for each GPU.

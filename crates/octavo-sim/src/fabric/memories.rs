@@ -6,18 +6,15 @@ use octavo_node::NodeConfig;
 use octavo_units::{Bandwidth, Time};
 
 use crate::engine::lane::Lane;
+use crate::engine::rate::{BUCKET_SHIFT, Rate};
 use crate::fabric::links::{LinkUse, Traffic};
-
-/// Memories are booked in buckets of 65.5 ns, as links are.
-const BUCKET_SHIFT: u32 = 16;
 
 /// The nearest to the host's cores first, so that they are numbered as they lie here.
 pub(crate) struct FurtherMemories(Vec<FurtherMemory>);
 
 struct FurtherMemory {
     lane: Lane,
-    /// Picoseconds of a byte at the memory's bandwidth, in 2⁻¹⁶.
-    byte: u64,
+    rate: Rate,
     latency: u64,
     bytes: [u64; Traffic::COUNT],
 }
@@ -31,7 +28,7 @@ impl FurtherMemories {
     pub fn of(memories: impl Iterator<Item = (Bandwidth, Time)>) -> Self {
         let memory = |(bandwidth, latency): (Bandwidth, Time)| FurtherMemory {
             lane: Lane::new(BUCKET_SHIFT),
-            byte: u64::try_from((1_000_000_000_000u128 << 16) / u128::from(bandwidth.0)).unwrap_or(u64::MAX),
+            rate: Rate::new(bandwidth),
             latency: latency.0,
             bytes: [0; Traffic::COUNT],
         };
@@ -51,7 +48,7 @@ impl FurtherMemories {
         let index = memory.host_index().and_then(|index| index.checked_sub(1));
         let memory = &mut self.0[index.expect("a further memory of the host")];
         memory.bytes[traffic as usize] += bytes;
-        memory.lane.reserve(now, time, ((bytes * memory.byte) >> 16).max(1)) + memory.latency
+        memory.lane.reserve(now, time, memory.rate.time_for(bytes).max(1)) + memory.latency
     }
 
     /// Use of every memory.

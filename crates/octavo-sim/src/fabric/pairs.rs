@@ -4,7 +4,8 @@ use octavo_manager::ProcessorId;
 use octavo_node::{NodeConfig, PairConfig};
 use octavo_units::Bandwidth;
 
-use crate::fabric::direction::{Direction, LinkUse, Rate};
+use crate::engine::rate::Rate;
+use crate::fabric::direction::{Direction, LinkUse};
 use crate::fabric::traffic::Traffic;
 
 /// By ordered pair.

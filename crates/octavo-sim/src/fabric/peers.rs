@@ -3,7 +3,8 @@
 use octavo_manager::ProcessorId;
 use octavo_node::{LinkSharing, NodeConfig};
 
-use crate::fabric::direction::{Direction, LinkUse, Packet, Rate};
+use crate::engine::rate::Rate;
+use crate::fabric::direction::{Direction, LinkUse, Packet};
 use crate::fabric::pairs::Pairs;
 use crate::fabric::traffic::Traffic;
 use crate::fabric::trunks::Trunks;
@@ -64,7 +65,7 @@ impl Peers {
         let into = &mut self.into[to];
         match &mut self.trunks {
             Some(trunks) => trunks.cross(now, began, (from, to), packet, into) + packet.duration,
-            None => into.send(now, began.max(time), packet),
+            None => into.send(now, began, packet),
         }
     }
 

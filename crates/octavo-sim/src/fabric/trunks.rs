@@ -112,7 +112,7 @@ mod tests {
     use octavo_units::Bandwidth;
 
     use super::*;
-    use crate::fabric::direction::Rate;
+    use crate::engine::rate::Rate;
     use crate::fabric::traffic::Traffic;
 
     /// When two packets of 100 B that come by one way leave by two others, of which the first one's is taken.

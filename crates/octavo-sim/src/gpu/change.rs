@@ -77,8 +77,9 @@ impl Gpu {
         self.l2.flush()
     }
 
-    /// Empties the first-level caches of `units`, and those for scalars that `shared` neighbours each have.
-    pub fn discard_first_level(&mut self, units: &Range<usize>, shared: usize) {
+    /// Empties the first-level caches of `units`, and those for scalars that they share.
+    pub fn discard_first_level(&mut self, units: &Range<usize>) {
+        let shared = self.scalar_units;
         units.clone().for_each(|unit| self.l1.discard(unit));
         (units.start / shared..units.end.div_ceil(shared)).for_each(|cache| self.scalar.discard(cache));
     }
@@ -86,7 +87,7 @@ impl Gpu {
     /// When units have nothing in flight, `now` at the earliest: those with a translation of one of `pages`, or all.
     pub fn quiet_time(&self, now: u64, pages: Option<PageRun>) -> u64 {
         let units = self.units.iter().enumerate().filter(|&(unit, _)| self.concerns(unit, pages));
-        units.map(|(_, unit)| unit.in_flight).max().unwrap_or(0).max(now)
+        units.map(|(_, unit)| unit.quiet()).max().unwrap_or(0).max(now)
     }
 
     /// Those units issue nothing until then, and their first-level caches are emptied.
@@ -103,8 +104,10 @@ impl Gpu {
     /// Whether a unit holds a translation of one of `pages`; everything concerns it without any.
     #[inline]
     fn concerns(&self, unit: usize, pages: Option<PageRun>) -> bool {
-        let large = |pages| self.large.as_ref().is_some_and(|large| large.any_held(unit, pages));
-        let small = |pages: PageRun| pages.iter().any(|page| self.l1_tlb.holds(unit, page.0));
+        let scalar = unit / self.scalar_units;
+        let large = |pages| self.large.as_ref().is_some_and(|large| large.any_held(unit, scalar, pages));
+        let held = |page: PageId| self.l1_tlb.holds(unit, page.0) || self.scalar_tlb.holds(scalar, page.0);
+        let small = |pages: PageRun| pages.iter().any(held);
         pages.is_none_or(|pages| large(pages) || small(pages))
     }
 }

@@ -1,7 +1,7 @@
 //! Periodic reports of each GPU's accesses to each page, for policies that ask for them.
 
 use octavo_driver::slab::Slab;
-use octavo_manager::{AccessCount, PageId, ProcessorId, ReportSpec};
+use octavo_manager::{AccessCount, PageId, PageRun, ProcessorId, ReportSpec};
 
 pub(crate) struct Reports {
     spec: Option<ReportSpec>,
@@ -50,6 +50,18 @@ impl Reports {
     /// A report has reached the driver.
     pub fn arrived(&mut self, number: u32) -> Vec<AccessCount> {
         self.sent.remove(number)
+    }
+
+    /// What is known of pages goes with their memory, also what is under way.
+    pub fn clear(&mut self, pages: PageRun) {
+        if self.spec.is_none() {
+            return;
+        }
+        for (counts, touched) in self.counts.iter_mut().zip(&mut self.touched) {
+            counts[pages.first.index()..][..pages.count as usize].fill(0);
+            touched.retain(|&page| !pages.contains(PageId(page)));
+        }
+        self.sent.iter_mut().for_each(|counts| counts.retain(|count| !pages.contains(count.page)));
     }
 
     /// Takes the counts of one GPU in ascending order of pages.

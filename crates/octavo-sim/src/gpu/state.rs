@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use octavo_node::NodeConfig;
+use octavo_node::{LargeTlbConfig, NodeConfig};
 
 use crate::engine::costs::Costs;
 use crate::engine::slots::{Order, Slots};
@@ -25,11 +25,15 @@ pub(crate) struct Gpu {
     /// Scalar caches and TLBs, each shared by a few units.
     pub(super) scalar: L1Caches<1>,
     pub(super) scalar_tlb: Tlb,
+    /// Units that share one.
+    pub(super) scalar_units: usize,
     /// What these caches have in flight.
     pub(super) scalar_in_flight: Vec<Slots>,
     pub(super) dram: Dram,
     pub(super) l1_tlb: Tlb,
     pub(super) l2_tlb: Tlb,
+    /// Its miss registers: a miss holds one until its walk is over.
+    pub(super) l2_tlb_misses: Slots,
     /// Large translations, where several page sizes are used at once.
     pub(super) large: Option<LargePages>,
     pub(super) ports: Ports,
@@ -52,27 +56,27 @@ impl Gpu {
     pub fn new(node: &NodeConfig, costs: &Costs, page_bytes: u64, pages: usize, blocks: Option<Blocks>) -> Self {
         let shape = TableShape::for_page(page_bytes);
         let units = node.compute.units as usize;
+        let scalar_caches = units.div_ceil(node.scalar.units as usize);
         let seats = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
+        let scalar_tlb = &node.scalar.tlb;
+        let entries = |small, large: &Option<LargeTlbConfig>| entries_for(small, large.as_ref(), page_bytes);
         Self {
             l1: FirstLevelCaches::new(&node.l1, units, costs.cycle),
-            scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize), costs.cycle),
-            scalar_tlb: Tlb::new(
-                &entries_for(&node.scalar.tlb, page_bytes),
-                units.div_ceil(node.scalar.units as usize),
-            ),
-            scalar_in_flight: (0..units.div_ceil(node.scalar.units as usize))
-                .map(|_| Slots::new(node.scalar.in_flight, Order::of(node)))
-                .collect(),
+            scalar: L1Caches::new((node.scalar.cache.size.0, node.scalar.cache.ways), scalar_caches, 0),
+            scalar_tlb: Tlb::new(entries((scalar_tlb.entries, scalar_tlb.ways), &scalar_tlb.large), scalar_caches),
+            scalar_units: node.scalar.units as usize,
+            scalar_in_flight: (0..scalar_caches).map(|_| Slots::new(node.scalar.in_flight, Order::of(node))).collect(),
             l2: SecondLevelCache::new(node, costs.cycle),
             dram: match node.settles() {
                 Some(_) => Dram::merged(&node.dram, costs.cycle),
                 None => Dram::new(&node.dram, costs.cycle),
             },
-            l1_tlb: Tlb::new(&entries_for(&node.l1_tlb, page_bytes), units),
-            l2_tlb: Tlb::new(&entries_for(&node.l2_tlb, page_bytes), 1),
+            l1_tlb: Tlb::new(entries((node.l1_tlb.entries, node.l1_tlb.ways), &node.l1_tlb.large), units),
+            l2_tlb: Tlb::new(entries((node.l2_tlb.entries, node.l2_tlb.ways), &node.l2_tlb.large), 1),
+            l2_tlb_misses: Slots::new(node.l2_tlb.miss_registers, Order::of(node)),
             large: blocks.and_then(|blocks| LargePages::new(node, pages, blocks)),
             ports: Ports::new(units, node.l1_tlb.ports, node.l2_tlb.ports, costs.cycle),
-            walker: Walker::new(&node.walker, &node.l2_tlb, Order::of(node), shape, costs.cycle),
+            walker: Walker::new(&node.walker, Order::of(node), shape, costs.cycle),
             table: PageTable::new(pages),
             units: (0..units).map(|_| Unit::new(node, seats)).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
@@ -120,10 +124,5 @@ impl Gpu {
     /// Reads or writes `count` lines of memory from `first` on; returns when the last has arrived.
     pub fn stream(&mut self, now: u64, time: u64, first: u64, count: u64) -> u64 {
         self.dram.stream(now, time, first, count)
-    }
-
-    /// Walks the page table for another GPU; returns when the walk is over.
-    pub fn walk_for_peer(&mut self, at: (u64, u64), page: u32) -> u64 {
-        self.walker.walk(at, page).done
     }
 }

@@ -5,6 +5,7 @@ use octavo_node::MissPolicy;
 use octavo_program::Op;
 use octavo_units::Time;
 
+use crate::engine::event::Kind;
 use crate::engine::horizon::RESERVED_AHEAD;
 use crate::gpu::path::waiting::Waiting;
 use crate::gpu::run::Run;
@@ -112,15 +113,19 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// The translation is known. It is used even if the TLB has replaced it since, unless the entry has gone.
+    /// An access that waited goes on, unless its unit issues nothing yet. A translation that is known is used even if
+    /// the TLB has replaced it since, unless the entry has gone.
     pub(super) fn resume_access(&mut self, number: u32) {
-        let Deferred { run, slot } = self.hardware.deferred.remove(number);
+        let Deferred { run, slot, translated } = self.hardware.deferred[number];
         let slot = slot as usize;
         let (gpu, unit) = self.hardware.waves.place(slot);
-        let page = self.hardware.page_of(run.line());
-        let entry = self.hardware.gpus[gpu].entry(page);
         let time = self.hardware.issue_time(gpu, unit);
-        if !entry.allows(run.is_write()) {
+        if time > self.hardware.clock.now() {
+            return self.hardware.clock.schedule(time, Kind::Access, number);
+        }
+        self.hardware.deferred.remove(number);
+        let entry = self.hardware.gpus[gpu].entry(self.hardware.page_of(run.line()));
+        if !translated || !entry.allows(run.is_write()) {
             self.access_again((gpu, unit), slot, run, time);
         } else if run.is_scalar() {
             self.hardware.serve_scalar((gpu, unit), slot, entry, run, time);

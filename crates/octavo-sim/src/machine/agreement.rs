@@ -1,6 +1,7 @@
 //! The node's page tables against the manager's state, for checks.
 
 use octavo_manager::{Mode, PageId, PageView, ProcessorId};
+use octavo_program::LINE_BYTES;
 
 use crate::gpu::translate::entry::Entry;
 use crate::machine::happening::Listen;
@@ -13,7 +14,7 @@ impl<L: Listen> Node<'_, L> {
     /// The first GPU and page that differ.
     pub fn check_agreement(&self) -> Result<(), String> {
         for buffer in self.workload.buffers() {
-            let lines = buffer.base / 64..(buffer.base + buffer.bytes).div_ceil(64);
+            let lines = buffer.base / LINE_BYTES..(buffer.base + buffer.bytes).div_ceil(LINE_BYTES);
             let pages = lines.start >> self.hardware.page_line_shift..=(lines.end - 1) >> self.hardware.page_line_shift;
             for page in pages {
                 self.check_page(page as u32)?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use octavo_manager::ProcessorId;
+use octavo_program::LINE_BYTES;
 
 use crate::fabric::links::Traffic;
 use crate::gpu::caches::line_access::LineAccess;
@@ -76,7 +77,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Sends one line to every other GPU that holds a replica of its page; returns when the last has it.
     fn send_to_subscribers(&mut self, gpu: usize, line: u64, time: u64) -> u64 {
         let page = self.page_of(line);
-        let bytes = self.costs.header_bytes + 64;
+        let bytes = self.costs.header_bytes + LINE_BYTES;
         let mut last = time;
         for other in 0..self.gpus.len() {
             let entry = self.gpus[other].entry(page);

@@ -11,14 +11,23 @@ use crate::machine::hardware::Hardware;
 pub(crate) struct Deferred {
     pub run: Run,
     pub slot: u32,
+    /// Their translation is known then.
+    pub translated: bool,
 }
 
 impl<L: Listen> Hardware<'_, L> {
     /// Defers an access until its translation is known.
     pub(super) fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
         self.waves.begin_pending(slot);
-        let number = self.deferred.insert(Deferred { run, slot: slot as u32 });
+        let number = self.deferred.insert(Deferred { run, slot: slot as u32, translated: true });
         self.clock.schedule(ready, Kind::Access, number);
+    }
+
+    /// Defers an access of a unit that issues nothing until `time`.
+    pub(super) fn defer_issue(&mut self, slot: usize, run: Run, time: u64) {
+        self.waves.begin_pending(slot);
+        let number = self.deferred.insert(Deferred { run, slot: slot as u32, translated: false });
+        self.clock.schedule(time, Kind::Access, number);
     }
 
     /// One pending access less; the last lets a waiting wavefront go on.

@@ -132,9 +132,8 @@ impl<L: Listen> Hardware<'_, L> {
         if !flushed && self.config.launch_discards == LaunchDiscards::None {
             return;
         }
-        let shared = self.config.scalar.units as usize;
         for &gpu in &job.lot.gpus {
-            self.gpus[gpu].discard_first_level(&job.lot.units[gpu], shared);
+            self.gpus[gpu].discard_first_level(&job.lot.units[gpu]);
         }
     }
 

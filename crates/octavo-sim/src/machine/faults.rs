@@ -122,7 +122,11 @@ impl<L: Listen> Node<'_, L> {
         let slot = waiter.slot as usize;
         let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
-        self.access_again((gpu, unit), slot, waiter.run, time);
+        if time > self.hardware.clock.now() {
+            self.hardware.defer_issue(slot, waiter.run, time);
+        } else {
+            self.access_again((gpu, unit), slot, waiter.run, time);
+        }
         self.hardware.end_pending(slot);
     }
 }

@@ -62,8 +62,9 @@ impl<L: Listen> Hardware<'_, L> {
         let (own, peer) = (ProcessorId::gpu(gpu), ProcessorId::gpu(owner));
         let bytes = self.costs.header_bytes;
         let arrived = self.links.send(self.clock.now(), time, (own, peer), bytes, Traffic::Control);
-        let walked = self.gpus[owner].walk_for_peer((self.clock.now(), arrived), page);
-        let back = self.links.send(self.clock.now(), walked, (peer, own), bytes, Traffic::Control);
+        let Self { gpus, clock, walks, accesses, .. } = self;
+        let walk = gpus[owner].walk_table(page, (clock.now(), arrived), walks, accesses);
+        let back = self.links.send(self.clock.now(), walk.done, (peer, own), bytes, Traffic::Control);
         let entry = self.gpus[owner].entry(page);
         let right = entry.is_valid() && entry.target() == peer.memory();
         if right {

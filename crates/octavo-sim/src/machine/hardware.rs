@@ -3,7 +3,7 @@
 use octavo_driver::Driver;
 use octavo_driver::slab::Slab;
 use octavo_manager::Manager;
-use octavo_program::{LINE_BYTES, Workload};
+use octavo_program::{BUFFER_ALIGNMENT, LINE_BYTES, Workload};
 
 use crate::cpu::cores::Cpu;
 use crate::cpu::first_memory::FirstMemory;
@@ -23,6 +23,7 @@ use crate::gpu::state::Gpu;
 use crate::gpu::translate::large::Blocks;
 use crate::gpu::translate::table_lines::TableLines;
 use crate::gpu::translate::walker::{TableShape, Walker};
+use crate::gpu::units::decoder::Decoded;
 use crate::gpu::units::fetch::Fetch;
 use crate::gpu::units::history::History;
 use crate::gpu::units::wave::Waves;
@@ -51,6 +52,8 @@ pub(crate) struct Hardware<'a, L> {
     /// Which are busy beyond the bytes that they copy, if that is so on this node.
     pub(super) copy_engines: Option<CopyEngines>,
     pub(super) deferred: Slab<Deferred>,
+    /// Vector instructions that are over, kept for its capacity.
+    pub(super) decoded: Vec<Decoded>,
     pub(super) counters: Counters,
     pub(super) reports: Reports,
     pub(super) broadcast: Broadcast,
@@ -104,6 +107,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             links: Links::new(config),
             copy_engines: CopyEngines::of(config),
             deferred: Slab::default(),
+            decoded: Vec::new(),
             counters: Counters::new(needs.counters, gpus, pages),
             reports: Reports::new(needs.reports, gpus, pages),
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
@@ -117,7 +121,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
                 in_memory: config.walker.in_memory,
                 tables: table_lines(workload, page_bytes),
                 shared: (config.walker.scope == WalkerScope::Node)
-                    .then(|| Walker::new(&config.walker, &config.l2_tlb, Order::of(config), shape, costs.cycle)),
+                    .then(|| Walker::new(&config.walker, Order::of(config), shape, costs.cycle)),
             },
             settling: config.settles().map(|settled| Settling::new(config, settled)),
             issues_specially: config.settles().is_some() || config.compute.issues_in_time_order,
@@ -155,12 +159,13 @@ impl<'a, L: Listen> Hardware<'a, L> {
 fn table_lines(workload: &dyn Workload, page_bytes: u64) -> TableLines {
     let shape = TableShape::for_page(page_bytes);
     let pages = workload.address_end().div_ceil(page_bytes);
-    let mut spaces = vec![0; (pages as usize >> shape.leaf_bits) + 1];
+    let stretch_bits = (BUFFER_ALIGNMENT / page_bytes.min(BUFFER_ALIGNMENT)).ilog2();
+    let mut spaces = vec![0; (pages as usize >> stretch_bits) + 1];
     for (space, program) in workload.applications().into_iter().enumerate() {
         let buffers = &workload.buffers()[program.buffers];
         let (Some(first), Some(last)) = (buffers.first(), buffers.last()) else { continue };
-        let stretch = |address: u64| (address / page_bytes) as usize >> shape.leaf_bits;
+        let stretch = |address: u64| (address / page_bytes) as usize >> stretch_bits;
         spaces[stretch(first.base)..=stretch(last.base + last.bytes - 1)].fill(space as u16);
     }
-    TableLines::new(shape, pages, spaces, pages * (page_bytes / LINE_BYTES))
+    TableLines::new(shape, pages, (spaces, stretch_bits), pages * (page_bytes / LINE_BYTES))
 }

@@ -118,14 +118,15 @@ impl<L: Listen> Hardware<'_, L> {
     pub(super) fn vectors_due(&mut self, index: usize) {
         let units = self.config.compute.units as usize;
         let (gpu, unit, now) = (index / units, index % units, self.clock.now().div_ceil(self.costs.cycle));
-        let mut over = Vec::new();
+        let mut over = std::mem::take(&mut self.decoded);
         if let Some(decoder) = self.gpus[gpu].decoder(unit) {
             decoder.take_over(now, &mut over);
         }
-        for Decoded { slot, rest } in over {
+        for Decoded { slot, rest } in over.drain(..) {
             let time = self.compute_timed((gpu, unit), slot, self.clock.now(), rest);
             self.schedule_wave(time, slot);
         }
+        self.decoded = over;
         self.look_again((gpu, unit), now);
     }
 

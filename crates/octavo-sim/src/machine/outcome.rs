@@ -17,7 +17,7 @@ use crate::rounds::Rounds;
 pub(crate) struct Outcome {
     /// How closely accesses to GPUs' own memory were followed.
     pub fidelity: Fidelity,
-    /// When the last kernel ended.
+    /// When the last kernel ended, or the last whole program.
     pub ended: u64,
     /// Launches that have ended, of all programs.
     pub launches: u32,
@@ -38,7 +38,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.clock.now()
     }
 
-    /// Whether every program has ended once.
+    /// Whether every program has ended as often as it must. Never if the driver has stopped.
     pub const fn is_finished(&self) -> bool {
         self.finished && !self.in_vain
     }

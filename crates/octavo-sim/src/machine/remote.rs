@@ -1,6 +1,7 @@
 //! Lines in another processor's memory: requests and answers over the links, cached in the first level only.
 
 use octavo_manager::{HOST_MEMORY, MemoryId, ProcessorId};
+use octavo_program::LINE_BYTES;
 
 use crate::cpu::first_memory::Passed;
 use crate::engine::event::Kind;
@@ -10,9 +11,6 @@ use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
 use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
-
-/// Bytes of a line on a link, without its header.
-const LINE: u64 = 64;
 
 impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page from the memory that `entry` leads to; returns when the last arrives. If too many lines
@@ -120,7 +118,8 @@ impl<L: Listen> Hardware<'_, L> {
         let now = self.clock.now();
         let start = self.gpus[gpu].begin_travel(count, (now, time));
         let header = self.costs.header_bytes;
-        let (request, answer) = if lines.run.is_write() { (header + LINE, header) } else { (header, header + LINE) };
+        let (request, answer) =
+            if lines.run.is_write() { (header + LINE_BYTES, header) } else { (header, header + LINE_BYTES) };
         let arrived = self.links.send(now, start, (own, owner.processor()), request * count as u64, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
         let left = self.links.send(now, served, (owner.processor(), own), answer * count as u64, Traffic::Lines);
@@ -143,7 +142,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// have both.
     #[inline(never)]
     fn serve_on_host(&mut self, memory: MemoryId, lines: Lines, time: u64) -> u64 {
-        let bytes = lines.count() as u64 * LINE;
+        let bytes = lines.count() as u64 * LINE_BYTES;
         if memory != HOST_MEMORY {
             return self.links.memories.access(self.clock.now(), time, memory, bytes, Traffic::Lines);
         }

@@ -147,6 +147,7 @@ impl<L: Listen> Hardware<'_, L> {
         let answer = self.scalar_answer((gpu, cache), entry, run, start);
         let done = self.gpus[gpu].end_scalar((unit, cache), now, (start, answer), &self.costs);
         self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
+        self.gpus[gpu].unit(unit).note_scalar_done(done);
         self.waves.note_answer(slot, done);
     }
 
@@ -166,6 +167,7 @@ impl<L: Listen> Hardware<'_, L> {
         if entry.target() == MemoryId::gpu(gpu) {
             let done = self.l2_line(gpu, run.line(), LineAccess::Load, time) + self.costs.scalar_fill;
             self.say(Happening::Spent(Spent::Local, done - time));
+            self.reports.count(gpu, self.page_of(run.line()), 1);
             return done;
         }
         let done = self.remote_line(gpu, entry.target(), run, time);

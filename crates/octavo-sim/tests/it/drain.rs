@@ -1,6 +1,6 @@
 //! How long the units of a GPU stand still when one of its pages moves away.
 
-use crate::support::{Script, compute, events, load, node, run, store};
+use crate::support::{Script, compute, events, line, load, node, run, store};
 use octavo_node::DrainScope;
 use octavo_program::Op;
 
@@ -59,4 +59,40 @@ fn a_drain_waits_for_what_the_stopped_units_have_in_flight() {
     let loaded = 1 + 20 + 5 + 11 + 20_001 + 5;
     assert_eq!(copy_begins(DrainScope::WholeGpu, load(1, 9)), loaded + shootdown);
     assert_eq!(copy_begins(DrainScope::TouchedUnits, load(1, 9)), told + shootdown, "unit 1 knows nothing of page 0");
+}
+
+#[test]
+fn units_that_wait_for_a_scalar_load_of_the_page_are_waited_for() {
+    // Unit 1 of GPU 0 has a scalar load of page 0 on its way from memory, which takes 20 µs, when GPU 1 takes the page.
+    // A launch before has brought the page to GPU 0, and its walk to an end.
+    let first = vec![load(0, 0), vec![], vec![], vec![]];
+    let copy_begins = |scope, busy: Vec<Op>| {
+        let mut node = node(2);
+        node.dram.latency = octavo_units::Cycles(20_000);
+        node.driver.drain = scope;
+        let second = vec![vec![], busy, load(0, 0), vec![]];
+        let began = run(&node, "on-touch", &Script::on_gpus(8, vec![first.clone()])).summary.time_ps;
+        let result = run(&node, "on-touch", &Script::on_gpus(8, vec![first.clone(), second]));
+        (events(&result, "migration")[1].0 - began) / 1000
+    };
+    for scope in [DrainScope::WholeGpu, DrainScope::TouchedUnits] {
+        let (idle, scalar) =
+            (copy_begins(scope, vec![]), copy_begins(scope, vec![Op::scalar_load(line(0, 9), 1), Op::WAIT]));
+        assert!(scalar > idle + 15_000, "{scope:?}: {idle} and {scalar} ns");
+    }
+}
+
+#[test]
+fn ideal_tlbs_hold_every_page_so_a_drain_stops_every_unit() {
+    let mut node = node(2);
+    node.ideal_tlb = true;
+    let first = vec![load(0, 0), load(1, 0), vec![], vec![]];
+    let second = vec![vec![], load(1, 9), load(0, 0), vec![]];
+    let script = Script::on_gpus(8, vec![first, second]);
+    node.dram.latency = octavo_units::Cycles(20_000);
+    let times = [DrainScope::WholeGpu, DrainScope::TouchedUnits].map(|scope| {
+        node.driver.drain = scope;
+        events(&run(&node, "on-touch", &script), "migration")[2].0
+    });
+    assert_eq!(times[0], times[1]);
 }

@@ -332,6 +332,18 @@ fn a_launch_that_needs_more_than_a_unit_has_is_refused() {
 }
 
 #[test]
+fn a_launch_that_needs_more_than_a_unit_has_in_whole_blocks_is_refused() {
+    let mut node = node(1);
+    node.compute.local_data = Bytes(1000);
+    let mut script = Script::new(8, vec![vec![vec![vec![Op::compute(1)]]]]);
+    script.resources = Resources { local_data_bytes: 900, ..Resources::default() };
+    let memory = crate::support::memory("on-touch");
+    let refused = octavo_sim::simulate(&node, &memory, &script, octavo_sim::RunOptions::default());
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("node.compute.local_data") && error.contains("1024"), "{error}");
+}
+
+#[test]
 fn accesses_in_order_of_time_do_not_wait_for_later_ones() {
     let found = |in_order: bool| {
         let mut node = node(1);

@@ -200,6 +200,23 @@ fn whole_programs_of_different_kinds_run_side_by_side() {
 }
 
 #[test]
+fn a_program_that_begins_again_is_a_new_process_with_a_context_of_its_own() {
+    let work = script(load(0, 0));
+    let program = lower(&work, &Lowering { kind: ProgramKind::Explicit, ..Lowering::default() }).unwrap();
+    let contexts = |times| {
+        let job = Job { program: Some(&program), repeat: Repeat::Times(times), ..Job::named("one", &work) };
+        let mut node = node(1);
+        node.host.costs.context = octavo_units::Time(1_000_000);
+        let result = simulate_jobs(&node, &memory("on-touch"), &[job], RunOptions::default()).unwrap();
+        let phases = result.tables.iter().find(|table| table.name == "phases").unwrap();
+        let names = &phases.columns.iter().find(|column| column.name == "phase").unwrap().values;
+        let Values::Text(names) = names else { panic!("names are text") };
+        names.iter().filter(|name| *name == "context").count()
+    };
+    assert_eq!((contexts(1), contexts(3)), (1, 3));
+}
+
+#[test]
 fn host_phases_take_turns_on_the_cores() {
     // Four threads on four cores, and eight: two on each.
     let work = Script::sequence(4096, vec![load(0, 0)]);

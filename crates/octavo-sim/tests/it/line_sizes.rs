@@ -41,7 +41,6 @@ fn larger_lines_are_refused_where_they_are_not_served() {
         node.validate().unwrap_err()
     };
     assert_eq!(refused(|node| node.l1.in_order = true).key, "l1.line");
-    assert_eq!(refused(|node| node.scalar.cache.line = LineSize::Bytes128).key, "scalar.cache.line");
     let interleaved = refused(|node| node.dram.interleave.0 = 64);
     assert_eq!(interleaved.to_string(), "`dram.interleave`: expected a line (128B) to 1GiB, found 64B");
 }

@@ -70,6 +70,14 @@ fn gpus_that_share_one_walker_walk_one_after_another() {
 }
 
 #[test]
+fn gpus_that_share_walkers_have_miss_registers_of_their_own() {
+    let mut node = node(2);
+    (node.walker.scope, node.l2_tlb.miss_registers) = (WalkerScope::Node, 1);
+    let script = Script::one_group_per_gpu(8, vec![load(1, 0), load(0, 0)]);
+    assert_eq!(run(&node, "interleaved", &script).summary.time_ps, TRANSLATION + LOCAL);
+}
+
+#[test]
 fn paths_across_the_root_take_longer_and_share_the_trunk() {
     for in_order in [false, true] {
         let mut node = node(4);

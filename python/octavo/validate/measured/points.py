@@ -131,7 +131,7 @@ def _line_access(node: Node, row: Row) -> Callable[[], Pattern]:
 
 def _demand(node: Node, row: Row) -> Callable[[], Pattern] | str:
     if row["direction"] != "to_gpu":
-        return "the simulated node has no accesses by the CPU"
+        return "the simulated patterns have no accesses by the CPU"
     size, stride, blocks = row["size"], row["stride"], row["blocks"]
     order = "random" if row["pattern"] == "random" else "ascending"
     return lambda: patterns.demand(node, size, stride, blocks, order)

@@ -4,7 +4,6 @@
 //! for that time, which is how misses merge. A line of 128 bytes has one tag and one place in the order of use, but its
 //! halves come one by one, as they are asked for ([`SECTOR_BYTES`]).
 
-use octavo_node::CacheConfig;
 use octavo_program::Op;
 use prefetch_index::prefetch_index;
 
@@ -67,12 +66,12 @@ pub(crate) enum Arrival {
 }
 
 impl<const SECTORS: usize> L1Caches<SECTORS> {
-    pub fn new(config: &CacheConfig, units: usize, cycle: u64) -> Self {
-        let associativity = config.ways as usize;
-        let sets = config.size.0 as usize / (SECTORS * SECTOR_BYTES) / associativity;
+    /// Of so many bytes and ways for each of `units`.
+    pub fn new((bytes, ways): (u64, u32), units: usize, lock: u64) -> Self {
+        let associativity = ways as usize;
+        let sets = bytes as usize / (SECTORS * SECTOR_BYTES) / associativity;
         let width = associativity.div_ceil(4);
         let fours = vec![Four::EMPTY; units * sets * width];
-        let lock = config.fill_write.0.saturating_sub(config.fill.0) * cycle;
         Self { fours, width, epochs: vec![1; units], sets, associativity, lock }
     }
 
@@ -226,33 +225,16 @@ fn to_front<const SECTORS: usize>(set: &mut [Four<SECTORS>], from: usize, mut wa
 
 #[cfg(test)]
 mod tests {
-    use octavo_node::LineSize;
-    use octavo_units::{Bytes, Cycles};
-
     use super::*;
 
-    /// Four sets of four ways of 64 bytes.
-    fn config() -> CacheConfig {
-        CacheConfig {
-            size: Bytes(1024),
-            line: LineSize::Bytes64,
-            ways: 4,
-            latency: Cycles(1),
-            lookup: Cycles(1),
-            fill: Cycles(2),
-            fill_write: Cycles(5),
-            in_order: true,
-            miss_registers: 8,
-        }
-    }
-
+    /// Four sets of four ways of 64 bytes, for each of two units.
     fn small() -> L1Caches<1> {
-        L1Caches::new(&config(), 2, 1)
+        L1Caches::new((1024, 4), 2, 3)
     }
 
     #[test]
     fn halves_of_a_line_come_one_by_one_and_go_together() {
-        let mut l1 = L1Caches::<2>::new(&config(), 1, 1);
+        let mut l1 = L1Caches::<2>::new((1024, 4), 1, 3);
         l1.insert(0, 8, 0, 10);
         assert_eq!([8, 9].map(|line| l1.lookup(0, line, 0)), [Some(10), None], "the other half was not asked for");
         l1.insert(0, 9, 0, 30);

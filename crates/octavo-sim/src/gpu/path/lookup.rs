@@ -147,13 +147,9 @@ impl Gpu {
         walks: &mut Walks,
         accesses: &mut Accesses,
     ) -> Translation {
-        let walk = if walks.in_memory {
-            self.walk_in_memory(page, (now, time), walks, accesses)
-        } else {
-            let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
-            let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
-            if large { walker.walk_large((now, time), page) } else { walker.walk((now, time), page) }
-        };
+        let asked = self.l2_tlb_misses.available(now, time);
+        let walk = self.walk_table(page, (now, asked), walks, accesses);
+        self.l2_tlb_misses.take(now, asked, walk.done);
         accesses.walks += 1;
         accesses.walk_levels += u64::from(walk.levels);
         let entry = self.table.get(page);
@@ -164,6 +160,15 @@ impl Gpu {
             self.enter(first, page, entry, walk.done);
         }
         Translation::ready(entry, walk.done)
+    }
+
+    /// Walks the page table, from `time` on.
+    pub fn walk_table(&mut self, page: u32, at: (u64, u64), walks: &mut Walks, accesses: &mut Accesses) -> Walk {
+        if walks.in_memory {
+            return self.walk_in_memory(page, at, walks, accesses);
+        }
+        let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
+        walks.shared.as_mut().unwrap_or(&mut self.walker).walk(at, page, large)
     }
 
     /// Enters a translation that another processor's walk has found, if it allows the access.
@@ -205,7 +210,7 @@ impl Gpu {
     ) -> Walk {
         let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
         let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
-        let begun = if large { walker.begin_large((now, time), page) } else { walker.begin((now, time), page) };
+        let begun = walker.begin((now, time), page, large);
         let first = self.large.as_ref().and_then(|large| large.first_of_coalesced(page));
         let mut walked = begun.start;
         for level in begun.first_level..begun.levels {

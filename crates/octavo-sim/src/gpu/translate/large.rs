@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use octavo_manager::{LargeEntry, Manager, PageId, PageRun};
-use octavo_node::{LargeTlbConfig, NodeConfig, TlbConfig};
+use octavo_node::{LargeTlbConfig, NodeConfig};
 
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::tlb::{Tlb, TlbHit};
@@ -49,9 +49,9 @@ impl LargePages {
         let scalar_caches = units.div_ceil(node.scalar.units as usize);
         Some(Self {
             coalesced: vec![false; (pages >> shift) + 1],
-            first_level: Tlb::new(&large_entries(&node.l1_tlb)?, units),
-            scalar: large_entries(&node.scalar.tlb).map(|entries| Tlb::new(&entries, scalar_caches)),
-            second_level: Tlb::new(&large_entries(&node.l2_tlb)?, 1),
+            first_level: Tlb::new(large_entries(node.l1_tlb.large.as_ref())?, units),
+            scalar: large_entries(node.scalar.tlb.large.as_ref()).map(|entries| Tlb::new(entries, scalar_caches)),
+            second_level: Tlb::new(large_entries(node.l2_tlb.large.as_ref())?, 1),
             shift,
             entry,
         })
@@ -84,9 +84,11 @@ impl LargePages {
         self.shoot_down(block);
     }
 
-    /// Whether a unit holds the translation of a block that any of these pages is part of.
-    pub fn any_held(&self, unit: usize, pages: PageRun) -> bool {
-        self.blocks(pages).any(|block| self.first_level.holds(unit, block))
+    /// Whether a unit, or the scalar cache that it uses, holds the translation of a block that any of these pages is
+    /// part of.
+    pub fn any_held(&self, unit: usize, scalar: usize, pages: PageRun) -> bool {
+        let by_scalar = |block| self.scalar.as_ref().is_some_and(|tlb| tlb.holds(scalar, block));
+        self.blocks(pages).any(|block| self.first_level.holds(unit, block) || by_scalar(block))
     }
 
     fn blocks(&self, pages: PageRun) -> RangeInclusive<u32> {
@@ -141,16 +143,14 @@ impl LargePages {
     }
 }
 
-/// The TLB's configuration for pages of this size: the entries for large pages, where there are some.
-pub(crate) fn entries_for(tlb: &TlbConfig, page_bytes: u64) -> TlbConfig {
-    let large = (page_bytes >= LARGE_PAGE).then(|| large_entries(tlb)).flatten();
-    large.unwrap_or_else(|| tlb.clone())
+/// Entries and ways of a TLB for pages of this size: those for large pages, where there are some.
+pub(crate) fn entries_for(small: (u32, u32), large: Option<&LargeTlbConfig>, page_bytes: u64) -> (u32, u32) {
+    large_entries(large.filter(|_| page_bytes >= LARGE_PAGE)).unwrap_or(small)
 }
 
 /// Bytes of a large page.
 const LARGE_PAGE: u64 = 2 << 20;
 
-fn large_entries(tlb: &TlbConfig) -> Option<TlbConfig> {
-    let LargeTlbConfig { entries, ways } = *tlb.large.as_ref()?;
-    Some(TlbConfig { entries, ways, ..tlb.clone() })
+fn large_entries(large: Option<&LargeTlbConfig>) -> Option<(u32, u32)> {
+    large.map(|large| (large.entries, large.ways))
 }

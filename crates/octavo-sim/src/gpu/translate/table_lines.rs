@@ -11,14 +11,16 @@ pub(crate) struct TableLines {
     shape: TableShape,
     /// First line of each level's arrays, and lines of one of them, the root's first.
     levels: Vec<(u64, u64)>,
-    /// By 2 MiB of address space, or by page if pages are larger.
+    /// By stretch of 2 MiB of address space.
     spaces: Vec<u16>,
+    /// log2 of the pages of a stretch.
+    stretch_bits: u32,
 }
 
 impl TableLines {
     /// Tables for `pages` pages in this many spaces, from `first_line` on. `spaces` says which space each stretch of
-    /// `1 << shape.leaf_bits` pages belongs to.
-    pub fn new(shape: TableShape, pages: u64, spaces: Vec<u16>, first_line: u64) -> Self {
+    /// `1 << stretch_bits` pages belongs to.
+    pub fn new(shape: TableShape, pages: u64, (spaces, stretch_bits): (Vec<u16>, u32), first_line: u64) -> Self {
         let count = u64::from(spaces.iter().copied().max().unwrap_or(0)) + 1;
         let mut next = first_line;
         let level = |level| {
@@ -28,12 +30,12 @@ impl TableLines {
             (first, lines)
         };
         let levels = (0..shape.levels).map(level).collect();
-        Self { shape, levels, spaces }
+        Self { shape, levels, spaces, stretch_bits }
     }
 
     /// The line with the entry of `page` at `level`, 0 being the root.
     pub fn line(&self, level: u32, page: u32) -> u64 {
-        let space = u64::from(self.spaces[(page >> self.shape.leaf_bits) as usize]);
+        let space = u64::from(self.spaces[(page >> self.stretch_bits) as usize]);
         let (first, lines) = self.levels[level as usize];
         first + space * lines + (u64::from(page) >> (self.shape.bits_below(level) + ENTRIES_A_LINE_BITS))
     }
@@ -56,7 +58,7 @@ mod tests {
     #[test]
     fn neighbours_share_lines_and_spaces_do_not() {
         let shape = TableShape::for_page(4096);
-        let tables = TableLines::new(shape, 4 * 512, vec![0, 0, 1, 1], 1000);
+        let tables = TableLines::new(shape, 4 * 512, (vec![0, 0, 1, 1], 9), 1000);
         assert_eq!(tables.line(3, 0), tables.line(3, 7));
         assert_ne!(tables.line(3, 7), tables.line(3, 8));
         for level in 0..3 {

@@ -1,7 +1,5 @@
 //! A set-associative TLB, or several side by side (one a compute unit). Misses merge by the time the entry is ready.
 
-use octavo_node::TlbConfig;
-
 use crate::gpu::translate::entry::Entry;
 use crate::gpu::translate::page_sets::PageSets;
 
@@ -39,9 +37,9 @@ pub(crate) struct TlbHit {
 }
 
 impl Tlb {
-    /// `units` equal TLBs.
-    pub fn new(config: &TlbConfig, units: usize) -> Self {
-        let (entries, ways) = (config.entries as usize, config.ways as usize);
+    /// `units` equal TLBs of so many entries and ways.
+    pub fn new((entries, ways): (u32, u32), units: usize) -> Self {
+        let (entries, ways) = (entries as usize, ways as usize);
         Self { slots: PageSets::new(units, entries / ways, ways), units }
     }
 
@@ -85,24 +83,12 @@ impl Tlb {
 #[cfg(test)]
 mod tests {
     use octavo_manager::HOST_MEMORY;
-    use octavo_node::MissPolicy;
-    use octavo_units::Cycles;
     use proptest::prelude::*;
 
     use super::*;
 
     fn tlb(entries: u32, ways: u32, units: usize) -> Tlb {
-        let config = TlbConfig {
-            entries,
-            ways,
-            latency: Cycles(1),
-            miss_registers: 1,
-            invalidation: Cycles(1),
-            ports: 0,
-            large: None,
-            on_miss: MissPolicy::NonBlocking,
-        };
-        Tlb::new(&config, units)
+        Tlb::new((entries, ways), units)
     }
 
     proptest! {

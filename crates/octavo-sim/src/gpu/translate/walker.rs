@@ -1,6 +1,6 @@
 //! Page-table walkers of a GPU with their page-walk cache and queue.
 
-use octavo_node::{TlbConfig, WalkerConfig};
+use octavo_node::WalkerConfig;
 
 use crate::engine::slots::{Order, Servers, Slots};
 
@@ -31,8 +31,6 @@ pub(crate) struct Walker {
     walkers: Servers,
     /// Walkers and places in the queue together: how many walks may be under way or waiting.
     places: Slots,
-    /// Second-level TLB miss registers; a miss holds one until its walk is over.
-    misses: Slots,
     cache: WalkCache,
     shape: TableShape,
     level_time: u64,
@@ -50,8 +48,7 @@ pub(crate) struct Walk {
 /// A walk that reads its levels one by one: `first_level..levels`, 0 being the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// When it got its register and its place.
-    asked: u64,
+    /// When it got its place.
     admitted: u64,
     pub start: u64,
     pub first_level: u32,
@@ -59,11 +56,10 @@ pub(crate) struct Begun {
 }
 
 impl Walker {
-    pub fn new(config: &WalkerConfig, l2_tlb: &TlbConfig, order: Order, shape: TableShape, cycle: u64) -> Self {
+    pub fn new(config: &WalkerConfig, order: Order, shape: TableShape, cycle: u64) -> Self {
         Self {
             walkers: Servers::new(config.walkers, order),
             places: Slots::new(config.walkers + config.queue, order),
-            misses: Slots::new(l2_tlb.miss_registers, order),
             cache: WalkCache::new(config.cache_entries as usize),
             shape,
             level_time: config.level.0 * cycle,
@@ -71,45 +67,30 @@ impl Walker {
         }
     }
 
+    /// The levels down to the entry of a page, or of a large page: an entry of the last level but one leads there.
+    const fn levels(&self, large: bool) -> u32 {
+        self.shape.levels - large as u32
+    }
+
     /// When a walk that is requested at `time` can begin, the levels that it has to read, and its walker. It lasts
-    /// until [`Walker::end`]. `at` is the clock and that time.
-    pub fn begin(&mut self, at: (u64, u64), page: u32) -> Begun {
-        self.begin_to(at, page, self.shape.levels)
-    }
-
-    /// The same for the large page that `page` is part of: an entry of the last level but one leads there.
-    pub fn begin_large(&mut self, at: (u64, u64), page: u32) -> Begun {
-        self.begin_to(at, page, self.shape.levels - 1)
-    }
-
-    /// The same, down to this many levels.
-    fn begin_to(&mut self, (now, time): (u64, u64), page: u32, levels: u32) -> Begun {
-        let asked = self.misses.available(now, time);
-        let admitted = self.places.available(now, asked + self.distance);
+    /// until [`Walker::end`]. `at` is the clock and that time; the walk is for `page` or the large page around it.
+    pub fn begin(&mut self, (now, time): (u64, u64), page: u32, large: bool) -> Begun {
+        let levels = self.levels(large);
+        let admitted = self.places.available(now, time + self.distance);
         let first_level = self.cache.lookup(page, self.shape, levels);
-        Begun { asked, admitted, start: self.walkers.available(now, admitted), first_level, levels }
+        Begun { admitted, start: self.walkers.available(now, admitted), first_level, levels }
     }
 
     /// A walk has read its last level at `walked`; returns when the answer is back.
     pub fn end(&mut self, now: u64, walk: Begun, walked: u64) -> u64 {
         self.walkers.take(now, walk.start, walked);
         self.places.take(now, walk.admitted, walked);
-        self.misses.take(now, walk.asked, walked + self.distance);
         walked + self.distance
     }
 
-    /// Walks the table for `page` at a fixed time a level, beginning at `time` or when there is room.
-    pub fn walk(&mut self, at: (u64, u64), page: u32) -> Walk {
-        self.walk_to(at, page, self.shape.levels)
-    }
-
-    /// The same for the large page that `page` is part of: an entry of the last level but one leads there.
-    pub fn walk_large(&mut self, at: (u64, u64), page: u32) -> Walk {
-        self.walk_to(at, page, self.shape.levels - 1)
-    }
-
-    fn walk_to(&mut self, at: (u64, u64), page: u32, levels: u32) -> Walk {
-        let begun = self.begin_to(at, page, levels);
+    /// Walks the table at a fixed time a level, beginning at `time` or when there is room.
+    pub fn walk(&mut self, at: (u64, u64), page: u32, large: bool) -> Walk {
+        let begun = self.begin(at, page, large);
         let levels = begun.levels - begun.first_level;
         Walk { done: self.end(at.0, begun, begun.start + u64::from(levels) * self.level_time), levels }
     }
@@ -165,7 +146,7 @@ mod tests {
     use octavo_units::Cycles;
 
     use super::*;
-    use octavo_node::{MissPolicy, WalkerScope};
+    use octavo_node::WalkerScope;
 
     fn walker(walkers: u32, cache_entries: u32) -> Walker {
         let config = WalkerConfig {
@@ -177,49 +158,43 @@ mod tests {
             scope: WalkerScope::PerGpu,
             distance: Cycles(0),
         };
-        let tlb = TlbConfig {
-            entries: 512,
-            ways: 16,
-            latency: Cycles(10),
-            miss_registers: 64,
-            invalidation: Cycles(200),
-            ports: 0,
-            large: None,
-            on_miss: MissPolicy::NonBlocking,
-        };
-        Walker::new(&config, &tlb, Order::Requests, TableShape::for_page(4096), 1000)
+        Walker::new(&config, Order::Requests, TableShape::for_page(4096), 1000)
     }
 
     #[test]
     fn the_second_page_of_a_table_page_reads_one_level() {
         let mut walker = walker(8, 128);
-        assert_eq!(walker.walk((0, 0), 0), Walk { done: 400_000, levels: 4 });
-        assert_eq!(walker.walk((0, 0), 511), Walk { done: 100_000, levels: 1 });
-        assert_eq!(walker.walk((0, 0), 512).levels, 2, "another table page below the same directory");
-        assert_eq!(walker.walk((0, 0), 512 * 512).levels, 3);
+        assert_eq!(walker.walk((0, 0), 0, false), Walk { done: 400_000, levels: 4 });
+        assert_eq!(walker.walk((0, 0), 511, false), Walk { done: 100_000, levels: 1 });
+        assert_eq!(walker.walk((0, 0), 512, false).levels, 2, "another table page below the same directory");
+        assert_eq!(walker.walk((0, 0), 512 * 512, false).levels, 3);
     }
 
     #[test]
     fn a_large_page_is_found_one_level_earlier() {
         let mut walker = walker(8, 128);
-        assert_eq!(walker.walk_large((0, 0), 3), Walk { done: 300_000, levels: 3 });
-        assert_eq!(walker.walk_large((0, 0), 512).levels, 1, "the next large page, in the same table page");
-        assert_eq!(walker.walk((0, 0), 3).levels, 2, "the table page of its base pages was never read");
+        assert_eq!(walker.walk((0, 0), 3, true), Walk { done: 300_000, levels: 3 });
+        assert_eq!(walker.walk((0, 0), 512, true).levels, 1, "the next large page, in the same table page");
+        assert_eq!(walker.walk((0, 0), 3, false).levels, 2, "the table page of its base pages was never read");
     }
 
     #[test]
     fn without_a_cache_every_walk_reads_every_level_and_walks_queue_for_walkers() {
         let mut walker = walker(1, 0);
-        assert_eq!(walker.walk((0, 0), 0), Walk { done: 400_000, levels: 4 });
-        assert_eq!(walker.walk((0, 0), 0), Walk { done: 800_000, levels: 4 });
+        assert_eq!(walker.walk((0, 0), 0, false), Walk { done: 400_000, levels: 4 });
+        assert_eq!(walker.walk((0, 0), 0, false), Walk { done: 800_000, levels: 4 });
     }
 
     #[test]
     fn the_least_recently_used_prefix_is_forgotten() {
         let mut walker = walker(8, 3);
         for page in [0, 512, 1024] {
-            walker.walk((0, 0), page);
+            walker.walk((0, 0), page, false);
         }
-        assert_eq!(walker.walk((0, 0), 1).levels, 2, "three entries: the prefix of page 0's own table was dropped");
+        assert_eq!(
+            walker.walk((0, 0), 1, false).levels,
+            2,
+            "three entries: the prefix of page 0's own table was dropped"
+        );
     }
 }

@@ -25,12 +25,11 @@ impl Occupancy {
         let per_simd = share(compute.vector_registers, resources.vector_registers.next_multiple_of(VECTOR_GRANULE))
             .min(compute.wavefronts_per_simd);
         let seats = per_simd * compute.simds_per_unit;
-        let local_data = u64::from(resources.local_data_bytes).next_multiple_of(LOCAL_DATA_GRANULE);
         Self {
             // Seat n is on SIMD n modulo the SIMDs, so the first seats are spread evenly.
             seats: u64::MAX.checked_shr(64 - seats).unwrap_or(0),
             wavefronts: share(compute.scalar_registers, resources.scalar_registers.next_multiple_of(SCALAR_GRANULE)),
-            groups: u32::try_from(share64(compute.local_data.0, local_data)).unwrap_or(u32::MAX),
+            groups: u32::try_from(share64(compute.local_data.0, local_data(resources))).unwrap_or(u32::MAX),
         }
     }
 }
@@ -66,12 +65,17 @@ impl Lacking {
         [
             ("node.compute.vector_registers", vector.into(), compute.vector_registers.into()),
             ("node.compute.scalar_registers", scalar.into(), compute.scalar_registers.into()),
-            ("node.compute.local_data", resources.local_data_bytes.into(), compute.local_data.0),
+            ("node.compute.local_data", local_data(resources), compute.local_data.0),
         ]
         .into_iter()
         .find(|(_, needed, found)| *found != 0 && needed > found)
         .map(|(key, needed, found)| Self { key, needed, found })
     }
+}
+
+/// The local data share that a work-group takes.
+fn local_data(resources: Resources) -> u64 {
+    u64::from(resources.local_data_bytes).next_multiple_of(LOCAL_DATA_GRANULE)
 }
 
 /// How often `each` fits `all`, 0 of which is no limit.

@@ -23,8 +23,10 @@ pub(crate) struct Unit {
     pub(in crate::gpu) groups: u32,
     /// Until when it issues nothing, because pages are being drained.
     pub(in crate::gpu) paused: u64,
-    /// When everything it has in flight has arrived.
-    pub(in crate::gpu) in_flight: u64,
+    /// When all lines of vector memory that it has in flight have arrived.
+    in_flight: u64,
+    /// When all lines of scalar loads have.
+    scalar_in_flight: u64,
     /// Lines of vector memory in flight, where there is a limit.
     line_queue: LineQueue,
     /// Seats without a wavefront, one bit each.
@@ -50,6 +52,7 @@ impl Unit {
             groups: 0,
             paused: 0,
             in_flight: 0,
+            scalar_in_flight: 0,
             line_queue: LineQueue::new(node.compute.lines_in_flight),
             seats: u64::MAX >> (64 - seats),
             misses: Slots::new(node.l1.miss_registers, Order::of(node)),
@@ -108,6 +111,16 @@ impl Unit {
     #[inline]
     pub fn note_done(&mut self, done: u64) {
         self.in_flight = self.in_flight.max(done);
+    }
+
+    /// A line of a scalar load is there at `done`.
+    pub fn note_scalar_done(&mut self, done: u64) {
+        self.scalar_in_flight = self.scalar_in_flight.max(done);
+    }
+
+    /// When everything that it has in flight has arrived.
+    pub fn quiet(&self) -> u64 {
+        self.in_flight.max(self.scalar_in_flight)
     }
 
     /// As above, where answers come in order and take so long: when the wavefront has this one, behind those before.

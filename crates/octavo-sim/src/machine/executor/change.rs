@@ -108,6 +108,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
         self.withdraw(ProcessorMask::only(HOST), run, false);
         self.counters.clear(run);
+        self.reports.clear(run);
         self.host_frames.iter_mut().for_each(|frames| frames.free(run));
         self.system.iter_mut().for_each(|system| system.free(run));
     }

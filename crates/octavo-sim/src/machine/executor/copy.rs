@@ -19,7 +19,7 @@ impl<L: Listen> Hardware<'_, L> {
         let command = self.message() + u64::from(made) * self.config.host.costs.pin.0;
         let Some(engines) = &self.config.copy_engines else {
             let read = self.read(command, pages, from, cause);
-            let arrived = self.links.send(self.clock.now(), read, path, lines * 64, Traffic::of(cause));
+            let arrived = self.links.send(self.clock.now(), read, path, lines * LINE_BYTES, Traffic::of(cause));
             return self.write(arrived, pages, to, cause);
         };
         let ready = command + engines.setup.0;

@@ -71,7 +71,7 @@ impl<L: Listen> Hardware<'_, L> {
     fn drain(&mut self, processors: ProcessorMask, pages: PageRun) -> u64 {
         // With ACUD, units that hold no translation of the pages go on. A translation can be replaced while an access
         // through it is in flight; such a unit is missed, and its access completes beside the migration.
-        let concerned = (self.config.driver.drain == DrainScope::TouchedUnits).then_some(pages);
+        let concerned = self.drains_some().then_some(pages);
         let mut over = self.clock.now();
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
             let quiet = self.gpus[gpu].quiet_time(self.clock.now(), concerned);
@@ -82,6 +82,11 @@ impl<L: Listen> Hardware<'_, L> {
             self.gpus[gpu].pause(over + self.costs.shootdown, concerned);
         }
         over
+    }
+
+    /// Whether drains stop units that hold a translation of their pages, and no others. With ideal TLBs all units do.
+    pub(super) fn drains_some(&self) -> bool {
+        self.config.driver.drain == DrainScope::TouchedUnits && !self.config.ideal_tlb
     }
 
     /// Writes the pages' dirty lines to the GPU's memory.
@@ -99,9 +104,10 @@ impl<L: Listen> Hardware<'_, L> {
         if processors == ProcessorMask::only(HOST) {
             return self.unmap_on_host(pages, protect);
         }
+        let on_host = if processors.contains(HOST) { self.unmap_on_host(pages, protect) } else { self.clock.now() };
         let message = if self.told.forget(slot, processors) { 0 } else { self.costs.host_link };
-        self.withdraw(processors, pages, protect);
-        self.clock.now() + message + self.costs.shootdown + self.costs.host_link
+        self.withdraw(processors.without(HOST), pages, protect);
+        on_host.max(self.clock.now() + message + self.costs.shootdown + self.costs.host_link)
     }
 
     /// Pages get frames: the host commands a GPU to clear them, and clears its own.

@@ -1,7 +1,6 @@
 //! Steps that change the size of pages: coalescing, splintering, compaction.
 
 use octavo_manager::{Compaction, PageRun, ProcessorId};
-use octavo_node::DrainScope;
 
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
@@ -21,8 +20,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// pages comes after it, so what is under way through the large one completes here.
     pub(super) fn quiet_large(&self, processor: ProcessorId, block: PageRun) -> u64 {
         let now = self.clock.now();
-        let waits = self.config.driver.drain == DrainScope::TouchedUnits;
-        let gpu = processor.gpu_index().filter(|_| waits);
+        let gpu = processor.gpu_index().filter(|_| self.drains_some());
         gpu.map_or(now, |gpu| self.gpus[gpu].quiet_time(now, Some(block)))
     }
 

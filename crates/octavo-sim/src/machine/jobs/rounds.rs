@@ -6,8 +6,8 @@ use crate::engine::event::Kind;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
 
-/// How long a job that has ended waits for plans that hold its pages before it looks again whether all are free:
-/// a microsecond. Jobs that run once never wait.
+/// How long what waits for plans that hold its pages waits before it looks again: a microsecond. Jobs that have ended
+/// and begin anew do, and actions of whole programs.
 pub(in crate::machine) const BUSY_PAUSE: u64 = 1_000_000;
 
 impl<L: Listen> Node<'_, L> {

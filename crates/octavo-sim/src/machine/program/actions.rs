@@ -5,8 +5,9 @@ use octavo_program::{Action, BufferId, HostPhase, ProgramBuffer, Span};
 
 use crate::engine::event::Kind as EventKind;
 use crate::machine::happening::{Happening, Listen};
+use crate::machine::jobs::rounds::BUSY_PAUSE;
 use crate::machine::node::Node;
-use crate::machine::program::{BUSY_PAUSE, Doing, Phase, costs};
+use crate::machine::program::{Doing, Phase, costs};
 
 impl<L: Listen> Node<'_, L> {
     /// Loaded buffers are in memory already, and actions that wait for none begin at once.

@@ -14,9 +14,6 @@ use crate::machine::program::copies::Copies;
 use octavo_driver::FaultId;
 use octavo_driver::slab::Slab;
 
-/// How long an action waits for plans that hold its pages before it looks again: a microsecond.
-const BUSY_PAUSE: u64 = 1_000_000;
-
 /// An action of a job.
 type Doing = (usize, ActionId);
 
@@ -146,9 +143,9 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Resets its actions. Its process and the context that it created live on.
+    /// It begins again, in a new process.
     fn begin_anew(&mut self) {
-        *self = Self { context: self.context, ..Self::new(self.program, self.first) };
+        *self = Self::new(self.program, self.first);
     }
 
     /// The number of an action in events.

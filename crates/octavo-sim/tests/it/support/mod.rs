@@ -195,8 +195,14 @@ pub fn node(gpus: u32) -> NodeConfig {
         fetch: FetchConfig { units: 2, latency: Cycles(30), buffer_lines: 1, cold: false },
         scalar: ScalarConfig {
             units: 2,
-            cache: l1.clone(),
-            tlb: tlb(64, 64, 1, 15),
+            cache: ScalarCacheConfig {
+                size: Bytes(16 << 10),
+                ways: 4,
+                latency: Cycles(20),
+                lookup: Cycles(20),
+                fill: Cycles(0),
+            },
+            tlb: ScalarTlbConfig { entries: 64, ways: 64, latency: Cycles(1), large: None },
             issue: Cycles(3),
             pipeline: Cycles(3),
             in_flight: 0,
