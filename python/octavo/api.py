@@ -19,6 +19,7 @@ from octavo.runs.experiment import Experiment, slug
 from octavo.runs.folder import check_writable
 from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
+from octavo.scenarios import lost
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import DEFAULT_NODE, SIMULATED, Recipe, Scenario, overrides_of, trace_name
 from octavo.variants import DEFAULT_PLACEMENTS, variants_of
@@ -297,6 +298,9 @@ def plan_comparison(
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
     variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
+    lost.refuse_varied(
+        overrides_of(arguments.get("overrides")), [variant.overrides for variant in variants], "the comparison"
+    )
     check_baseline(baseline, [variant.label for variant in variants])
     named = _names(given.names("workloads", workloads), arguments.get("workload"))
     arguments["workload"] = named[0] if named else None

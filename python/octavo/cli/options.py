@@ -10,6 +10,7 @@ import typer
 from octavo.cli import complete, former
 from octavo.errors import ScenarioError
 from octavo.runs import memory
+from octavo.scenarios import lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -282,10 +283,10 @@ def check_once(assignments: list[str] | None, **given: object) -> None:
 
     """
     for assignment in assignments or []:
-        key = assignment.partition("=")[0].strip()
         for name, value in given.items():
-            if value is not None and key in _KEYS.get(name, ()):
-                raise ScenarioError(f"--{name} and --set {assignment} both set `{key}`", "leave one of them out")
+            both = sorted(set(lost.keys_of(assignment)).intersection(_KEYS.get(name, ())))
+            if value is not None and both:
+                raise ScenarioError(f"--{name} and --set {assignment} both set `{both[0]}`", "leave one of them out")
 
 
 def overrides(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.experiment import Experiment, Outcome, Variant
+from octavo.scenarios import lost
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Study:
 
     def experiment(self, variants: Sequence[Variant]) -> Experiment:
         """The kernels under variants; timelines are not kept, as no table here is made of them."""
+        lost.refuse_varied(self.overrides, [variant.overrides for variant in variants])
         first = self.kernels[0]
         base = Recipe.from_names(KERNELS.get(first, first), node=self.node).with_overrides(
             ["record.events=false", *self.overrides]

@@ -15,6 +15,7 @@ from octavo.files.text import read_text
 from octavo.files.toml import parsed
 from octavo.plain import meant
 from octavo.runs.replicates import KEY
+from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps
 from octavo.sweeps.quantity import quantity
@@ -220,6 +221,8 @@ class _Reader:
         for index, key in enumerate(keys):
             if key in keys[:index]:
                 raise self._error(key, "is on two axes")
+            if other := next((other for other in keys[:index] if lost.replaces(key, other)), None):
+                raise self._error(key, f"replaces the axis `{other}`", "write the broader axis first")
         if not keys:
             raise ScenarioError(f"{self.name}: no axis", "write at least one of [grid], [zip] and [random.axes]")
 
@@ -258,9 +261,9 @@ def with_changes(spec: Spec, changes: list[str]) -> Spec:
 
     """
     for change in changes:
-        key = change.split("=", 1)[0].strip()
-        if key in spec.keys:
-            raise ScenarioError(
-                f"{spec.name}: `{key}` is an axis, and `--set {change}` sets it", "leave one of them out"
-            )
+        for key in spec.keys:
+            if any(lost.replaces(key, changed) for changed in lost.keys_of(change)):
+                raise ScenarioError(
+                    f"{spec.name}: `{key}` is an axis, and `--set {change}` sets it", "leave one of them out"
+                )
     return replace(spec, base=spec.base.with_overrides(changes))

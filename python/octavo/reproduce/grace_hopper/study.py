@@ -15,6 +15,7 @@ from octavo.reproduce.grace_hopper.programs import PROGRAMS
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
+from octavo.scenarios import lost
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe, Scenario, digest
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ INTERVAL = 2_000_000
 
 CHUNK = 2 << 20
 """Bytes of what a driver takes from a GPU's memory at once."""
+
+_OWN = {"program.kind": "--kind", "workload.name": "--program", "workload.scale": "--scale", "node.preset": "--node"}
+"""Keys that the study sets, and the option that changes them."""
 
 Key = tuple[str, ...]
 """A program, a kind, and what else tells a run from others."""
@@ -123,6 +127,9 @@ class Study:
             InterruptedRun: Ctrl-C; what is finished is kept.
 
         """
+        lost.refuse(self.overrides, _OWN)
+        varied = [key for extra in wanted.values() for change in extra for key in lost.keys_of(change)]
+        lost.refuse(self.overrides, dict.fromkeys(varied, ""))
         scenarios = {key: self.recipe(key, extra).resolve() for key, extra in wanted.items()}
         root, digested = self.root / part, digest(scenarios.values())
         folders = {key: self._folder(key, scenario) for key, scenario in scenarios.items()}

@@ -12,7 +12,6 @@ import polars as pl
 from octavo import api
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
-from octavo.reproduce import own
 from octavo.reproduce.harvest import systems
 from octavo.reproduce.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo.reproduce.harvest.published import published
@@ -20,6 +19,7 @@ from octavo.runs import lending, pictures, serving
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Study:
                 GPUs.
 
         """
-        own.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
+        lost.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
         found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
         for name in self.cases:
             needed = CASES[name].gpus

@@ -12,7 +12,6 @@ from octavo.advice import ask, plan, programs, systems, verify
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.plain import one_of
-from octavo.reproduce import own
 from octavo.reproduce.memmap import found, kernels, tables
 from octavo.reproduce.memmap.applications import APPLICATIONS
 from octavo.reproduce.memmap.systems import ADVISED, PLACEMENTS, hints
@@ -20,6 +19,7 @@ from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
 from octavo.runs.result import RunResult
+from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Study:
         unknown = [name for name in self.applications if name not in APPLICATIONS]
         if unknown:
             raise ScenarioError(f"application `{unknown[0]}`: expected {one_of(unknown[0], list(APPLICATIONS))}")
-        own.refuse(self.overrides, _OWN)
+        lost.refuse(self.overrides, _OWN)
 
     def scenarios(self) -> dict[tuple[str, int], Scenario]:
         """Every application on every graph, all of it managed.

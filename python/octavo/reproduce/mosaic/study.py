@@ -14,6 +14,7 @@ from octavo.reproduce.mosaic import mixes, systems
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.scenarios import lost
 from octavo.scenarios.catalogue import names
 from octavo.scenarios.scenario import Recipe, digest
 
@@ -31,6 +32,8 @@ NOT_SINGLE = ("trace",)
 """Workloads that are not one application with inputs of its own."""
 Key = tuple[Mix, str]
 """A mix and the label of a system."""
+_OWN = {"memory.page_size": "", "memory.placement": "--paging or --no-paging", "node.preset": "--node"}
+"""Keys that all parts set, and the option that changes them."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,8 @@ class Study:
             InterruptedRun: Ctrl-C; what is finished is kept.
 
         """
+        lost.refuse(self.overrides, _OWN)
+        lost.refuse_varied(self.overrides, [variant.overrides for variant in wanted.values()])
         scenarios = {key: self.recipe(key[0], variant).resolve() for key, variant in wanted.items()}
         key = digest(scenarios.values())
         root = self.root / part

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from octavo.scenarios import lost
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import Recipe
 from octavo.workloads import workload_program
@@ -27,6 +28,9 @@ KINDS = {
 _DEFAULTS = ("memory.preset=stock-driver", "node.host.costs.context=0ns")
 """Managed memory as the production driver has it; programs are timed when the context is there."""
 
+_OWN = {"program.kind": "", "workload.name": "", "workload.scale": "", "node.preset": "--node"}
+"""Keys that the comparison sets, and the option that changes them."""
+
 
 def scenario(one: Measured, node: str | Path, changes: Sequence[str] = ()) -> Scenario:
     """The run of a measured program on a node.
@@ -35,6 +39,7 @@ def scenario(one: Measured, node: str | Path, changes: Sequence[str] = ()) -> Sc
         ScenarioError: a value cannot be used.
 
     """
+    lost.refuse(changes, _OWN, "the comparison")
     recipe = Recipe.from_names(one.program, node=node_name(node)).with_overrides([f"workload.scale={one.scale!r}"])
     inputs = inputs_of(recipe.resolve()) if one.kind == "managed-prefetch" else []
     prefetched = [f"program.buffers.{name}.prefetch=gpu0" for name in inputs]
