@@ -44,6 +44,15 @@ def test_it_writes_nothing_and_says_what_it_would_take(command, runs, cli, tmp_p
     assert found["disk_bytes"] == pytest.approx(results, rel=0.2)
 
 
+def test_a_policy_that_prints_does_not_get_in_the_way(cli, tmp_path):
+    assert cli("new", "placement", "loud.py").returncode == 0
+    policy = (tmp_path / "loud.py").read_text()
+    (tmp_path / "loud.py").write_text(policy.replace("\nclass ", '\nprint("{ hello")\n\n\nclass ', 1))
+    done = cli("run", *FIR, "-p", "loud.py", "--dry-run", "--json")
+    assert json.loads(done.stdout)["tried"] == 1, done.stderr
+    assert "{ hello" in done.stderr
+
+
 def test_what_is_finished_is_not_counted(cli, tmp_path):
     assert cli("compare", *FIR, "-p", "grit", "-o", "out", "-q").returncode == 0
     before = contents(tmp_path / "out")

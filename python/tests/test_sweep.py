@@ -206,6 +206,17 @@ def test_drawn_quantities_keep_their_unit():
     assert Sweep.of(spec.read({"scenario": SCENARIO, "random": {"points": 8, "axes": axes}})).total == 8
 
 
+def test_keys_that_step_together_are_one_axis_of_a_picture():
+    steps = {"node.gpus": [2, 2, 4], "memory.page_size": ["4KiB", "64KiB", "64KiB"]}
+    points = pl.DataFrame({"seed": [1] * 3, **steps})
+    shown, axes = picture._named_axes(spec.read({"scenario": SCENARIO, "grid": {"seed": [1, 2]}, "zip": steps}), points)
+    assert axes == ["seed", "gpus, page_size"]
+    assert shown[axes[1]].to_list() == ["2, 4KiB", "2, 64KiB", "4, 64KiB"]
+    once = {"node.gpus": [2, 3, 4], "memory.page_size": steps["memory.page_size"]}
+    read = spec.read({"scenario": SCENARIO, "zip": once})
+    assert picture._named_axes(read, pl.DataFrame(once))[1] == ["node.gpus"]
+
+
 def test_a_note_says_why_there_is_no_picture_that_was_asked_for(tmp_path, recwarn):
     many = spec.read({"scenario": SCENARIO, "grid": {"seed": list(range(41)), "node.gpus": [2, 3]}})
     rows = [{"seed": seed, "node.gpus": gpus, "status": "ok", "time_ps": 9} for seed in range(41) for gpus in (2, 3)]

@@ -43,6 +43,10 @@ BAD = {
     "a value listed twice": ("[grid]\nseed = [1, 2, 1]", ["`grid.seed`: 1 is listed twice"]),
     "a date": ("[grid]\nseed = [2026-01-01]", ["`grid.seed`", "expected text, numbers"]),
     "a key on two axes": ("[grid]\nseed = [1]\n[zip]\nseed = [1]", ["`seed`: is on two axes"]),
+    "an axis that replaces one before": (
+        '[grid]\n"memory.placement.name" = ["grit"]\nmemory.placement = ["ideal"]',
+        ["`memory.placement`: replaces the axis `memory.placement.name`", "broader axis first"],
+    ),
     "no axis": ("", ["no axis", "[grid]"]),
     "a misspelt table": ("[gird]\nseed = [1]", ["s.toml:6: `gird`: unknown key", "did you mean `grid`?"]),
     "a misspelt table of another kind": ("[colour]\nseed = [1]", ["`colour`: unknown key", "there are scenario, grid"]),
@@ -91,6 +95,7 @@ def test_sweeps_are_refused_before_anything_runs(case, tmp_path):
         (["s.toml", "--seed", "3"], "nothing is drawn at random"),
         (["s.toml", "--on", "clouds"], "cannot run on `clouds`"),
         (["s.toml", "--set", "node.gpus=4"], "`node.gpus` is an axis"),
+        (["s.toml", "--set", "node={gpus=4}"], "`node.gpus` is an axis"),
     ],
 )
 def test_arguments_are_refused(arguments, expected, cli, tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from octavo.advice import plan, recorded
 from octavo.errors import AdviceError
+from octavo.sweeps.run import check_crew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,8 @@ class Order:
             AdviceError: it does.
 
         """
+        plan.check_asked(self.budget, self.placements)
+        check_crew(self.on)
         about = {"--symmetry": self.symmetry, "--bounds": self.bounds, "--on": self.on is not None}
         named = [option for option, is_there in about.items() if is_there]
         if named and not self.exhaustive:

@@ -119,7 +119,9 @@ def plan(
 
     """
     room = constants.system.capacity if budget is None else min(budget, constants.system.capacity)
-    _check(buffers, room, placements)
+    if not buffers:
+        raise AdviceError("expected at least one buffer, found none")
+    check_asked(room, placements)
     priced = [_priced(buffer, constants, placements, readings) for buffer in buffers]
     hosts = [
         _best_host(buffer, costs, penalties, placements)
@@ -141,14 +143,18 @@ def plan(
     return Plan(advised, room, choice.exact)
 
 
-def _check(buffers: Sequence[Buffer], room: int, placements: Sequence[Placement]) -> None:
-    if not buffers:
-        raise AdviceError("expected at least one buffer, found none")
+def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
+    """Refuse placements that are none, and less memory than nothing.
+
+    Raises:
+        AdviceError: that is asked for.
+
+    """
     unknown = [each for each in placements if each not in PLACEMENTS]
     if unknown or not placements:
         expected = ", ".join(PLACEMENTS)
         raise AdviceError(f"--placements: expected some of {expected}, found {', '.join(unknown) or 'none'}")
-    if room < 0:
+    if room is not None and room < 0:
         raise AdviceError(f"--budget: expected 0 B or more, found {room:,} B")
 
 

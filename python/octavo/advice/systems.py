@@ -177,8 +177,11 @@ class _System:
         back = self.number(self.node["host_link"].get("to_host") or self.node["host_link"]["bandwidth"], "B/s")
         copied = self.number(self.node["host"]["cpu"]["memory_bandwidth"], "B/s") / 2
         service = _service(self)
+        arithmetic = self.time(compute["vector_alu"]["occupancy"])
+        if not arithmetic:
+            raise AdviceError("node.compute.vector_alu.occupancy: expected at least a cycle, found 0cycles")
         return System(
-            peak=compute["units"] * compute["simds_per_unit"] * _LANES / self.time(compute["vector_alu"]["occupancy"]),
+            peak=compute["units"] * compute["simds_per_unit"] * _LANES / arithmetic,
             device=self.node["dram"]["banks"] * _LINE / self.time(self.node["dram"]["line_cycles"]),
             on_demand=link,
             copy=min(link, copied, self.staged("to_gpu")),

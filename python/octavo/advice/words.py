@@ -80,6 +80,7 @@ def size(count: float) -> str:
 def seconds(value: float) -> str:
     """A time, which may be below 0, in the multiple that reads best."""
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if abs(value) * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
+        # 0.9996 ms reads 1 ms, not 1e+03 µs.
+        if abs(value) * factor >= 0.9995:
+            return f"{value * factor:,.0f} {unit}" if abs(value) * factor >= 999.5 else f"{value * factor:.3g} {unit}"
     return f"{value * 1e9:.0f} ns" if value else "0"

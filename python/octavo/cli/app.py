@@ -53,6 +53,7 @@ def _root(
 def main() -> None:
     """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
     streams.open_closed()
+    streams.allow_all_letters()
     try:
         with Notes():
             try:
@@ -76,5 +77,5 @@ def _give_up(error: OSError) -> NoReturn:
     """The system refused something that no command expects it to, such as writing to a full standard output."""
     where = error.filename if isinstance(error.filename, str) else "a file or the output"
     complain(OctavoError(f"cannot read or write {where}: {error.strerror or error}"))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # What is still to be written is lost.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # What is still to be written is lost.
     sys.exit(OctavoError.exit_code)

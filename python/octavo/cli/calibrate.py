@@ -231,7 +231,8 @@ def _document(found: machine.Machine) -> dict[str, Any]:
 
 def _show(sink: Sink, found: machine.Machine) -> None:
     about = found.about
-    sink.tell(f"{about['gpu']}, driver {about.get('driver', 'unknown')}, {about['effort']} effort, {about['date']}")
+    driver, date = about.get("driver", "unknown"), about.get("date", "no date")
+    sink.tell(f"{about['gpu']}, driver {driver}, {about['effort']} effort, {date}")
     by_probe: dict[str, list[Measured]] = {}
     for value in found.measured.values():
         by_probe.setdefault(value.probe, []).append(value)

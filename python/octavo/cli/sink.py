@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from octavo.cli import streams
 from octavo.cli.columns import Column, Laid, folded
 from octavo.files.notes import OctavoNote
 from octavo.plain import escaped, shortened, visible
@@ -37,6 +38,10 @@ class Sink:
         self.as_json = as_json
         self.quiet = quiet
         self._console = console or Console(highlight=False)
+        self._documents = sys.stdout
+        if as_json:
+            # What a policy prints must not get into the document.
+            sys.stdout = sys.stderr
 
     @property
     def human(self) -> bool:
@@ -64,7 +69,7 @@ class Sink:
             _column(visible(name), [row[index] for row in rows], key=index < keys, wished=name in unbroken)
             for index, name in enumerate(columns)
         ]
-        for index, part in enumerate(folded(given, keys, self._console.width)):
+        for index, part in enumerate(folded(given, keys, max(self._console.width, 1))):
             named = _rows(visible(title) + (", continued" if index else ""), self._console)
             # A table of long words is wider than the terminal, whose lines go on below.
             self._console.print(_drawn("\n".join(named), part), crop=False, soft_wrap=True)
@@ -82,7 +87,9 @@ class Sink:
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """The whole result, for programs."""
         if self.as_json:
-            print(escaped(json.dumps(value, indent=2, ensure_ascii=False)))
+            # An output that has no letters beyond ASCII gets them as JSON escapes.
+            text = json.dumps(value, indent=2, ensure_ascii=not streams.is_unicode(self._documents))
+            print(escaped(text), file=self._documents, flush=True)
 
 
 def _column(name: str, cells: Sequence[str], *, key: bool, wished: bool) -> Column:
@@ -133,7 +140,7 @@ def _rows(text: str, console: Console) -> list[str]:
     """A text in rows of whole words: on a terminal, and where `COLUMNS` says how wide what shows it is."""
     if not (console.is_terminal or "COLUMNS" in os.environ):
         return [text]
-    lines = [textwrap.wrap(line, console.width, **_WHOLE_WORDS) for line in text.split("\n")]
+    lines = [textwrap.wrap(line, max(console.width, 1), **_WHOLE_WORDS) for line in text.split("\n")]
     return [row for rows in lines for row in rows or [""]]
 
 

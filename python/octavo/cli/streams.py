@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from typing import TextIO
 
 
 def open_closed() -> None:
@@ -16,6 +18,18 @@ def open_closed() -> None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
+
+
+def allow_all_letters() -> None:
+    """Letters that a standard stream's encoding lacks are written as escapes; they end no command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def is_unicode(stream: TextIO) -> bool:
+    """Whether a stream has all letters."""
+    return (stream.encoding or "utf-8").lower().startswith("utf")
 
 
 def _is_open(number: int) -> bool:

@@ -12,6 +12,7 @@ from octavo import api, trace
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import TraceError
+from octavo.files.replaced import check_free
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +102,8 @@ def record(
     sink = Sink(as_json=as_json, quiet=quiet)
     options.check_once(assignments, kind=kind, scale=scale, seed=seed)
     scenario = api.scenario(workload=name, kind=kind, scale=scale, seed=seed, overrides=assignments)
-    rows = trace.record(scenario, path).validate()
+    changes = [*(assignments or []), *([] if seed is None else [f"seed={seed}"])]
+    rows = trace.record(scenario, path, changes).validate()
     sink.document({"folder": str(path), "rows": rows})
     sink.say(f"{path} is a trace of {rows:,} rows")
 
@@ -137,6 +139,7 @@ def torch_step(
     python: Annotated[
         str | None, typer.Option("--python", help="The Python that has PyTorch; Octavo's own if left out.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -146,6 +149,7 @@ def torch_step(
     the end of an `optimizer.step()`, else the last call of a model.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
+    check_free(output, force=force)
     step = trace.record_torch(script, output, arguments or [], batch=batch, python=python)
     found = trace.facts(step)
     sink.document({"file": str(output), **found})

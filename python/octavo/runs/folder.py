@@ -172,7 +172,7 @@ def save_tables(
             (temporary / f"{name}.parquet").write_bytes(parquet.encoded(table))
         for name, content in (files or {}).items():
             (temporary / name).write_bytes(content)
-        (temporary / SUMMARY_FILE).write_text(_json(summary), encoding="utf-8")
+        (temporary / SUMMARY_FILE).write_text(_json(summary), encoding="utf-8", errors="backslashreplace")
     return RunResult(folder)
 
 

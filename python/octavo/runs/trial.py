@@ -17,6 +17,7 @@ import octavo._core as _core
 from octavo.errors import ScenarioError, SimulationError
 from octavo.files import parquet
 from octavo.runs import folder, memory
+from octavo.runs.answers import private_output
 from octavo.runs.tables import frame
 from octavo.scenarios.scenario import Recipe
 
@@ -196,8 +197,9 @@ def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None
 
 def main() -> None:
     """Try one run."""
-    order = json.load(sys.stdin)
-    sys.stdout.write(json.dumps(_trial(order["scenario"], order["limit"], order["memory_limit"])))
+    with private_output() as answers:
+        order = json.load(sys.stdin)
+        answers.write(json.dumps(_trial(order["scenario"], order["limit"], order["memory_limit"])))
 
 
 def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:

@@ -58,10 +58,24 @@ def _picture(spec: Spec, points: pl.DataFrame, goal: Goal | None, width: float) 
         return _progress(points, goal, width)
     if without(spec, goal) is not None:
         return None
-    axes = [axis.keys[0] for axis in spec.axes]
+    points, axes = _named_axes(spec, points)
     if len(axes) == 1:
         return _one(points, axes[0], _drawn(points), width)
     return _two(points, (axes[0], axes[1]), _drawn(points), width)
+
+
+def _named_axes(spec: Spec, points: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """A column for each axis. Keys that step together need all of their values where the first alone repeats."""
+    axes, short = [], short_names(spec.keys)
+    for axis in spec.axes:
+        steps = points.select(axis.keys)
+        if steps[axis.keys[0]].n_unique() == steps.n_unique():
+            axes.append(axis.keys[0])
+            continue
+        axes.append(", ".join(short[key] for key in axis.keys))
+        texts = [", ".join(map(shown, step)) for step in steps.iter_rows()]
+        points = points.with_columns(pl.Series(axes[-1], texts))
+    return points, axes
 
 
 def _drawn(points: pl.DataFrame) -> str:

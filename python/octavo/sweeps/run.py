@@ -158,14 +158,26 @@ def crew(on: str | None, workers: int | None) -> Crew:
         ClusterError: the cluster cannot be used.
 
     """
+    check_crew(on)
     workers = given.workers(workers)
     if on is None or on == "local":
         return Processes(workers or default_workers())
-    if on == _RAY or on.startswith(f"{_RAY}://"):
-        from octavo.sweeps.cluster import RayCluster  # noqa: PLC0415 - only where it is asked for
+    from octavo.sweeps.cluster import RayCluster  # noqa: PLC0415 - only where it is asked for
 
-        return RayCluster(None if on == _RAY else on, workers)
-    raise ScenarioError(f"--on: cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001")
+    return RayCluster(None if on == _RAY else on, workers)
+
+
+def check_crew(on: str | None) -> None:
+    """Refuse what is no place to run on; whether a cluster is there shows later.
+
+    Raises:
+        ScenarioError: it is none.
+
+    """
+    if on not in {None, "local", _RAY} and not str(on).startswith(f"{_RAY}://"):
+        raise ScenarioError(
+            f"--on: cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001"
+        )
 
 
 @dataclass

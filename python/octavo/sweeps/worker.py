@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import octavo._core as _core
 from octavo.errors import OctavoError
 from octavo.runs import folder
+from octavo.runs.answers import private_output
 from octavo.scenarios.scenario import Scenario
 from octavo.trace.folder import check_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TextIO
 
 
 def main() -> None:
     """Serve until the input ends."""
-    answers = _private_output()
+    answers = private_output()
 
     def answer(value: dict[str, Any]) -> None:
         answers.write(json.dumps(value) + "\n")
@@ -73,13 +73,6 @@ def explained(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"cannot write the result: {error}"
     return f"{type(error).__name__}: {error}"
-
-
-def _private_output() -> TextIO:
-    """Standard output, kept free of other prints: that goes to standard error."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return answers
 
 
 if __name__ == "__main__":

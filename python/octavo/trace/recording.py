@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,15 @@ from octavo.trace.folder import written
 from octavo.trace.reading import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octavo.scenarios.scenario import Scenario
 
 
-def record(scenario: Scenario, path: str | Path) -> Trace:
+def record(scenario: Scenario, path: str | Path, changes: Sequence[str] = ()) -> Trace:
     """Write what a scenario runs as a trace: the whole program if its `kind` says so, else the launches alone.
+
+    `changes` (`key=value`) are those that made the scenario; the trace names them with the command.
 
     Kernel models do not know all that a recording does: all lanes are active, grids have one dimension.
 
@@ -26,7 +31,8 @@ def record(scenario: Scenario, path: str | Path) -> Trace:
 
     """
     size = scenario.values["workload"]["scale"]
-    command = f"octavo trace record {scenario.workload} --kind {scenario.kind} --scale {size:g}"
+    named = [f"--scale {size:g}", *(f"--set {shlex.quote(change)}" for change in changes)]
+    command = " ".join([f"octavo trace record {scenario.workload} --kind {scenario.kind}", *named])
     try:
         with written(Path(path), replace=False) as place:
             call(_core.trace_record, scenario.toml, str(place), command)

@@ -67,6 +67,7 @@ def grit(
         typer.Option(
             "--collapse-scale",
             metavar="NUMBER",
+            parser=options.scale_of,
             help="With --characterise: scale of the runs; that of the counts if left out.",
         ),
     ] = None,

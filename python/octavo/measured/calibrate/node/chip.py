@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
 LANES = 64
 """Threads of a wavefront: two warps."""
-_REGISTER = 4
-"""Bytes of a register."""
 _FMA = 2
 """Operations of a fused multiply-add."""
 
