@@ -82,16 +82,20 @@ def tried(
 ) -> list[Remedy]:
     """Run every change that the scenario can have; largest gain first.
 
-    A change that cannot be simulated, such as a placement that the node has no memory for, is left out.
+    A change that cannot be simulated, such as a placement that the node has no memory for, is left out, unless none
+    can.
 
     Raises:
         OutputError: the folder cannot be written.
-        ScenarioError: the run has no replicates.
+        ScenarioError: the run has no replicates, or its scenario is refused.
+        SimulationError: no change can be simulated.
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
     replicates.check(count, [result.scenario])
     tries = _Tries(result, Path(root))
+    if not tries.found:
+        tries.recipe.resolve()  # Says why nothing can be changed, if the scenario itself is refused.
     return tries.remedies(_finished(tries.points(count), workers, watch), count)
 
 
@@ -122,7 +126,8 @@ class _Tries:
 
     def __init__(self, result: RunResult, root: Path) -> None:
         self.result, self.root, self.scenario = result, root, result.scenario
-        self.found = dict(changes(Recipe(self.scenario.toml, str(result.folder / SCENARIO_FILE)), self.scenario))
+        self.recipe = Recipe(self.scenario.toml, str(result.folder / SCENARIO_FILE))
+        self.found = dict(changes(self.recipe, self.scenario))
 
     def points(self, count: int) -> list[Point]:
         """Every change, and with several replicates the run itself, so many times each."""
@@ -200,6 +205,8 @@ def _finished(
         raise
     except SimulationError:
         done = [point for point in points if is_finished(point.folder)]
+        if not done:
+            raise
         return _named(done, execute(done, workers=workers))
 
 
