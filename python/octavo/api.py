@@ -298,13 +298,12 @@ def plan_comparison(
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
     variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
-    lost.refuse_varied(
-        overrides_of(arguments.get("overrides")), [variant.overrides for variant in variants], "the comparison"
-    )
     check_baseline(baseline, [variant.label for variant in variants])
     named = _names(given.names("workloads", workloads), arguments.get("workload"))
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
+    changes = overrides_of(arguments.get("overrides"))
+    lost.refuse_varied(base, changes, [variant.overrides for variant in variants], "the comparison")
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     if baseline is not None and not experiment.has_time:
         raise ScenarioError(

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+from typing import Any
 
 import pytest
 import ray
@@ -14,6 +15,7 @@ from conftest import contents
 import octavo
 from octavo.files import locks, shared
 from octavo.plain import meant
+from octavo.sweeps import plan, spec
 
 BASE = """\
 [scenario]
@@ -43,10 +45,6 @@ BAD = {
     "a value listed twice": ("[grid]\nseed = [1, 2, 1]", ["`grid.seed`: 1 is listed twice"]),
     "a date": ("[grid]\nseed = [2026-01-01]", ["`grid.seed`", "expected text, numbers"]),
     "a key on two axes": ("[grid]\nseed = [1]\n[zip]\nseed = [1]", ["`seed`: is on two axes"]),
-    "an axis that replaces one before": (
-        '[grid]\n"memory.placement.name" = ["grit"]\nmemory.placement = ["ideal"]',
-        ["`memory.placement`: replaces the axis `memory.placement.name`", "broader axis first"],
-    ),
     "no axis": ("", ["no axis", "[grid]"]),
     "a misspelt table": ("[gird]\nseed = [1]", ["s.toml:6: `gird`: unknown key", "did you mean `grid`?"]),
     "a misspelt table of another kind": ("[colour]\nseed = [1]", ["`colour`: unknown key", "there are scenario, grid"]),
@@ -105,6 +103,32 @@ def test_arguments_are_refused(arguments, expected, cli, tmp_path):
     assert done.returncode == 2, said
     assert expected in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("axes", "change"),
+    [
+        ('[grid]\nworkload = ["fir", "gemm"]', "workload.scale=0.002"),
+        ('[grid]\nnode = [{ l2 = { size = "2MiB" } }, { l2 = { size = "4MiB" } }]', "node.fidelity=page"),
+        ('[grid]\n"memory.placement" = ["on-touch", "grit"]', "memory.page_size=64KiB"),
+    ],
+)
+def test_changes_beside_a_broad_axis_are_kept(axes, change, tmp_path):
+    (tmp_path / "s.toml").write_text(BASE + axes)
+    changed = spec.with_changes(spec.read(tmp_path / "s.toml"), [change])
+    key, _, value = change.partition("=")
+    for point in plan.points(changed):
+        found: Any = point.scenario.values
+        for part in key.split("."):
+            found = found[part]
+        assert str(found) == value
+
+
+@pytest.mark.parametrize("change", ["memory.placement.name=duplication", "memory.placement.fault_threshold=9"])
+def test_changes_that_every_point_would_lose_are_refused(change, tmp_path):
+    (tmp_path / "s.toml").write_text(BASE + '[grid]\n"memory.placement" = ["first-touch", "ideal"]')
+    with pytest.raises(octavo.ScenarioError, match=r"`memory\.placement` is an axis"):
+        spec.with_changes(spec.read(tmp_path / "s.toml"), [change])
 
 
 def test_a_scenario_in_the_sweep_is_named_with_the_line_of_the_sweep(tmp_path):

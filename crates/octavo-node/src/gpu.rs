@@ -64,8 +64,8 @@ pub struct ComputeConfig {
     /// Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into lines
     /// until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue` after
     /// its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait for a
-    /// fault, or more than 2 us for a translation, leave their places with the lines before them. 0, the default: there
-    /// is no such queue. Only where accesses are issued in order of time and answered in order.
+    /// fault, or more than 2 us for a translation, free their places as soon as the lines before them are answered. 0,
+    /// the default: there is no such queue. Only where accesses are issued in order of time and answered in order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_in_flight: u32,
     /// Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued in

@@ -38,10 +38,11 @@ class Order:
     force: bool
 
     def check(self, source: object) -> None:
-        """Refuse what says nothing without something else.
+        """Refuse unknown values, and options that need another.
 
         Raises:
-            AdviceError: it does.
+            AdviceError: one of these.
+            ScenarioError: `--on` names no place to run.
 
         """
         plan.check_asked(self.budget, self.placements)

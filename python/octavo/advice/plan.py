@@ -144,10 +144,10 @@ def plan(
 
 
 def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
-    """Refuse placements that are none, and less memory than nothing.
+    """Refuse unknown or no placements, and a negative budget.
 
     Raises:
-        AdviceError: that is asked for.
+        AdviceError: one of these was asked for.
 
     """
     unknown = [each for each in placements if each not in PLACEMENTS]

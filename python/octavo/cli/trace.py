@@ -122,7 +122,10 @@ def torch_step(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ARGUMENTS", help="Arguments of the script; {batch} stands for a batch size.", show_default=False
+            metavar="ARGUMENTS",
+            help="Arguments of the script; {batch} stands for a batch size. Options named like those below follow "
+            "`--`.",
+            show_default=False,
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("torch.step"),

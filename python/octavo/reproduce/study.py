@@ -54,11 +54,11 @@ class Study:
 
     def experiment(self, variants: Sequence[Variant]) -> Experiment:
         """The kernels under variants; timelines are not kept, as no table here is made of them."""
-        lost.refuse_varied(self.overrides, [variant.overrides for variant in variants])
         first = self.kernels[0]
         base = Recipe.from_names(KERNELS.get(first, first), node=self.node).with_overrides(
             ["record.events=false", *self.overrides]
         )
+        lost.refuse_varied(base, self.overrides, [variant.overrides for variant in variants], "the study")
         return Experiment(base, self.kernels, variants, KERNELS)
 
     @contextmanager

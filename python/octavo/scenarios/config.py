@@ -1547,8 +1547,9 @@ class NodeCompute(TypedDict, total=False):
     """Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into
     lines until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue`
     after its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait
-    for a fault, or more than 2 us for a translation, leave their places with the lines before them. 0, the default:
-    there is no such queue. Only where accesses are issued in order of time and answered in order."""
+    for a fault, or more than 2 us for a translation, free their places as soon as the lines before them are
+    answered. 0, the default: there is no such queue. Only where accesses are issued in order of time and answered
+    in order."""
 
     wait: str
     """Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued

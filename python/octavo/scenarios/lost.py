@@ -1,7 +1,8 @@
-"""Changes of a scenario (`key=value`) that would be lost, as something else sets the same key."""
+"""Changes of a scenario (`key=value`) that clash with what something else sets: one of the two would be lost."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import tomlkit
@@ -10,29 +11,32 @@ from tomlkit.exceptions import TOMLKitError
 from octavo.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from octavo.scenarios.scenario import Recipe
+
+_OPTIONS = {"workload.scale", "seed"}
+"""Keys for which commands have options of their own."""
 
 
 def keys_of(change: str) -> list[str]:
     """Dotted keys that a change sets: its own or, of an inline table, all in it."""
-    key, _, value = (part.strip() for part in change.partition("="))
-    if not value.startswith("{"):
-        return [key]
+    return list(_said(change))
+
+
+def _said(change: str) -> dict[str, object]:
+    """What a change says of each key; text that is no TOML stands for itself."""
+    key, _, text = (part.strip() for part in change.partition("="))
     try:
-        return list(_leaves(key, tomlkit.parse(f"value = {value}").unwrap()["value"]))
+        return dict(_leaves(key, tomlkit.parse(f"value = {text}").unwrap()["value"]))
     except TOMLKitError:
-        return [key]
+        return {key: text}
 
 
-def _leaves(key: str, value: object) -> Iterable[str]:
+def _leaves(key: str, value: object) -> list[tuple[str, object]]:
     if not isinstance(value, dict) or not value:
-        return [key]
+        return [(key, value)]
     return [leaf for name, below in value.items() for leaf in _leaves(f"{key}.{name}", below)]
-
-
-def replaces(later: str, earlier: str) -> bool:
-    """Whether what is said of a key goes when another is set after it: of the same, or of one below it."""
-    return earlier == later or earlier.startswith(f"{later}.")
 
 
 def refuse(changes: Iterable[str], own: Mapping[str, str], who: str = "the study") -> None:
@@ -44,26 +48,72 @@ def refuse(changes: Iterable[str], own: Mapping[str, str], who: str = "the study
         who: what sets these keys.
 
     Raises:
-        ScenarioError: a change that would be lost.
+        ScenarioError: a change that clashes.
 
     """
     for change in changes:
         for written in keys_of(change):
             for key, option in own.items():
-                if replaces(key, written) or replaces(written, key):
+                if written == key or _is_below(written, key) or _is_below(key, written):
                     hint = f"say {option} instead" if option else "leave it out"
                     raise ScenarioError(f"--set {change}: {who} sets that itself", hint)
 
 
-def refuse_varied(changes: Iterable[str], varied: Iterable[Iterable[str]], who: str = "the study") -> None:
-    """Refuse changes of what variants set after them; but of scale and seed, for which commands have options.
+def refuse_varied(base: Recipe, changes: Iterable[str], varied: Sequence[Sequence[str]], who: str) -> None:
+    """Refuse changes that are part of `base` and lost under all of the overrides that vary it.
+
+    Scale and seed may be varied: they come from options of commands.
 
     Raises:
         ScenarioError: a change that would be lost.
 
     """
-    keys = sorted({key for overrides in varied for override in overrides for key in keys_of(override)})
     for change in changes:
-        for written in set(keys_of(change)) - {"workload.scale", "seed"}:
-            if any(replaces(key, written) for key in keys):
-                raise ScenarioError(f"--set {change}: {who} sets that itself", "leave it out")
+        if not _OPTIONS.intersection(keys_of(change)) and clash(base, change, varied) is not None:
+            raise ScenarioError(f"--set {change}: {who} sets that itself", "leave it out")
+
+
+def clash(base: Recipe, change: str, varied: Sequence[Sequence[str]]) -> str | None:
+    """The key of later overrides that sets the same as a change of `base`, or replaces it whenever it is set.
+
+    A table merges with what was said before, and a strategy that keeps its name keeps its options. So what is below a
+    key is lost only if no resolved scenario has it.
+    """
+    later = [override for overrides in varied for override in overrides]
+    keys = sorted({key for override in later for key in (_key(override), *keys_of(override))}, reverse=True)
+    without = replace(base, overrides=tuple(each for each in base.overrides if each != change))
+    for written, value in _said(change).items():
+        for key in keys:
+            if _named(key) == _named(written):
+                return key
+            if _is_below(written, key) and not any(_is_kept(base, without, each, written, value) for each in varied):
+                return key
+    return None
+
+
+def _key(change: str) -> str:
+    return change.partition("=")[0].strip()
+
+
+def _named(key: str) -> str:
+    """A strategy's key names the strategy, as `.name` below it does."""
+    return key.removesuffix(".name")
+
+
+def _is_below(one: str, other: str) -> bool:
+    return one.startswith(f"{other}.")
+
+
+def _is_kept(base: Recipe, without: Recipe, overrides: Sequence[str], key: str, value: object) -> bool:
+    """Whether a scenario has what was said of a key under overrides, too, or differs from one that was told nothing."""
+    try:
+        found = _value(base.with_overrides(overrides).resolve().values, key)
+        return found == value or found != _value(without.with_overrides(overrides).resolve().values, key)
+    except ScenarioError:
+        return True  # What is wrong with that one is said when it is to run.
+
+
+def _value(values: object, key: str) -> object:
+    for part in key.split("."):
+        values = values.get(part) if isinstance(values, dict) else None
+    return values

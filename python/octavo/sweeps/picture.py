@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from octavo.sweeps.search import Goal
     from octavo.sweeps.spec import Spec
 
+_TOGETHER = ", "
+"""Stands between keys that step together, and between their values."""
 _MOST_CELLS = 40
 """Rows or columns of a heat map that can still be read."""
 
@@ -72,8 +74,8 @@ def _named_axes(spec: Spec, points: pl.DataFrame) -> tuple[pl.DataFrame, list[st
         if steps[axis.keys[0]].n_unique() == steps.n_unique():
             axes.append(axis.keys[0])
             continue
-        axes.append(", ".join(short[key] for key in axis.keys))
-        texts = [", ".join(map(shown, step)) for step in steps.iter_rows()]
+        axes.append(_TOGETHER.join(short[key] for key in axis.keys))
+        texts = [_TOGETHER.join(map(shown, step)) for step in steps.iter_rows()]
         points = points.with_columns(pl.Series(axes[-1], texts))
     return points, axes
 
@@ -160,7 +162,8 @@ def _heat_map(points: pl.DataFrame, axes: tuple[str, str], metric: str, width: f
 
     values, ends = grid(_measured(points, metric)), [grid(found) for found in _ends(points, metric)]
     texts = [shown(value) for value in rows], [shown(value) for value in columns]
-    names = short_names([down, across])
+    single = [key for key in axes if _TOGETHER not in key]
+    names = {**dict(zip(axes, axes, strict=True)), **short_names(single)}
     title = f"{_named(metric)} by {names[down]} and {names[across]}"
     if not ends:
         return pictures.heat_map(None, values, *texts, (down, across), title, width=width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from octavo.plain import meant
 from octavo.runs.replicates import KEY
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, overrides_of
-from octavo.sweeps.axes import Axis, Range, Steps
+from octavo.sweeps.axes import Axis, Range, Steps, Values, assignments
 from octavo.sweeps.quantity import quantity
 
 _TABLES = ("scenario", "grid", "zip", "random")
@@ -221,8 +222,6 @@ class _Reader:
         for index, key in enumerate(keys):
             if key in keys[:index]:
                 raise self._error(key, "is on two axes")
-            if other := next((other for other in keys[:index] if lost.replaces(key, other)), None):
-                raise self._error(key, f"replaces the axis `{other}`", "write the broader axis first")
         if not keys:
             raise ScenarioError(f"{self.name}: no axis", "write at least one of [grid], [zip] and [random.axes]")
 
@@ -260,10 +259,19 @@ def with_changes(spec: Spec, changes: list[str]) -> Spec:
         ScenarioError: a change is of a key that varies.
 
     """
+    changed = replace(spec, base=spec.base.with_overrides(changes))
     for change in changes:
-        for key in spec.keys:
-            if any(lost.replaces(key, changed) for changed in lost.keys_of(change)):
+        for axis in spec.axes:
+            key = lost.clash(changed.base, change, [assignments(values) for values in _all_values(axis)])
+            if key is not None:
                 raise ScenarioError(
                     f"{spec.name}: `{key}` is an axis, and `--set {change}` sets it", "leave one of them out"
                 )
-    return replace(spec, base=spec.base.with_overrides(changes))
+    return changed
+
+
+def _all_values(axis: Axis) -> list[Values]:
+    """What an axis sets, step by step; of bounds between which values are drawn, one draw."""
+    if isinstance(axis, Steps):
+        return [axis.values(step) for step in range(len(axis.steps))]
+    return [axis.draw(random.Random(0))]  # noqa: S311 - a value, no secret

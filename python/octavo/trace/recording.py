@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import octavo._core as _core
 from octavo.errors import ScenarioError
+from octavo.scenarios.lost import keys_of
 from octavo.trace.engine import call
 from octavo.trace.folder import written
 from octavo.trace.reading import Trace
@@ -31,8 +32,11 @@ def record(scenario: Scenario, path: str | Path, changes: Sequence[str] = ()) ->
 
     """
     size = scenario.values["workload"]["scale"]
-    named = [f"--scale {size:g}", *(f"--set {shlex.quote(change)}" for change in changes)]
-    command = " ".join([f"octavo trace record {scenario.workload} --kind {scenario.kind}", *named])
+    changed = {key for change in changes for key in keys_of(change)}
+    options = {"program.kind": f"--kind {scenario.kind}", "workload.scale": f"--scale {size:g}"}
+    named = [option for key, option in options.items() if key not in changed]
+    named += [f"--set {shlex.quote(change)}" for change in changes]
+    command = " ".join([f"octavo trace record {scenario.workload}", *named])
     try:
         with written(Path(path), replace=False) as place:
             call(_core.trace_record, scenario.toml, str(place), command)

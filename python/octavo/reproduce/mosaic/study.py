@@ -32,7 +32,7 @@ NOT_SINGLE = ("trace",)
 """Workloads that are not one application with inputs of its own."""
 Key = tuple[Mix, str]
 """A mix and the label of a system."""
-_OWN = {"memory.page_size": "", "memory.placement": "--paging or --no-paging", "node.preset": "--node"}
+_OWN = {"memory.placement": "--paging or --no-paging", "node.preset": "--node"}
 """Keys that all parts set, and the option that changes them."""
 
 
@@ -149,7 +149,8 @@ class Study:
 
         """
         lost.refuse(self.overrides, _OWN)
-        lost.refuse_varied(self.overrides, [variant.overrides for variant in wanted.values()])
+        for (mix, _), variant in wanted.items():
+            lost.refuse_varied(self.recipe(mix, Variant("", ())), self.overrides, [variant.overrides], "the study")
         scenarios = {key: self.recipe(key[0], variant).resolve() for key, variant in wanted.items()}
         key = digest(scenarios.values())
         root = self.root / part

@@ -123,7 +123,7 @@ impl Unit {
         self.in_flight.max(self.scalar_in_flight)
     }
 
-    /// As above, where answers come in order and take so long: when the wavefront has this one, behind those before.
+    /// As `note_done`, where answers come in order and take so long: when the wavefront has this one, behind those before.
     #[inline]
     pub fn note_done_in_order(&mut self, done: u64, takes: u64) -> u64 {
         self.in_flight = done.max(self.in_flight + takes);

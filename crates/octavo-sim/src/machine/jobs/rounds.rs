@@ -6,8 +6,8 @@ use crate::engine::event::Kind;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
 
-/// How long what waits for plans that hold its pages waits before it looks again: a microsecond. Jobs that have ended
-/// and begin anew do, and actions of whole programs.
+/// Pause before looking again whether plans still hold pages: a microsecond. Jobs that begin anew and actions of whole
+/// programs wait so.
 pub(in crate::machine) const BUSY_PAUSE: u64 = 1_000_000;
 
 impl<L: Listen> Node<'_, L> {
