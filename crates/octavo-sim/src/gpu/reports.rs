@@ -74,3 +74,30 @@ impl Reports {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freed_pages_are_in_no_report_be_it_counted_or_under_way() {
+        let spec = ReportSpec { period_cycles: 1000, entry_bytes: 8 };
+        let mut reports = Reports::new(Some(spec), 1, 8);
+        let counted = |reports: &mut Reports| {
+            [1, 2, 5].into_iter().for_each(|page| reports.count(0, page, 3));
+            let mut counts = Vec::new();
+            reports.take(0, &mut counts);
+            counts
+        };
+        let under_way = counted(&mut reports);
+        let number = reports.sent(under_way);
+        [1, 2, 5].into_iter().for_each(|page| reports.count(0, page, 3));
+        reports.clear(PageRun { first: PageId(2), count: 4 });
+        let pages = |counts: Vec<AccessCount>| counts.into_iter().map(|count| count.page.0).collect::<Vec<_>>();
+        assert_eq!(pages(reports.arrived(number)), [1]);
+        let mut left = Vec::new();
+        reports.take(0, &mut left);
+        assert_eq!(pages(left), [1]);
+        assert_eq!(counted(&mut reports).len(), 3, "memory that is used again is counted anew, once a page");
+    }
+}

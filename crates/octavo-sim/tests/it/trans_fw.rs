@@ -53,3 +53,16 @@ fn pages_that_no_gpu_has_are_not_forwarded() {
     assert_eq!(with.summary.accesses.forwarded_walks, 0);
     assert_eq!(with.summary.time_ps, without.summary.time_ps);
 }
+
+#[test]
+fn a_forwarded_walk_reads_page_tables_where_they_lie() {
+    let time = |level| {
+        let mut node = node_with(true, false);
+        (node.walker.in_memory, node.walker.level) = (true, Cycles(level));
+        let script = Script::on_gpus(32, vec![vec![load(0, 0), vec![]], vec![vec![], load(0, 1)]]);
+        let summary = run(&node, "first-touch", &script).summary;
+        assert_eq!(summary.accesses.forwarded_walks, 1);
+        summary.time_ps
+    };
+    assert_eq!(time(100), time(10_000), "no level takes a fixed time");
+}
