@@ -29,7 +29,7 @@ def show(sink: Sink, comparison: Comparison) -> None:
     for workload in comparison.workloads:
         points = [point for point in comparison.points.to_dicts() if point["workload"] == workload]
         if not whole:
-            _show_counts(sink, workload, points)
+            _show_counts(sink, workload, points, _compared(comparison))
         _show_shares(sink, workload, points)
     _show_replicates(sink, comparison)
     _show_sharing(sink, comparison)
@@ -155,7 +155,15 @@ def _mebibytes(count: int | None) -> str:
     return "–" if count is None else f"{count / (1 << 20):.1f}"
 
 
-def _show_counts(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
+def _compared(comparison: Comparison) -> str:
+    """What the variants differ in, in a word."""
+    scenarios = [result.scenario for result in comparison.results.values()]
+    if len({str(scenario.values["memory"].get("sharing")) for scenario in scenarios}) == 1:
+        return "placement"
+    return "sharing" if len({scenario.placement for scenario in scenarios}) == 1 else "variant"
+
+
+def _show_counts(sink: Sink, workload: str, points: Sequence[dict[str, Any]], compared: str) -> None:
     counts = [
         [
             point["variant"],
@@ -165,8 +173,8 @@ def _show_counts(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) ->
         ]
         for point in points
     ]
-    columns = ["placement", "time", "speed-up", "faults", "migrated", "duplicated", "collapsed"]
-    sink.table(f"{workload}: what each placement does", columns, counts)
+    columns = [compared, "time", "speed-up", "faults", "migrated", "duplicated", "collapsed"]
+    sink.table(f"{workload}: what each {compared} does", columns, counts)
 
 
 def _show_shares(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
