@@ -8,8 +8,9 @@ use crate::WORKLOADS;
 use crate::layer::take;
 
 /// Keys that went away, and what says the same now.
-const KEYS: &[(&str, &str)] = &[
-    ("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it"),
+const RENAMED: &[(&str, &str)] = &[("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it")];
+/// Keys that were removed without a successor, and what to do: a stored scenario means the same without them.
+const REMOVED: &[(&str, &str)] = &[
     ("node.host.cpu.capacity", "nothing limits host memory"),
     ("node.scalar.cache.fill_write", NEVER_ACTED),
     ("node.scalar.cache.in_order", NEVER_ACTED),
@@ -21,18 +22,6 @@ const KEYS: &[(&str, &str)] = &[
     ("node.scalar.tlb.ports", NEVER_ACTED),
 ];
 const NEVER_ACTED: &str = "it never changed anything, so leave it out";
-/// Keys that were removed without a successor: a stored scenario means the same without them.
-const WITHOUT_SUCCESSOR: &[&str] = &[
-    "node.host.cpu.capacity",
-    "node.scalar.cache.fill_write",
-    "node.scalar.cache.in_order",
-    "node.scalar.cache.line",
-    "node.scalar.cache.miss_registers",
-    "node.scalar.tlb.invalidation",
-    "node.scalar.tlb.miss_registers",
-    "node.scalar.tlb.on_miss",
-    "node.scalar.tlb.ports",
-];
 
 /// Presets of memory systems that went away, and what took their place.
 const MEMORY_PRESETS: &[(&str, &str)] = &[(
@@ -47,12 +36,12 @@ pub(crate) fn memory_preset(name: &str) -> Option<&'static str> {
 
 /// What replaced a former key, in words; `None` if there was no such key.
 pub(crate) fn key(key: &str) -> Option<&'static str> {
-    KEYS.iter().find(|(former, _)| *former == key).map(|(_, instead)| *instead)
+    RENAMED.iter().chain(REMOVED).find(|(former, _)| *former == key).map(|(_, instead)| *instead)
 }
 
 /// Gives what had another name its name of today, and drops what says nothing any more.
 pub(crate) fn bring_up_to_date(scenario: &mut Map<String, Value>) {
-    WITHOUT_SUCCESSOR.iter().for_each(|key| drop(take(scenario, key)));
+    REMOVED.iter().for_each(|(key, _)| drop(take(scenario, key)));
     let jobs = scenario.get_mut("job").and_then(Value::as_array_mut).into_iter().flatten();
     jobs.filter_map(|job| job.get_mut("workload")).for_each(rename);
     let Some(workload) = scenario.get_mut("workload") else { return };

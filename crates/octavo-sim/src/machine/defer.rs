@@ -18,15 +18,17 @@ pub(crate) struct Deferred {
 impl<L: Listen> Hardware<'_, L> {
     /// Defers an access until its translation is known.
     pub(super) fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
-        self.waves.begin_pending(slot);
-        let number = self.deferred.insert(Deferred { run, slot: slot as u32, translated: true });
-        self.clock.schedule(ready, Kind::Access, number);
+        self.defer(Deferred { run, slot: slot as u32, translated: true }, ready);
     }
 
     /// Defers an access of a unit that issues nothing until `time`.
     pub(super) fn defer_issue(&mut self, slot: usize, run: Run, time: u64) {
-        self.waves.begin_pending(slot);
-        let number = self.deferred.insert(Deferred { run, slot: slot as u32, translated: false });
+        self.defer(Deferred { run, slot: slot as u32, translated: false }, time);
+    }
+
+    fn defer(&mut self, access: Deferred, time: u64) {
+        self.waves.begin_pending(access.slot as usize);
+        let number = self.deferred.insert(access);
         self.clock.schedule(time, Kind::Access, number);
     }
 

@@ -36,22 +36,26 @@ fn units_without_a_translation_of_the_page_lose_nothing_under_acud() {
     assert_eq!(lost(DrainScope::TouchedUnits, &store(0, 0)), 0);
 }
 
+/// Nanoseconds from the second launch to the copy of migration `moved`, page 0's: GPU 1 takes the page while unit 1 of
+/// GPU 0, whose memory takes 20 us, does what `busy` says. Units of both begin with `first`.
+fn copy_begins(scope: DrainScope, first: &[Vec<Op>], busy: Vec<Op>, moved: usize) -> u64 {
+    let mut node = node(2);
+    node.dram.latency = octavo_units::Cycles(20_000);
+    node.driver.drain = scope;
+    let second = vec![vec![], busy, load(0, 0), vec![]];
+    let began = run(&node, "on-touch", &Script::on_gpus(8, vec![first.to_vec()])).summary.time_ps;
+    let result = run(&node, "on-touch", &Script::on_gpus(8, vec![first.to_vec(), second]));
+    let (copied, page) = events(&result, "migration")[moved];
+    assert_eq!(page, 0);
+    (copied - began) / 1000
+}
+
 #[test]
 fn a_drain_waits_for_what_the_stopped_units_have_in_flight() {
     // Units 0 and 1 of GPU 0 have loaded pages 0 and 1. Then unit 1 loads a line from memory that takes 20 µs, and
     // GPU 1 takes page 0.
     let first = vec![load(0, 0), load(1, 0), vec![], vec![]];
-    let copy_begins = |scope, busy: Vec<Op>| {
-        let mut node = node(2);
-        node.dram.latency = octavo_units::Cycles(20_000);
-        node.driver.drain = scope;
-        let second = vec![vec![], busy, load(0, 0), vec![]];
-        let began = run(&node, "on-touch", &Script::on_gpus(8, vec![first.clone()])).summary.time_ps;
-        let result = run(&node, "on-touch", &Script::on_gpus(8, vec![first.clone(), second]));
-        let (copied, page) = events(&result, "migration")[2];
-        assert_eq!(page, 0);
-        (copied - began) / 1000
-    };
+    let copy_begins = |scope, busy| copy_begins(scope, &first, busy, 2);
     // TLBs and walk, fault message, host walk, driver, the host's message; then the shootdown and its answer.
     let (told, shootdown) = (411 + 501 + 400 + 1000 + 500, 315 + 500);
     assert_eq!(copy_begins(DrainScope::WholeGpu, vec![]), told + shootdown);
@@ -66,15 +70,7 @@ fn units_that_wait_for_a_scalar_load_of_the_page_are_waited_for() {
     // Unit 1 of GPU 0 has a scalar load of page 0 on its way from memory, which takes 20 µs, when GPU 1 takes the page.
     // A launch before has brought the page to GPU 0, and its walk to an end.
     let first = vec![load(0, 0), vec![], vec![], vec![]];
-    let copy_begins = |scope, busy: Vec<Op>| {
-        let mut node = node(2);
-        node.dram.latency = octavo_units::Cycles(20_000);
-        node.driver.drain = scope;
-        let second = vec![vec![], busy, load(0, 0), vec![]];
-        let began = run(&node, "on-touch", &Script::on_gpus(8, vec![first.clone()])).summary.time_ps;
-        let result = run(&node, "on-touch", &Script::on_gpus(8, vec![first.clone(), second]));
-        (events(&result, "migration")[1].0 - began) / 1000
-    };
+    let copy_begins = |scope, busy| copy_begins(scope, &first, busy, 1);
     for scope in [DrainScope::WholeGpu, DrainScope::TouchedUnits] {
         let (idle, scalar) =
             (copy_begins(scope, vec![]), copy_begins(scope, vec![Op::scalar_load(line(0, 9), 1), Op::WAIT]));
