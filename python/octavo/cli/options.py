@@ -283,8 +283,9 @@ def check_once(assignments: list[str] | None, **given: object) -> None:
 
     """
     for assignment in assignments or []:
+        keys = set(lost.keys_of(assignment))
         for name, value in given.items():
-            both = sorted(set(lost.keys_of(assignment)).intersection(_KEYS.get(name, ())))
+            both = sorted(keys.intersection(_KEYS.get(name, ())))
             if value is not None and both:
                 raise ScenarioError(f"--{name} and --set {assignment} both set `{both[0]}`", "leave one of them out")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.errors import ScenarioError
 from octavo.explain.quantities import split
 from octavo.scenarios import catalogue
+from octavo.scenarios.scenario import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,11 +50,8 @@ def changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[str
 
 def _scaled(values: dict[str, Any], key: str, factor: float) -> str | None:
     """A value at another size; nothing where the scenario has none, or none that is a number."""
-    found: Any = values
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
     try:
-        number, unit = split(found)
+        number, unit = split(value_at(values, key))
     except ValueError:
         return None
     return f"{key}={number * factor:g}{unit}" if number else None

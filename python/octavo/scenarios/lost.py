@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from octavo.errors import ScenarioError
+from octavo.files.toml import parsed
+from octavo.scenarios.scenario import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,8 +27,8 @@ def _said(change: str) -> dict[str, object]:
     """What a change says of each key; text that is no TOML stands for itself."""
     key, _, text = (part.strip() for part in change.partition("="))
     try:
-        return dict(_leaves(key, tomlkit.parse(f"value = {text}").unwrap()["value"]))
-    except TOMLKitError:
+        return dict(_leaves(key, parsed(f"value = {text}")["value"]))
+    except ValueError:
         return {key: text}
 
 
@@ -107,13 +106,7 @@ def _is_below(one: str, other: str) -> bool:
 def _is_kept(base: Recipe, without: Recipe, overrides: Sequence[str], key: str, value: object) -> bool:
     """Whether a scenario has what was said of a key under overrides, too, or differs from one that was told nothing."""
     try:
-        found = _value(base.with_overrides(overrides).resolve().values, key)
-        return found == value or found != _value(without.with_overrides(overrides).resolve().values, key)
+        found = value_at(base.with_overrides(overrides).resolve().values, key)
+        return found == value or found != value_at(without.with_overrides(overrides).resolve().values, key)
     except ScenarioError:
         return True  # What is wrong with that one is said when it is to run.
-
-
-def _value(values: object, key: str) -> object:
-    for part in key.split("."):
-        values = values.get(part) if isinstance(values, dict) else None
-    return values

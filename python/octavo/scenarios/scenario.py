@@ -198,6 +198,13 @@ class Recipe:
         return Scenario(_resolve(self.text, self.name, self.overrides)[0])
 
 
+def value_at(values: object, key: str) -> object:
+    """The value at a dotted key of nested tables; nothing where there is none."""
+    for part in key.split("."):
+        values = values.get(part) if isinstance(values, dict) else None
+    return values
+
+
 def _program_name(program: Mapping[str, Any]) -> str:
     return trace_name(program["path"]) if program["name"] == "trace" else str(program["name"])
 
