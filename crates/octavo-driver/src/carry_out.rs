@@ -26,7 +26,17 @@ impl Driver {
         self.made = made;
     }
 
-    /// The steps of a plan are over, and what was prefetched with it comes now.
+    /// The steps of a plan are over: what was prefetched with it comes now, and a batch that waited for it may end.
+    fn end_steps(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
+        self.admit_followers(now, slot, to);
+        self.plans.leave_batch(slot);
+        if self.plans.running[slot].is_done() {
+            self.end_if_done(now, slot, to);
+        } else {
+            self.end_batches_if_done(now, to);
+        }
+    }
+
     fn admit_followers(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
         for plan in std::mem::take(&mut self.plans.running[slot].followers) {
             self.admit(now, plan, to);
@@ -60,10 +70,7 @@ impl Driver {
             let progress = &mut self.plans.running[slot];
             let left = &progress.plan.steps[progress.next as usize..];
             match left.first() {
-                None => {
-                    self.admit_followers(now, slot, to);
-                    return self.end_if_done(now, slot, to);
-                }
+                None => return self.end_steps(now, slot, to),
                 Some(&Step::Wake { processor, pages }) => {
                     progress.next += 1;
                     self.wake(now, slot, processor, pages, to);
@@ -95,25 +102,35 @@ impl Driver {
         progress.next += steps;
     }
 
-    /// Faults of `processor` on `pages` are over. A batch keeps wakes until its end, with two exceptions: wakes of the
-    /// host, which belong to no batch, and wakes for pages that were [too late](crate::late) too often.
+    /// Faults of `processor` on `pages` are over. A batch keeps wakes until its end, except for those of the host, which
+    /// belong to no batch.
     fn wake(&mut self, now: Time, slot: u32, processor: ProcessorId, pages: PageRun, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         let (cause, evicting) = (progress.plan.cause, progress.evicting);
         for page in pages.iter() {
+            let Some(fault) = self.faults.close((processor, page), cause, evicting, Some(slot)) else { continue };
+            self.plans.running[slot].wakes += 1;
             if processor != HOST
-                && !self.late.is_prompt(page)
                 && let Some(queues) = self.service.queues().filter(|queues| queues.hold_wakes())
             {
-                if let Some(fault) = self.faults.close((processor, page), cause, evicting, None) {
-                    self.faults.hold(fault);
-                    let queue = queues.of(processor);
-                    queues[queue].hold(fault);
-                }
-            } else if let Some(fault) = self.faults.close((processor, page), cause, evicting, Some(slot))
-                && self.send_wake(now, fault, to) == Wake::UnderWay
-            {
-                self.plans.running[slot].wakes += 1;
+                let queue = queues.of(processor);
+                queues[queue].hold(fault);
+            } else if self.send_wake(now, fault, to) == Wake::Arrived {
+                self.plans.running[slot].wakes -= 1;
+            }
+        }
+    }
+
+    /// The wake of a closed fault that a batch kept leaves.
+    pub(crate) fn send_kept_wake(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        let plan = self.faults[id].plan;
+        if self.send_wake(now, id, to) == Wake::Arrived
+            && let Some(slot) = plan
+        {
+            let progress = &mut self.plans.running[slot];
+            progress.wakes -= 1;
+            if progress.is_done() {
+                self.ready.push(slot);
             }
         }
     }

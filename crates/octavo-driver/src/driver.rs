@@ -11,7 +11,6 @@ use crate::batch::Request;
 use crate::executor::{Executor, Ticket};
 use crate::faults::{FaultId, Faults, Opened, Outstanding};
 use crate::frees::Frees;
-use crate::late::Late;
 use crate::plans::Plans;
 use crate::ready::Ready;
 use crate::service::{Model, Service};
@@ -46,8 +45,6 @@ pub struct Driver {
     pub(crate) halted: bool,
     /// What was refused, and how often.
     pub(crate) trials: Trials,
-    /// Processors and pages with late wakes.
-    pub(crate) late: Late,
     /// When the manager is asked next because a strategy wants it.
     pub(crate) reminded: Option<Time>,
 }
@@ -69,7 +66,6 @@ impl Driver {
             batch: Vec::new(),
             halted: false,
             trials: Trials::default(),
-            late: Late::default(),
             reminded: None,
         }
     }
@@ -276,28 +272,18 @@ impl Driver {
     /// A wake has arrived, and who waited goes on by itself.
     pub fn woken(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         let fault = self.wake_arrives(id);
-        // No access has tried yet: one that finds no mapping will fault.
-        let late = !self.manager.believes_mapped(&fault.fault());
-        self.end_wake(now, &fault, late, to);
+        self.replayed(now, &fault, to);
     }
 
-    /// A wake has arrived: the fault is no more, its number is free. When everyone who waited has tried again, call
-    /// [`replayed`](Self::replayed): until then the pages of its plan are busy.
+    /// A wake has arrived: the fault is no more, its number is free. The wake is over when every access that waited was
+    /// served or has faulted anew; then call [`replayed`](Self::replayed). Until then the pages of its plan are busy.
     pub fn wake_arrives(&mut self, id: FaultId) -> Outstanding {
         self.faults.remove(id)
     }
 
-    /// All accesses that waited for a fault whose [wake has arrived](Self::wake_arrives) have been retried. Its plan
-    /// may be over.
+    /// Every access that waited for a fault whose [wake has arrived](Self::wake_arrives) was served or has faulted anew:
+    /// the wake is over. Its plan may be, too.
     pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
-        let late = fault.held && self.faults.outstanding(fault.processor, fault.page).is_some();
-        self.end_wake(now, fault, late, to);
-    }
-
-    fn end_wake(&mut self, now: Time, fault: &Outstanding, late: bool, to: &mut impl Executor) {
-        if fault.held {
-            self.late.woken(fault.processor, fault.page, late);
-        }
         let Some(slot) = fault.plan else { return };
         self.plans.running[slot].wakes -= 1;
         self.end_if_done(now, slot, to);

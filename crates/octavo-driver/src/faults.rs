@@ -29,8 +29,6 @@ pub struct Outstanding {
     pub evicting: Time,
     /// When it was opened, the page was believed to be mapped.
     pub(crate) vanished: bool,
-    /// Its wake was kept until the end of a batch.
-    pub(crate) held: bool,
     /// The plan that its wake belongs to, by its slot.
     pub(crate) plan: Option<u32>,
 }
@@ -46,7 +44,6 @@ impl Outstanding {
             cause: Cause::Migration,
             evicting: Time::ZERO,
             vanished: false,
-            held: false,
             plan: None,
         }
     }
@@ -134,11 +131,6 @@ impl Faults {
     /// The mapping that was to serve the fault has vanished.
     pub(crate) fn vanished(&mut self, id: FaultId) {
         self.faults[id.0].vanished = true;
-    }
-
-    /// The wake of a closed fault is kept until the end of a batch.
-    pub(crate) fn hold(&mut self, id: FaultId) {
-        self.faults[id.0].held = true;
     }
 
     /// The manager gets the fault now.

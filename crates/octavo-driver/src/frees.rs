@@ -65,7 +65,6 @@ impl Driver {
             }
             self.frees.0.remove(at);
             to.free(now, run, token, &self.manager);
-            self.late.forget(run);
             self.manager.handle(now, Event::Free(run), &mut self.made);
             self.admit_made(now, to);
             while let Some(fault) = self.faults.close_in(run) {

@@ -99,7 +99,6 @@ mod executor;
 mod faults;
 mod frees;
 mod instant;
-mod late;
 mod plans;
 mod pool;
 mod ready;

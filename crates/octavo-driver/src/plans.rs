@@ -19,13 +19,24 @@ pub(crate) struct Progress {
     pub evicting: Time,
     /// Plans that begin when the steps of this one are done.
     pub followers: Vec<Plan>,
-    /// Wakes under way; the plan is acknowledged when the last has arrived.
+    /// Wakes that a batch keeps or that are under way; the plan is acknowledged when the last is over.
     pub wakes: u32,
+    /// A batch ends only after the plan's steps.
+    in_batch: bool,
 }
 
 impl Progress {
     pub fn new(plan: Plan) -> Self {
-        Self { plan, next: 0, later: None, began: Time::ZERO, evicting: Time::ZERO, followers: Vec::new(), wakes: 0 }
+        Self {
+            plan,
+            next: 0,
+            later: None,
+            began: Time::ZERO,
+            evicting: Time::ZERO,
+            followers: Vec::new(),
+            wakes: 0,
+            in_batch: true,
+        }
     }
 
     /// Whether the next step is among those that make room.
@@ -43,7 +54,8 @@ impl Progress {
 #[derive(Default)]
 pub(crate) struct Plans {
     pub running: Slab<Progress>,
-    /// Plans that wake faults; a batch of all GPUs is over when there are none.
+    /// Plans that wake faults of GPUs and whose steps are not over; a batch of all GPUs is over when there are none. What
+    /// the host waits for belongs to no batch.
     serving: usize,
     /// Those that wake faults of a GPU; a batch of it is over when there are none.
     serving_gpu: [usize; MAX_PROCESSORS],
@@ -51,16 +63,23 @@ pub(crate) struct Plans {
 
 impl Plans {
     pub fn insert(&mut self, plan: Plan) -> u32 {
-        self.serving += usize::from(serves_faults(&plan));
+        self.serving += usize::from(serves_gpus(&plan));
         woken_gpus(&plan).for_each(|gpu| self.serving_gpu[gpu] += 1);
         self.running.insert(Progress::new(plan))
     }
 
     pub fn remove(&mut self, slot: u32) -> Plan {
-        let plan = self.running.remove(slot).plan;
-        self.serving -= usize::from(serves_faults(&plan));
-        woken_gpus(&plan).for_each(|gpu| self.serving_gpu[gpu] -= 1);
-        plan
+        self.leave_batch(slot);
+        self.running.remove(slot).plan
+    }
+
+    /// The steps of a plan are over, or the plan is: no batch waits for it any more.
+    pub fn leave_batch(&mut self, slot: u32) {
+        let Progress { plan, in_batch, .. } = &mut self.running[slot];
+        if std::mem::take(in_batch) {
+            self.serving -= usize::from(serves_gpus(plan));
+            woken_gpus(plan).for_each(|gpu| self.serving_gpu[gpu] -= 1);
+        }
     }
 
     /// The steps under way under this ticket are over. Gives their plan and their number.
@@ -78,7 +97,7 @@ impl Plans {
         (progress, steps)
     }
 
-    /// Whether none wakes a fault of a GPU, or of any processor.
+    /// Whether the steps of all that wake faults of a GPU, or of any GPU, are over.
     pub fn serve_no_fault(&self, gpu: Option<usize>) -> bool {
         gpu.map_or(self.serving, |gpu| self.serving_gpu[gpu]) == 0
     }
@@ -92,6 +111,6 @@ fn woken_gpus(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-fn serves_faults(plan: &Plan) -> bool {
-    plan.steps.iter().any(|step| matches!(step, Step::Wake { .. }))
+fn serves_gpus(plan: &Plan) -> bool {
+    woken_gpus(plan).next().is_some()
 }

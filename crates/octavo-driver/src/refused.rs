@@ -19,6 +19,7 @@ impl Driver {
     /// tries again, unless that can never help, or did not help a thousand times.
     pub(crate) fn give_up(&mut self, now: Time, slot: u32, refusal: Refusal, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
+        debug_assert_eq!(progress.wakes, 0, "wakes are a plan's last steps, and no executor begins them");
         to.hear(now, Happening::PlanEnds { slot, plan: &progress.plan, manager: &self.manager });
         let steps = progress.next + refusal.done.steps;
         // What was to come beside it makes no room scarcer when its faults happen again.

@@ -157,9 +157,9 @@ impl Driver {
         (0..queues).for_each(|queue| self.end_batch_if_done(now, queue, to));
     }
 
-    /// When no plan serves faults of a queue any more, those served are replayed together, and the next batch begins. A
-    /// fault that waited inside the manager can be served after its batch; it is then replayed with the next faults
-    /// that are done.
+    /// When the steps of all plans that serve faults of a queue are over, those served are replayed together, and the
+    /// next batch begins. A fault that waited inside the manager can be served after its batch; it is then replayed with
+    /// the next faults that are done.
     fn end_batch_if_done(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
         let Some(queues) = self.service.queues() else { return };
         let gpu = queues.gpu(queue);
@@ -175,7 +175,7 @@ impl Driver {
             to.hear(now, Happening::BatchEnds(gpu));
         }
         for &fault in &wakes {
-            self.send_wake(now, fault, to);
+            self.send_kept_wake(now, fault, to);
         }
         flushed.into_iter().for_each(|fault| self.discard(now, fault, to));
         if let Some(queues) = self.service.queues() {

@@ -64,6 +64,16 @@ pub struct Accesses {
     pub faults: u64,
     /// Accesses that waited for a fault.
     pub faulting_accesses: u64,
+    /// Wakes after which every access that had waited faulted anew. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wakes_in_vain: u64,
+    /// Accesses that were put off when their fault's wake arrived: their unit stood still, or their translation took
+    /// long. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub deferred_retries: u64,
+    /// Picoseconds from the arrival of the wake until these were tried, summed over them. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub deferred_retry_ps: u64,
     /// Far-fault walks forwarded to another GPU, when Trans-FW is on.
     pub forwarded_walks: u64,
     /// Forwarded walks whose guess was wrong.

@@ -116,7 +116,7 @@ impl<L: Listen> Node<'_, L> {
     /// An access that waited goes on, unless its unit issues nothing yet. A translation that is known is used even if
     /// the TLB has replaced it since, unless the entry has gone.
     pub(super) fn resume_access(&mut self, number: u32) {
-        let Deferred { run, slot, translated } = self.hardware.deferred[number];
+        let Deferred { run, slot, translated, replay } = self.hardware.deferred[number];
         let slot = slot as usize;
         let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
@@ -124,15 +124,19 @@ impl<L: Listen> Node<'_, L> {
             return self.hardware.clock.schedule(time, Kind::Access, number);
         }
         self.hardware.deferred.remove(number);
-        let entry = self.hardware.gpus[gpu].entry(self.hardware.page_of(run.line()));
-        if !translated || !entry.allows(run.is_write()) {
-            self.access_again((gpu, unit), slot, run, time);
-        } else if run.is_scalar() {
-            self.hardware.serve_scalar((gpu, unit), slot, entry, run, time);
-        } else {
-            self.hardware.serve_translated(gpu, unit, slot, entry, run, time);
-        }
+        self.attempt(replay, |node| {
+            let entry = node.hardware.gpus[gpu].entry(node.hardware.page_of(run.line()));
+            if !translated || !entry.allows(run.is_write()) {
+                node.access_again((gpu, unit), slot, run, time);
+            } else if run.is_scalar() {
+                node.hardware.serve_scalar((gpu, unit), slot, entry, run, time);
+            } else {
+                node.hardware.serve_translated(gpu, unit, slot, entry, run, time);
+            }
+        });
         self.hardware.end_pending(slot);
+        self.hardware.note_lateness(replay, run.count());
+        self.leave_replay(replay);
     }
 
     /// Remote lines have arrived: those that waited go on while there is room.

@@ -5,6 +5,7 @@ use crate::engine::event::Kind;
 use crate::gpu::run::Run;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
+use crate::machine::replays::ReplayId;
 
 /// Lines of one page that an instruction wants.
 #[derive(Clone, Copy, Debug)]
@@ -13,22 +14,25 @@ pub(crate) struct Deferred {
     pub slot: u32,
     /// Their translation is known then.
     pub translated: bool,
+    /// The replay that they are part of.
+    pub replay: Option<ReplayId>,
 }
 
 impl<L: Listen> Hardware<'_, L> {
     /// Defers an access until its translation is known.
     pub(super) fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
-        self.defer(Deferred { run, slot: slot as u32, translated: true }, ready);
+        self.defer((run, slot, true), ready);
     }
 
     /// Defers an access of a unit that issues nothing until `time`.
     pub(super) fn defer_issue(&mut self, slot: usize, run: Run, time: u64) {
-        self.defer(Deferred { run, slot: slot as u32, translated: false }, time);
+        self.defer((run, slot, false), time);
     }
 
-    fn defer(&mut self, access: Deferred, time: u64) {
-        self.waves.begin_pending(access.slot as usize);
-        let number = self.deferred.insert(access);
+    fn defer(&mut self, (run, slot, translated): (Run, usize, bool), time: u64) {
+        self.waves.begin_pending(slot);
+        let replay = self.replays.put_off();
+        let number = self.deferred.insert(Deferred { run, slot: slot as u32, translated, replay });
         self.clock.schedule(time, Kind::Access, number);
     }
 

@@ -12,6 +12,7 @@ use crate::gpu::run::Run;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::replays::ReplayId;
 
 const NONE: u32 = u32::MAX;
 
@@ -69,6 +70,7 @@ impl<L: Listen> Node<'_, L> {
     #[inline(never)]
     pub fn fault(&mut self, gpu: usize, slot: usize, page: u32, run: Run, time: u64, walked: u64) {
         self.hardware.accesses.faulting_accesses += u64::from(run.count());
+        self.hardware.replays.fault_anew();
         self.hardware.waves.begin_pending(slot);
         let waiter = Waiter { run, slot: slot as u32, since: time, next: NONE };
         match self.driver.open_fault(&fault_of(gpu, page, run.is_write())) {
@@ -102,6 +104,7 @@ impl<L: Listen> Node<'_, L> {
         let fault = self.driver.wake_arrives(FaultId(number));
         let Queue { walked_at, last_waiter } = self.waiters.queues[number as usize];
         self.hardware.say(Happening::FaultEnds { fault: FaultId(number) });
+        let replay = self.hardware.replays.begin(fault, self.hardware.clock.now());
         // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
         // another cache line. The records behind it are prefetched meanwhile.
         let mut next = self.waiters.take(last_waiter);
@@ -113,20 +116,22 @@ impl<L: Listen> Node<'_, L> {
             }
             let lines = u64::from(waiter.run.count());
             self.hardware.say(Happening::Waited { fault: &fault, since: waiter.since, walked: walked_at, lines });
-            self.replay(waiter);
+            self.replay(waiter, replay);
         }
-        self.drive(|driver, now, hardware| driver.replayed(now, &fault, hardware));
+        self.leave_replay(Some(replay));
     }
 
-    fn replay(&mut self, waiter: Waiter) {
+    fn replay(&mut self, waiter: Waiter, replay: ReplayId) {
         let slot = waiter.slot as usize;
         let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
-        if time > self.hardware.clock.now() {
-            self.hardware.defer_issue(slot, waiter.run, time);
-        } else {
-            self.access_again((gpu, unit), slot, waiter.run, time);
-        }
+        self.attempt(Some(replay), |node| {
+            if time > node.hardware.clock.now() {
+                node.hardware.defer_issue(slot, waiter.run, time);
+            } else {
+                node.access_again((gpu, unit), slot, waiter.run, time);
+            }
+        });
         self.hardware.end_pending(slot);
     }
 }

@@ -33,6 +33,7 @@ use crate::machine::executor::engines::CopyEngines;
 use crate::machine::executor::told::Told;
 use crate::machine::forward::TransFw;
 use crate::machine::happening::{Happening, Listen};
+use crate::machine::replays::Replays;
 use octavo_node::{NodeConfig, WalkerScope};
 
 /// All processors, what connects them, and the clock.
@@ -52,6 +53,7 @@ pub(crate) struct Hardware<'a, L> {
     /// Which are busy beyond the bytes that they copy, if that is so on this node.
     pub(super) copy_engines: Option<CopyEngines>,
     pub(super) deferred: Slab<Deferred>,
+    pub(super) replays: Replays,
     /// Vector instructions that are over, kept for its capacity.
     pub(super) decoded: Vec<Decoded>,
     pub(super) counters: Counters,
@@ -107,6 +109,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             links: Links::new(config),
             copy_engines: CopyEngines::of(config),
             deferred: Slab::default(),
+            replays: Replays::default(),
             decoded: Vec::new(),
             counters: Counters::new(needs.counters, gpus, pages),
             reports: Reports::new(needs.reports, gpus, pages),

@@ -20,6 +20,7 @@ mod notices;
 pub(crate) mod outcome;
 pub(crate) mod program;
 mod remote;
+mod replays;
 mod serve;
 mod settle;
 pub(crate) mod starts;
