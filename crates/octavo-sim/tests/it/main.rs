@@ -31,6 +31,7 @@ mod metadata;
 mod outstanding;
 mod padding;
 mod placed;
+mod progress;
 mod refused;
 mod remote;
 mod scarce;
