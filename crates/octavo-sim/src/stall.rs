@@ -13,9 +13,10 @@ use crate::failure::buffer_of;
 const VAIN_WAKES: u64 = 1 << 15;
 /// For each open fault, so many more: a driver that discards what it has not served wakes it all in vain. Chosen.
 const VAIN_WAKES_OF_A_FAULT: u64 = 16;
-/// Events in a row without progress of any kind, after which a run is given up: seconds of work. Chosen: more than the
-/// copies and prefetches of the largest address space.
-const IDLE_EVENTS: u64 = 1 << 24;
+/// Events in a row without progress of any kind, after which a run is given up: about a second of work. Chosen.
+const IDLE_EVENTS: u64 = 1 << 21;
+/// For each page, so many more: a program's prefetch moves every page, and nothing else may happen meanwhile. Chosen.
+const IDLE_EVENTS_OF_A_PAGE: u64 = 32;
 
 /// Faults that are named, at most.
 const NAMED: usize = 4;
@@ -32,13 +33,18 @@ pub(crate) struct Progress {
 }
 
 /// Notices that a run makes no progress.
-#[derive(Default)]
 pub(crate) struct Watchdog {
     /// When something was done last, and after how many events that was seen.
     last: (Progress, u64),
+    idle_events: u64,
 }
 
 impl Watchdog {
+    /// Of a run with so many pages.
+    pub fn new(pages: u64) -> Self {
+        Self { last: (Progress::default(), 0), idle_events: IDLE_EVENTS + IDLE_EVENTS_OF_A_PAGE * pages }
+    }
+
     /// Looks at a run after so many events; whether it is to be given up.
     pub fn looks(&mut self, now: Progress, events: u64) -> bool {
         let (before, seen) = self.last;
@@ -46,7 +52,7 @@ impl Watchdog {
             self.last = (now, events);
             return false;
         }
-        now.vain - before.vain > VAIN_WAKES + VAIN_WAKES_OF_A_FAULT * now.open || events - seen > IDLE_EVENTS
+        now.vain - before.vain > VAIN_WAKES + VAIN_WAKES_OF_A_FAULT * now.open || events - seen > self.idle_events
     }
 }
 
@@ -109,7 +115,7 @@ mod tests {
     #[test]
     fn a_run_is_given_up_after_wakes_in_vain_or_idle_events() {
         let progress = |done, vain| Progress { done, vain, open: 2 };
-        let mut dog = Watchdog::default();
+        let mut dog = Watchdog::new(0);
         assert!(!dog.looks(progress(1, 0), 1 << 16));
         assert!(!dog.looks(progress(1, VAIN_WAKES + 32), 2 << 16), "each fault may be woken in vain some times");
         assert!(dog.looks(progress(1, VAIN_WAKES + 33), 3 << 16));

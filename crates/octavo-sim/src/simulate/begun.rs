@@ -46,7 +46,7 @@ impl Begun<'_, '_> {
             self;
         let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
         let (mut events, mut next_pause) = (0u64, pause_every);
-        let mut watchdog = Watchdog::default();
+        let mut watchdog = Watchdog::new(workload.address_end().div_ceil(page_bytes));
         while running.step() {
             events += 1;
             if events < next_pause {
