@@ -1,6 +1,6 @@
 //! Plans under way: how far each is.
 
-use octavo_manager::{MAX_PROCESSORS, Plan, Step};
+use octavo_manager::{Plan, Step};
 use octavo_units::Time;
 
 use crate::executor::Ticket;
@@ -46,13 +46,18 @@ pub(crate) struct Plans {
     /// Plans that wake faults; a batch of all GPUs is over when there are none.
     serving: usize,
     /// Those that wake faults of a GPU; a batch of it is over when there are none.
-    serving_gpu: [usize; MAX_PROCESSORS],
+    serving_gpu: Vec<usize>,
 }
 
 impl Plans {
     pub fn insert(&mut self, plan: Plan) -> u32 {
         self.serving += usize::from(serves_faults(&plan));
-        woken_gpus(&plan).for_each(|gpu| self.serving_gpu[gpu] += 1);
+        for gpu in woken_gpus(&plan) {
+            if self.serving_gpu.len() <= gpu {
+                self.serving_gpu.resize(gpu + 1, 0);
+            }
+            self.serving_gpu[gpu] += 1;
+        }
         self.running.insert(Progress::new(plan))
     }
 
@@ -80,7 +85,7 @@ impl Plans {
 
     /// Whether none wakes a fault of a GPU, or of any processor.
     pub fn serve_no_fault(&self, gpu: Option<usize>) -> bool {
-        gpu.map_or(self.serving, |gpu| self.serving_gpu[gpu]) == 0
+        gpu.map_or(self.serving, |gpu| self.serving_gpu.get(gpu).copied().unwrap_or_default()) == 0
     }
 }
 
