@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use octavo_manager::{MAX_PROCESSORS, ProcessorId};
+use octavo_manager::ProcessorId;
 use octavo_units::Time;
 
 use crate::config::{BatchConfig, BatchScope, Replay};
@@ -43,50 +43,60 @@ pub(crate) enum Call {
     No,
 }
 
-/// All queues: one, or one for each GPU.
-pub(crate) struct Queues(Vec<Batches>);
+/// All queues: one, or one for each GPU up to the last that ever asked.
+pub(crate) struct Queues {
+    config: BatchConfig,
+    each: Vec<Batches>,
+}
 
 impl Queues {
     pub fn new(config: &BatchConfig) -> Self {
-        let count = if config.scope == BatchScope::PerGpu { MAX_PROCESSORS - 1 } else { 1 };
-        Self((0..count).map(|_| Batches::new(config)).collect())
+        Self { config: config.clone(), each: vec![Batches::new(config)] }
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.each.len()
     }
 
     /// Batches that all queues have begun.
     pub fn begun(&self) -> u64 {
-        self.0.iter().map(|batches| batches.begun).sum()
+        self.each.iter().map(|batches| batches.begun).sum()
     }
 
     /// The GPU that a queue belongs to; `None` for the queue of all GPUs.
     pub fn gpu(&self, queue: usize) -> Option<usize> {
-        (self.0.len() > 1).then_some(queue)
+        self.per_gpu().then_some(queue)
     }
 
     /// Whether wakes wait for the end of the batch.
     pub fn hold_wakes(&self) -> bool {
-        self.0[0].config.replay != Replay::Block
+        self.config.replay != Replay::Block
     }
 
     /// The queue of a GPU's requests.
-    pub fn of(&self, processor: ProcessorId) -> usize {
-        if self.0.len() > 1 { processor.gpu_index().unwrap_or_default() } else { 0 }
+    pub fn of(&mut self, processor: ProcessorId) -> usize {
+        let queue = if self.per_gpu() { processor.gpu_index().unwrap_or_default() } else { 0 };
+        while self.each.len() <= queue {
+            self.each.push(Batches::new(&self.config));
+        }
+        queue
+    }
+
+    fn per_gpu(&self) -> bool {
+        self.config.scope == BatchScope::PerGpu
     }
 }
 
 impl std::ops::Index<usize> for Queues {
     type Output = Batches;
     fn index(&self, queue: usize) -> &Batches {
-        &self.0[queue]
+        &self.each[queue]
     }
 }
 
 impl std::ops::IndexMut<usize> for Queues {
     fn index_mut(&mut self, queue: usize) -> &mut Batches {
-        &mut self.0[queue]
+        &mut self.each[queue]
     }
 }
 

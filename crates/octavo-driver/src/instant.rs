@@ -3,32 +3,33 @@
 use std::collections::VecDeque;
 
 use octavo_manager::{
-    Access, Allocation, Fault, HOST_MEMORY, MAX_MEMORIES, Manager, MappingMode, MemoryId, MemoryMask, PageId, PageRun,
+    Access, Allocation, Fault, HOST, HOST_MEMORY, Manager, MappingMode, MemoryId, MemoryMask, PageId, PageRun,
     Permission, ProcessorId, ProcessorMask, Step,
 };
 use octavo_units::Time;
 
+use crate::copies::Copies;
 use crate::executor::{Begun, Executor, Ticket, Wake};
 use crate::faults::{FaultId, Outstanding};
 
-/// A page-table entry in one byte.
+/// A page-table entry in two bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Entry(u8);
+pub struct Entry(u16);
 
 impl Entry {
     /// No mapping.
     pub const NONE: Self = Self(0);
-    const VALID: u8 = 1 << 7;
-    const WRITABLE: u8 = 1 << 6;
-    const BROADCAST: u8 = 1 << 5;
-    const TARGET: u8 = Self::BROADCAST - 1;
+    const VALID: u16 = 1 << 15;
+    const WRITABLE: u16 = 1 << 14;
+    const BROADCAST: u16 = 1 << 13;
+    const TARGET: u16 = u8::MAX as u16;
 
     /// A mapping to the memory `target`.
     #[must_use]
     pub fn new(target: MemoryId, permission: Permission, mode: MappingMode) -> Self {
         let writable = if permission == Permission::ReadWrite { Self::WRITABLE } else { 0 };
         let broadcast = if mode == MappingMode::Broadcast { Self::BROADCAST } else { 0 };
-        Self(Self::VALID | writable | broadcast | target.0)
+        Self(Self::VALID | writable | broadcast | u16::from(target.0))
     }
 
     /// Whether there is a mapping.
@@ -64,7 +65,7 @@ impl Entry {
     #[must_use]
     #[inline]
     pub fn target(self) -> MemoryId {
-        MemoryId(self.0 & Self::TARGET)
+        MemoryId((self.0 & Self::TARGET) as u8)
     }
 
     fn protected(self) -> Self {
@@ -82,16 +83,14 @@ impl std::fmt::Debug for Entry {
     }
 }
 
-/// Page tables of all processors and copies of all pages; one byte a page and processor, four a page.
+/// Page tables of all processors and copies of all pages; two bytes a page and processor, four a page (of
+/// 25 GPUs and more eight, …).
 ///
 /// Sizes of pages, drains and counters are no part of it: steps about them change nothing here.
 pub struct Instant {
     /// By processor, then page.
     entries: Vec<Vec<Entry>>,
-    /// Which memories hold each page.
-    copies: Vec<MemoryMask>,
-    /// Pages that each memory holds.
-    held: Vec<u64>,
+    copies: Copies,
     /// Faults that were woken and not yet taken.
     woken: VecDeque<Fault>,
     /// Faults that can never be served.
@@ -104,8 +103,7 @@ impl Instant {
     pub fn new(gpus: usize) -> Self {
         Self {
             entries: vec![Vec::new(); gpus + 1],
-            copies: Vec::new(),
-            held: vec![0; MAX_MEMORIES],
+            copies: Copies::new(gpus),
             woken: VecDeque::new(),
             killed: Vec::new(),
         }
@@ -114,12 +112,12 @@ impl Instant {
     /// Pages come into being, unmapped, in host memory or not populated.
     pub fn allocate(&mut self, &Allocation { run, populated, .. }: &Allocation) {
         let end = (run.first.0 + run.count) as usize;
-        if end > self.copies.len() {
-            self.copies.resize(end, MemoryMask::EMPTY);
+        if end > self.copies.pages() {
+            self.copies.grow(end);
             self.entries.iter_mut().for_each(|table| table.resize(end, Entry::NONE));
         }
         for page in run.iter().filter(|_| populated) {
-            self.give(page, HOST_MEMORY);
+            self.copies.set(page, HOST_MEMORY, true);
         }
     }
 
@@ -133,13 +131,13 @@ impl Instant {
     /// Which memories hold `page`.
     #[must_use]
     pub fn copies(&self, page: PageId) -> MemoryMask {
-        self.copies.get(page.index()).copied().unwrap_or_default()
+        self.copies.of(page)
     }
 
     /// Pages that `memory` holds.
     #[must_use]
     pub fn held(&self, memory: MemoryId) -> u64 {
-        self.held[memory.index()]
+        self.copies.held(memory)
     }
 
     /// The oldest fault that was woken and not yet taken.
@@ -169,11 +167,11 @@ impl Instant {
                     self.change(ProcessorMask::only(processor), pages, |_| entry);
                 }
             }
-            Step::Populate { memory, pages, .. } => pages.iter().for_each(|page| self.give(page, memory)),
-            Step::Copy { pages, to, .. } => {
-                pages.iter().for_each(|page| self.give(page, to));
+            Step::Populate { memory, pages, .. } => pages.iter().for_each(|page| self.copies.set(page, memory, true)),
+            Step::Copy { pages, to, .. } => pages.iter().for_each(|page| self.copies.set(page, to, true)),
+            Step::Release { memory, pages } => {
+                pages.iter().for_each(|page| self.copies.set(page, memory, false));
             }
-            Step::Release { memory, pages } => pages.iter().for_each(|page| self.take(page, memory)),
             Step::Consult { .. }
             | Step::Drain { .. }
             | Step::Coalesce { .. }
@@ -188,18 +186,6 @@ impl Instant {
         for processor in processors.iter() {
             self.entries[processor.index()][pages.clone()].iter_mut().for_each(|entry| *entry = edit(*entry));
         }
-    }
-
-    fn give(&mut self, page: PageId, to: MemoryId) {
-        let copies = &mut self.copies[page.index()];
-        self.held[to.index()] += u64::from(!copies.contains(to));
-        *copies = copies.with(to);
-    }
-
-    fn take(&mut self, page: PageId, from: MemoryId) {
-        let copies = &mut self.copies[page.index()];
-        self.held[from.index()] -= u64::from(copies.contains(from));
-        *copies = copies.without(from);
     }
 }
 
@@ -219,16 +205,18 @@ impl Executor for Instant {
     }
 
     fn free(&mut self, _now: Time, run: PageRun, _token: u64, _manager: &Manager) {
-        let everyone = ProcessorMask((1 << self.entries.len()) - 1);
+        let everyone = ProcessorMask::all_gpus(self.entries.len() - 1).with(HOST);
         self.change(everyone, run, |_| Entry::NONE);
         for page in run.iter() {
-            self.copies(page).iter().for_each(|memory| self.take(page, memory));
+            self.copies(page).iter().for_each(|memory| self.copies.set(page, memory, false));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use octavo_manager::MAX_MEMORIES;
+
     use super::*;
 
     #[test]

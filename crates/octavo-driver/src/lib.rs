@@ -91,6 +91,7 @@ mod carry_out;
 pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod copies;
 mod deadline;
 mod driver;
 mod executor;

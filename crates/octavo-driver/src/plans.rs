@@ -1,6 +1,6 @@
 //! Plans under way: how far each is.
 
-use octavo_manager::{MAX_PROCESSORS, Plan, Step};
+use octavo_manager::{Plan, Step};
 use octavo_units::Time;
 
 use crate::executor::Ticket;
@@ -58,13 +58,18 @@ pub(crate) struct Plans {
     /// the host waits for belongs to no batch.
     serving: usize,
     /// Those that wake faults of a GPU; a batch of it is over when there are none.
-    serving_gpu: [usize; MAX_PROCESSORS],
+    serving_gpu: Vec<usize>,
 }
 
 impl Plans {
     pub fn insert(&mut self, plan: Plan) -> u32 {
-        self.serving += usize::from(serves_gpus(&plan));
-        woken_gpus(&plan).for_each(|gpu| self.serving_gpu[gpu] += 1);
+self.serving += usize::from(serves_gpus(&plan));
+        for gpu in woken_gpus(&plan) {
+            if self.serving_gpu.len() <= gpu {
+                self.serving_gpu.resize(gpu + 1, 0);
+            }
+            self.serving_gpu[gpu] += 1;
+        }
         self.running.insert(Progress::new(plan))
     }
 
@@ -99,7 +104,7 @@ impl Plans {
 
     /// Whether the steps of all that wake faults of a GPU, or of any GPU, are over.
     pub fn serve_no_fault(&self, gpu: Option<usize>) -> bool {
-        gpu.map_or(self.serving, |gpu| self.serving_gpu[gpu]) == 0
+        gpu.map_or(self.serving, |gpu| self.serving_gpu.get(gpu).copied().unwrap_or_default()) == 0
     }
 }
 

@@ -29,7 +29,7 @@ pub enum LaunchDiscards {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
-    /// Number of GPUs, 1 to 16.
+    /// Number of GPUs, 1 to 72.
     pub gpus: u32,
     /// Clock of the GPUs' compute units, caches and translation.
     pub clock: Frequency,

@@ -1,7 +1,7 @@
 //! Combinations of values that no node can have.
 
 use octavo_driver::config::ServiceModel;
-use octavo_manager::{MAX_MEMORIES, MAX_PROCESSORS};
+use octavo_manager::{MAX_GPUS, MAX_MEMORIES, MAX_PROCESSORS};
 use octavo_units::{Bytes, Frequency, Time};
 
 use crate::coherence::SystemMemory;
@@ -56,7 +56,7 @@ impl NodeConfig {
     /// # Errors
     /// The first value that cannot be used, with what was expected.
     pub fn validate(&self) -> Result<(), NodeError> {
-        in_range("gpus", self.gpus, 1, 16)?;
+        in_range("gpus", self.gpus, 1, MAX_GPUS as u32)?;
         if !(MIN_CLOCK..=MAX_CLOCK).contains(&self.clock) {
             return Err(error("clock", format!("expected {MIN_CLOCK} to {MAX_CLOCK}, found {}", self.clock)));
         }

@@ -1,5 +1,7 @@
 //! Combinations of links that no node can have.
 
+use octavo_manager::MAX_GPUS;
+
 use crate::fabric::{LinkSharing, PairConfig};
 use crate::node::NodeConfig;
 use crate::validate::{NodeError, error, in_range};
@@ -33,7 +35,7 @@ impl NodeConfig {
             ));
         }
         if let Some(switches) = &self.switches {
-            in_range("switches.gpus", switches.gpus, 1, 16)?;
+            in_range("switches.gpus", switches.gpus, 1, MAX_GPUS as u32)?;
             if self.gpu_link.sharing == LinkSharing::PerPair {
                 return Err(error(
                     "gpu_link.sharing",
@@ -42,7 +44,7 @@ impl NodeConfig {
             }
         }
         if let Some(switches) = &self.host_switches {
-            in_range("host_switches.gpus", switches.gpus, 1, 16)?;
+            in_range("host_switches.gpus", switches.gpus, 1, MAX_GPUS as u32)?;
         }
         self.validate_pairs()?;
         in_range("remote.lines_in_flight", self.remote.lines_in_flight, 0, 1 << 16)?;
@@ -62,7 +64,7 @@ impl NodeConfig {
 fn validate_pair(index: usize, pairs: &[PairConfig]) -> Result<(), NodeError> {
     let key = |name: &str| format!("links[{index}].{name}");
     let PairConfig { gpus: [one, other], count } = pairs[index];
-    in_range(&key("gpus"), one.max(other), 0, 15)?;
+    in_range(&key("gpus"), one.max(other), 0, MAX_GPUS as u32 - 1)?;
     in_range(&key("count"), count, 1, MOST_LINKS)?;
     if one == other {
         return Err(error(&key("gpus"), format!("expected two GPUs, found {one} twice")));

@@ -34,7 +34,7 @@ pub use replay::{ENTRY, InstructionOrder, Layout, TraceOptions, TraceWorkload};
 pub use row::{Counts, Key, Kind, Row, Touched};
 pub use rows::Rows;
 pub use rules::RowRules;
-pub use schema::{MAX_GROUP_ROWS, Version};
+pub use schema::{MAX_GROUP_ROWS, MAX_LIST, MAX_NAME_BYTES, MAX_TABLE_ROWS, Version};
 pub use tables::{Allocation, Header, LaunchRow, Share};
 pub use validate::validate;
 pub use write::TraceWriter;

@@ -1,11 +1,10 @@
 //! The rules that each row obeys on its own and after the row before it.
 
+use crate::schema::{CODE_LINES_END, MAX_LIST, too_long};
 use crate::{Key, Kind, Row, Touched};
 
 /// Bytes of a line.
 const LINE_BYTES: u64 = 64;
-/// Lines of a kernel's code, at most: 64 MiB.
-const CODE_LINES_END: u64 = 1 << 20;
 /// Line numbers end here: addresses have 64 bits.
 const LINES_END: u64 = 1 << 58;
 
@@ -100,6 +99,9 @@ impl RowRules {
         }
         if !row.kind.is_memory() && (row.bytes != 0 || !row.touched.values().is_empty()) {
             return Err(format!("a `{name}` that moves bytes"));
+        }
+        if row.code_lines.len() > MAX_LIST {
+            return Err(too_long("`code_lines`", row.code_lines.len()));
         }
         if let Some(line) = row.code_lines.iter().find(|line| **line >= CODE_LINES_END) {
             return Err(format!("line {line} of the code, expected fewer than {CODE_LINES_END}"));

@@ -34,6 +34,26 @@ impl Version {
 /// Rows of a row group, at most.
 pub const MAX_GROUP_ROWS: usize = 131_072;
 
+/// Rows of the table of allocations, launches or actions, at most: far more than any program has.
+pub const MAX_TABLE_ROWS: usize = 1 << 20;
+
+/// Bytes of a name, at most.
+pub const MAX_NAME_BYTES: usize = 4096;
+
+/// Values of a list in one row, at most.
+pub const MAX_LIST: usize = 1 << 20;
+
+/// Lines of a kernel's code, at most: 64 MiB.
+pub(crate) const CODE_LINES_END: u64 = 1 << 20;
+
+pub(crate) fn too_many_rows(found: u64) -> String {
+    format!("has {found} rows, expected at most {MAX_TABLE_ROWS}")
+}
+
+pub(crate) fn too_long(what: &str, found: usize) -> String {
+    format!("{what} of {found} values, expected at most {MAX_LIST}")
+}
+
 pub(crate) const INSTRUCTIONS: &str = "instructions.parquet";
 pub(crate) const ALLOCATIONS: &str = "allocations.parquet";
 pub(crate) const LAUNCHES: &str = "launches.parquet";

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from octavo.runs.result import RunResult
 
-_HOST_MEMORIES = 17
-"""Number of the host's second memory, as `events` have it."""
+_NUMBERED_GPUS = 16
+"""The host's further memories are numbered behind so many GPUs in `events`, or behind all if there are more."""
 
 
 @dataclass(frozen=True)
@@ -148,13 +148,19 @@ def pairs(result: RunResult) -> list[dict[str, Any]]:
         .sort("pages", "from", "to", descending=[True, False, False])
     )
     total = max(int(found["pages"].sum()), 1)
+    gpus = max(result.scenario.values["node"]["gpus"], _NUMBERED_GPUS)
     return [
-        {"from": _name(row["from"]), "to": _name(row["to"]), "pages": row["pages"], "share": row["pages"] / total}
+        {
+            "from": _name(row["from"], gpus),
+            "to": _name(row["to"], gpus),
+            "pages": row["pages"],
+            "share": row["pages"] / total,
+        }
         for row in found.to_dicts()
     ]
 
 
-def _name(number: int) -> str:
+def _name(number: int, gpus: int) -> str:
     if number == 0:
         return "host"
-    return f"gpu{number - 1}" if number < _HOST_MEMORIES else f"host{number - _HOST_MEMORIES + 1}"
+    return f"gpu{number - 1}" if number <= gpus else f"host{number - gpus}"

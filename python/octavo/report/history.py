@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from octavo.runs.result import RunResult
 
-REPLICATED = 32
+REPLICATED = 255
 """Holder of a page that several processors hold; others are processors, 0 is the host."""
 PLANES = ("holder", "sharing", "access", "scheme")
 """A page's state: its holder, and how many GPUs have asked for it so far. `access` is 1 if they only read it, 2 if one

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-/// Most processors in a node: the host and sixteen GPUs.
-pub const MAX_PROCESSORS: usize = 17;
+/// Most GPUs in a node: as many as one `NVLink` domain has (NVL72).
+pub const MAX_GPUS: usize = 72;
+
+/// Most processors in a node: the host and its GPUs.
+pub const MAX_PROCESSORS: usize = MAX_GPUS + 1;
 
 /// Most memories in a node: each processor's own, and seven further ones of the host.
-pub const MAX_MEMORIES: usize = 24;
+pub const MAX_MEMORIES: usize = MAX_PROCESSORS + 7;
 
 /// A processor issues accesses and has a page table: the host's cores (0) or a GPU (1, 2, …).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +22,7 @@ impl ProcessorId {
     /// The GPU numbered `index` from zero.
     ///
     /// # Panics
-    /// If `index` is not below 16.
+    /// If `index` is not below [`MAX_GPUS`].
     #[must_use]
     pub const fn gpu(index: usize) -> Self {
         assert!(index + 1 < MAX_PROCESSORS);
@@ -81,7 +84,7 @@ impl MemoryId {
     /// The memory of the GPU numbered `index` from zero.
     ///
     /// # Panics
-    /// If `index` is not below 16.
+    /// If `index` is not below [`MAX_GPUS`].
     #[must_use]
     pub const fn gpu(index: usize) -> Self {
         Self::of(ProcessorId::gpu(index))
@@ -129,6 +132,14 @@ impl MemoryId {
     #[must_use]
     pub const fn processor(self) -> ProcessorId {
         if self.on_host() { HOST } else { ProcessorId(self.0) }
+    }
+
+    /// Index among the memories of a node with `gpus` GPUs, which has no room for those of other GPUs.
+    #[must_use]
+    #[inline]
+    pub const fn place(self, gpus: usize) -> usize {
+        let absent = if self.index() < MAX_PROCESSORS { 0 } else { MAX_PROCESSORS - 1 - gpus };
+        self.index() - absent
     }
 
     /// Index into arrays of [`MAX_MEMORIES`].

@@ -1,13 +1,13 @@
 //! Sets of processors and of memories.
 
-use crate::contract::ids::{MAX_MEMORIES, MAX_PROCESSORS, MemoryId, ProcessorId};
+use crate::contract::ids::{MAX_GPUS, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, ProcessorId};
 
 /// Implements a set of small numbers on a word.
 macro_rules! set {
     ($set:ident of $member:ident, $one:literal, $many:literal) => {
         #[doc = concat!("A set of ", $many, ".")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        pub struct $set(pub u32);
+        pub struct $set(pub u128);
 
         impl $set {
             #[doc = concat!("No ", $one, ".")]
@@ -100,13 +100,21 @@ set!(MemoryMask of MemoryId, "memory", "memories");
 
 impl MemoryMask {
     /// All memories that a host can have.
-    pub const HOSTS: Self = Self(!(((1 << (MAX_PROCESSORS - 1)) - 1) << 1) & ((1 << MAX_MEMORIES) - 1));
+    pub const HOSTS: Self = Self(!(((1 << (MAX_GPUS)) - 1) << 1) & ((1 << MAX_MEMORIES) - 1));
+
+    /// The memories whose [places](MemoryId::place) in a node with `gpus` GPUs are these bits.
+    #[must_use]
+    #[inline]
+    pub const fn at_places(bits: u128, gpus: usize) -> Self {
+        let own = bits & ((1 << (gpus + 1)) - 1);
+        Self(own | bits >> (gpus + 1) << MAX_PROCESSORS)
+    }
 
     /// The processors near these memories.
     #[must_use]
     pub const fn processors(self) -> ProcessorMask {
         let host = !self.intersection(Self::HOSTS).is_empty();
-        ProcessorMask(self.difference(Self::HOSTS).0 | host as u32)
+        ProcessorMask(self.difference(Self::HOSTS).0 | host as u128)
     }
 
     /// Whether a memory near this processor is in the set.
@@ -145,6 +153,18 @@ mod tests {
             let memory = MemoryId(index);
             assert_eq!(MemoryMask::HOSTS.contains(memory), memory.on_host(), "{memory}");
             assert_eq!(MemoryMask::only(memory).processors(), ProcessorMask::only(memory.processor()), "{memory}");
+        }
+    }
+
+    #[test]
+    fn places_have_no_gaps() {
+        for gpus in [1, 4, MAX_GPUS] {
+            let further = (1..=MAX_MEMORIES - MAX_PROCESSORS).map(MemoryId::host);
+            let memories: Vec<_> = (0..=gpus).map(|index| MemoryId(index as u8)).chain(further).collect();
+            for (place, memory) in memories.iter().enumerate() {
+                assert_eq!(memory.place(gpus), place);
+                assert_eq!(MemoryMask::at_places(1 << place, gpus), MemoryMask::only(*memory));
+            }
         }
     }
 

@@ -1,6 +1,7 @@
-//! Inputs and outputs: names, sizes, events, plans, views and counts. Nothing here decides. Nothing here decides.
+//! Inputs and outputs: names, sizes, events, plans, views and counts. Nothing here decides.
 
 pub(crate) mod block;
+pub(crate) mod by_memory;
 pub(crate) mod counts;
 pub(crate) mod error;
 pub(crate) mod event;

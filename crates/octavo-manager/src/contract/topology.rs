@@ -1,7 +1,7 @@
 //! The node that is managed.
 
 use crate::contract::error::ConfigError;
-use crate::contract::ids::{HOST, HOST_MEMORY, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, ProcessorId};
+use crate::contract::ids::{HOST, HOST_MEMORY, MAX_GPUS, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
 /// A memory of a node. Its number says which processor it is [near](MemoryId::processor) and of which
@@ -17,7 +17,7 @@ pub struct MemorySpec {
 /// The part of a node that the manager has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// The host's first memory, the memories of 1 to 16 GPUs, then further memories of the host, the nearest to its
+    /// The host's first memory, the memories of 1 to 72 GPUs, then further memories of the host, the nearest to its
     /// cores first.
     pub memories: Vec<MemorySpec>,
     /// Which processor can map which memory.
@@ -93,7 +93,7 @@ impl Topology {
         let refuse = |key: &str, message: String| Err(ConfigError { key: key.to_owned(), message });
         let gpus = self.gpus().max(self.reach.0.len().saturating_sub(1));
         if gpus == 0 || gpus >= MAX_PROCESSORS {
-            return refuse("gpus", format!("expected 1 to {}, found {gpus}", MAX_PROCESSORS - 1));
+            return refuse("gpus", format!("expected 1 to {MAX_GPUS}, found {gpus}"));
         }
         if let Some(memory) = self.memories.iter().find(|memory| memory.capacity_pages == 0) {
             return refuse("capacity_pages", format!("{} has no room for a single page", memory.id));
@@ -142,7 +142,7 @@ impl Reach {
 
     /// GPUs map everything, the host its own memories.
     fn behind_pcie(gpus: usize) -> Self {
-        let everything = MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)).union(MemoryMask::HOSTS);
+        let everything = MemoryMask::all_gpus(gpus.min(MAX_GPUS)).union(MemoryMask::HOSTS);
         let mut memories = vec![everything; gpus + 1];
         memories[HOST.index()] = MemoryMask::HOSTS;
         Self(memories)
@@ -183,7 +183,7 @@ impl FastLinks {
     /// GPUs each other's, and no processor the host.
     #[must_use]
     pub fn between_gpus(gpus: usize) -> Self {
-        let mut fast = Self(vec![MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)); gpus + 1]);
+        let mut fast = Self(vec![MemoryMask::all_gpus(gpus.min(MAX_GPUS)); gpus + 1]);
         fast.0[HOST.index()] = MemoryMask::EMPTY;
         fast
     }
@@ -191,7 +191,7 @@ impl FastLinks {
     /// Every processor can map every memory.
     #[must_use]
     pub fn all(gpus: usize) -> Self {
-        let everything = MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)).union(MemoryMask::HOSTS);
+        let everything = MemoryMask::all_gpus(gpus.min(MAX_GPUS)).union(MemoryMask::HOSTS);
         Self(vec![everything; gpus + 1])
     }
 
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_gpu_without_memory_is_refused() {
         assert_eq!(Topology::of(vec![4, 0]).validate().unwrap_err().key, "capacity_pages");
-        assert_eq!(Topology::unlimited(17).validate().unwrap_err().key, "gpus");
+        assert_eq!(Topology::unlimited(MAX_PROCESSORS).validate().unwrap_err().key, "gpus");
         assert_eq!(Topology::of(Vec::new()).validate().unwrap_err().key, "gpus");
     }
 

@@ -1,5 +1,6 @@
 //! How full each memory is.
 
+use crate::contract::by_memory::ByMemory;
 use crate::contract::ids::{MAX_MEMORIES, MemoryId};
 use crate::contract::topology::Topology;
 
@@ -7,42 +8,42 @@ use crate::contract::topology::Topology;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Change {
     /// How many more, or fewer, frames of each memory are used after the steps so far.
-    net: [i32; MAX_MEMORIES],
+    net: ByMemory<i32>,
     /// The highest that this was after any step, or how many free frames were taken where frames have numbers.
-    peak: [i32; MAX_MEMORIES],
+    peak: ByMemory<i32>,
 }
 
 impl Change {
     pub fn gain(&mut self, memory: MemoryId, frames: u32) {
-        let (net, peak) = (&mut self.net[memory.index()], &mut self.peak[memory.index()]);
+        let (net, peak) = (&mut self.net[memory], &mut self.peak[memory]);
         *net += frames as i32;
         *peak = (*peak).max(*net);
     }
 
     /// What was gained last comes before the steps that give up this many frames.
     pub fn precede(&mut self, memory: MemoryId, later: u32) {
-        let (net, peak) = (self.net[memory.index()], &mut self.peak[memory.index()]);
+        let (net, peak) = (self.net[memory], &mut self.peak[memory]);
         *peak = (*peak).max(net + later as i32);
     }
 
     /// Frames that are free, even if the plan gave up others before.
     pub fn take(&mut self, memory: MemoryId, frames: u32) {
-        self.net[memory.index()] += frames as i32;
-        self.peak[memory.index()] += frames as i32;
+        self.net[memory] += frames as i32;
+        self.peak[memory] += frames as i32;
     }
 
     /// A frame that the plan gave up before.
     pub fn reuse(&mut self, memory: MemoryId) {
-        self.net[memory.index()] += 1;
+        self.net[memory] += 1;
     }
 
     pub fn lose(&mut self, memory: MemoryId, frames: u32) {
-        self.net[memory.index()] -= frames as i32;
+        self.net[memory] -= frames as i32;
     }
 
     /// Frames that are free once the plan is done, of those that it uses at its peak.
-    fn released(&self, index: usize) -> u32 {
-        (self.peak[index] - self.net[index]) as u32
+    fn released(&self, memory: MemoryId) -> u32 {
+        (self.peak[memory] - self.net[memory]) as u32
     }
 }
 
@@ -51,6 +52,8 @@ impl Change {
 /// A frame that an unfinished plan gives up can be reused later by the same plan, but by no other plan before the
 /// acknowledgement. So a plan that fails always finds room to go back to.
 pub(crate) struct Frames {
+    /// All memories of the node.
+    memories: Vec<MemoryId>,
     capacity: [u32; MAX_MEMORIES],
     held: [u32; MAX_MEMORIES],
     /// Of those held, frames that become free when unfinished plans are acknowledged.
@@ -75,6 +78,7 @@ impl Frames {
         }
         let hosts = topology.memories.iter().filter(|memory| memory.id.on_host());
         Self {
+            memories: topology.memories.iter().map(|memory| memory.id).collect(),
             capacity,
             held: [0; MAX_MEMORIES],
             releasing: [0; MAX_MEMORIES],
@@ -164,13 +168,13 @@ impl Frames {
         if held > capacity || i64::from(count) > capacity {
             return None;
         }
-        let used = held + i64::from(change.net[memory.index()]);
+        let used = held + i64::from(change.net[memory]);
         Some((used + i64::from(count) - capacity).max(0) as u32)
     }
 
     /// Frames that are free, beside those that the plan under construction gave up.
     pub fn spare(&self, memory: MemoryId, change: &Change) -> u32 {
-        let used = self.held(memory) + change.peak[memory.index()] as u32;
+        let used = self.held(memory) + change.peak[memory] as u32;
         self.capacity(memory).saturating_sub(used)
     }
 
@@ -208,36 +212,40 @@ impl Frames {
 
     /// A plan with this change begins: what it uses at its peak is held from now on.
     pub fn begin(&mut self, change: &Change) {
-        for index in 0..MAX_MEMORIES {
-            self.held[index] += change.peak[index] as u32;
-            self.releasing[index] += change.released(index);
+        for &memory in &self.memories {
+            let index = memory.index();
+            self.held[index] += change.peak[memory] as u32;
+            self.releasing[index] += change.released(memory);
             self.most[index] = self.most[index].max(self.held[index]);
         }
     }
 
     /// The plan is done: the frames that it gave up are free.
     pub fn complete(&mut self, change: &Change) {
-        for index in 0..MAX_MEMORIES {
-            self.releasing[index] -= change.released(index);
-            self.release(index, change.released(index));
+        for place in 0..self.memories.len() {
+            let memory = self.memories[place];
+            self.releasing[memory.index()] -= change.released(memory);
+            self.release(memory, change.released(memory));
         }
     }
 
     /// The plan was refused: its frames are free again, except that each memory keeps this many more, or fewer, than
     /// before.
-    pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_MEMORIES]) {
-        for (index, kept) in kept.iter().enumerate() {
-            self.releasing[index] -= change.released(index);
-            self.release(index, (change.peak[index] - kept) as u32);
+    pub fn refuse(&mut self, change: &Change, kept: &ByMemory<i32>) {
+        for place in 0..self.memories.len() {
+            let memory = self.memories[place];
+            self.releasing[memory.index()] -= change.released(memory);
+            self.release(memory, (change.peak[memory] - kept[memory]) as u32);
         }
     }
 
     /// A frame is free at once, because its page was freed.
     pub fn free(&mut self, memory: MemoryId) {
-        self.release(memory.index(), 1);
+        self.release(memory, 1);
     }
 
-    fn release(&mut self, index: usize, frames: u32) {
+    fn release(&mut self, memory: MemoryId, frames: u32) {
+        let index = memory.index();
         self.held[index] -= frames;
         self.limit[index] = self.limit[index].min(self.held[index]).max(self.capacity[index]);
     }

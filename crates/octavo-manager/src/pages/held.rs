@@ -2,7 +2,8 @@
 
 use octavo_units::Time;
 
-use crate::contract::ids::{MAX_MEMORIES, MemoryId, PageId};
+use crate::contract::by_memory::ByMemory;
+use crate::contract::ids::{MemoryId, PageId};
 
 /// When the accesses under way to each page of a memory will have come back.
 #[derive(Clone, Default)]
@@ -10,13 +11,13 @@ pub(crate) struct Held {
     /// When the present call from outside happens.
     pub now: Time,
     /// By memory, then page, as far as any was told.
-    until: [Vec<Time>; MAX_MEMORIES],
+    until: ByMemory<Vec<Time>>,
 }
 
 impl Held {
     /// An access to `page` of `memory` will have come back then.
     pub fn note(&mut self, memory: MemoryId, page: PageId, until: Time) {
-        let pages = &mut self.until[memory.index()];
+        let pages = &mut self.until[memory];
         if pages.len() <= page.index() {
             pages.resize(page.index() + 1, Time::ZERO);
         }
@@ -25,12 +26,12 @@ impl Held {
 
     /// Whether accesses to `page` of `memory` are under way.
     pub fn holds(&self, memory: MemoryId, page: PageId) -> bool {
-        self.until[memory.index()].get(page.index()).is_some_and(|&until| until > self.now)
+        self.until[memory].get(page.index()).is_some_and(|&until| until > self.now)
     }
 
     /// When accesses to some page of `memory` will have come back next, if any are under way.
     pub fn next(&self, memory: MemoryId) -> Option<Time> {
-        self.until[memory.index()].iter().copied().filter(|&until| until > self.now).min()
+        self.until[memory].iter().copied().filter(|&until| until > self.now).min()
     }
 
     pub fn bytes(&self) -> usize {

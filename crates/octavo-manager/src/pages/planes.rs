@@ -3,10 +3,8 @@
 use wide::u64x4;
 
 use crate::contract::block::BlockMap;
-use crate::contract::ids::{HOST, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{HOST, MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
-
-const _: () = assert!(MAX_MEMORIES + 2 * MAX_PROCESSORS <= u64::BITS as usize, "all bits of a page fit a word");
 
 /// Which of a page's bitmaps by processor.
 #[derive(Clone, Copy)]
@@ -93,12 +91,22 @@ impl Planes {
 
     /// The processors that hold a page, map it and can write it.
     pub fn masks(&self, page: PageId) -> Masks {
-        self.split(self.bits(page))
+        let (words, bit) = (self.words_of(page), page.0 % 64);
+        if self.fits_a_word() {
+            return self.split(gather(words, bit));
+        }
+        let (memories, processors) = words.split_at(self.memories);
+        let (mapped, writable) = processors.split_at(self.processors);
+        let resident = MemoryMask::at_places(gather_many(memories, bit), self.processors - 1);
+        (resident, ProcessorMask(gather_many(mapped, bit)), ProcessorMask(gather_many(writable, bit)))
     }
 
-    /// The same of 64 pages from `first`, a multiple of 64. Each word is read once.
+    /// The same of 64 pages from `first`, a multiple of 64. Each word is read once, if one page's bits fit a word.
     pub fn masks_of_64(&self, first: PageId) -> [Masks; 64] {
-        let words = &self.words[self.first(first)..][..self.count()];
+        if !self.fits_a_word() {
+            return std::array::from_fn(|offset| self.masks(PageId(first.0 + offset as u32)));
+        }
+        let words = self.words_of(first);
         let mut pages = [0u64; 64];
         for (index, &word) in words.iter().enumerate() {
             let mut rest = word;
@@ -110,13 +118,17 @@ impl Planes {
         pages.map(|bits| self.split(bits))
     }
 
-    /// A page's bits, as [`Self::bits`] has them.
+    /// Whether all bits of a page fit a word, as those of up to 20 GPUs do.
+    fn fits_a_word(&self) -> bool {
+        self.count() <= u64::BITS as usize
+    }
+
+    /// The bits of a page in one word: memories, then processors plane by plane.
     fn split(&self, bits: u64) -> Masks {
-        let processors = |bits: u64| bits as u32 & ((1 << self.processors) - 1);
-        let further = (bits as u32 & ((1 << self.memories) - 1)) >> self.processors << MAX_PROCESSORS;
+        let processors = |bits: u64| ProcessorMask(u128::from(bits & ((1 << self.processors) - 1)));
+        let resident = MemoryMask::at_places(u128::from(bits & ((1 << self.memories) - 1)), self.processors - 1);
         let mapped = bits >> self.memories;
-        let writable = ProcessorMask(processors(mapped >> self.processors));
-        (MemoryMask(processors(bits) | further), ProcessorMask(processors(mapped)), writable)
+        (resident, processors(mapped), processors(mapped >> self.processors))
     }
 
     /// Writes only the bits of memories that differ, mostly one or two.
@@ -142,6 +154,11 @@ impl Planes {
         self.memories + 2 * self.processors
     }
 
+    /// The words of the 64 pages that `page` is one of.
+    fn words_of(&self, page: PageId) -> &[u64] {
+        &self.words[self.first(page)..][..self.count()]
+    }
+
     /// Index of the first word for `page`.
     fn first(&self, page: PageId) -> usize {
         page.index() / 64 * self.count()
@@ -149,23 +166,25 @@ impl Planes {
 
     /// Index of `memory`'s word for `page`. Numbers of GPUs that the node lacks take up no room.
     fn resident_word(&self, memory: MemoryId, page: PageId) -> usize {
-        let absent = if memory.index() < self.processors { 0 } else { MAX_PROCESSORS - self.processors };
-        self.first(page) + memory.index() - absent
+        self.first(page) + memory.place(self.processors - 1)
     }
 
     /// Index of `processor`'s word of `plane` for `page`.
     fn word(&self, page: PageId, plane: Plane, processor: ProcessorId) -> usize {
         self.first(page) + self.memories + plane as usize * self.processors + processor.index()
     }
+}
 
-    /// The bits of a page: memories, then processors plane by plane.
-    fn bits(&self, page: PageId) -> u64 {
-        let first = self.first(page);
-        let (fours, rest) = self.words[first..first + self.count()].as_chunks::<4>();
-        let bit = page.0 % 64;
-        // Four at a time, by the bit that is moved to the top of each word.
-        let top = |words: &[u64; 4]| u64::from((u64x4::new(*words) << (63 - bit)).to_bitmask());
-        let rest = rest.iter().rev().fold(0, |bits, word| bits << 1 | word >> bit & 1);
-        fours.iter().rev().fold(rest, |bits, words| bits << 4 | top(words))
-    }
+/// That bit of each of at most 64 words.
+fn gather(words: &[u64], bit: u32) -> u64 {
+    let (fours, rest) = words.as_chunks::<4>();
+    // Four at a time, by the bit that is moved to the top of each word.
+    let top = |words: &[u64; 4]| u64::from((u64x4::new(*words) << (63 - bit)).to_bitmask());
+    let rest = rest.iter().rev().fold(0, |bits, word| bits << 1 | word >> bit & 1);
+    fours.iter().rev().fold(rest, |bits, words| bits << 4 | top(words))
+}
+
+/// The same of at most 128 words.
+fn gather_many(words: &[u64], bit: u32) -> u128 {
+    words.chunks(64).rev().fold(0, |bits, words| bits << 64 | u128::from(gather(words, bit)))
 }

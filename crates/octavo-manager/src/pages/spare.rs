@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::contract::ids::{MAX_MEMORIES, MemoryId, SpaceId};
+use crate::contract::by_memory::ByMemory;
+use crate::contract::ids::{MemoryId, SpaceId};
 use crate::contract::page::Mode;
 use crate::pages::state::PageState;
 
@@ -69,7 +70,7 @@ pub(crate) struct Spare {
     awaiting: BTreeSet<(SpaceId, u64, MemoryId, u32)>,
     /// The others by memory, victims before what was staged, those that were backed first come first.
     removable: BTreeSet<(MemoryId, bool, u64, u32)>,
-    lent: [Lent; MAX_MEMORIES],
+    lent: ByMemory<Lent>,
     /// Plans that copy blocks to the host; the blocks can be removed when these are done.
     under_way: Vec<WriteBack>,
     /// Plans that stage pages, which can be removed when these are done.
@@ -98,7 +99,7 @@ impl Spare {
         let mut now = known.unwrap_or(Block { space, order: 0, staged: true, pages: [0; 2] });
         edit(&mut now.pages);
         now.staged &= !now.awaits();
-        let lent = &mut self.lent[memory.index()];
+        let lent = &mut self.lent[memory];
         edit(&mut lent.pages);
         lent.held_back = lent.held_back + now.held_back() - known.as_ref().map_or(0, Block::held_back);
         let list = |block: &Block| (block.pages != [0; 2]).then(|| block.awaits());
@@ -178,13 +179,13 @@ impl Spare {
     pub fn backed(&self, memory: MemoryId) -> u32 {
         let written: u32 = self.copied_from(memory).map(|plan| plan.pages).sum();
         let staged: u32 = self.staging.iter().filter(|plan| plan.memory == memory).map(|plan| plan.pages).sum();
-        self.lent[memory.index()].pages[1] - written - staged
+        self.lent[memory].pages[1] - written - staged
     }
 
     /// Those of them whose blocks can be removed, as no page of theirs there lacks a copy. Approximate while plans copy
     /// or stage other pages of these blocks.
     pub fn removable_pages(&self, memory: MemoryId) -> u32 {
-        self.backed(memory).saturating_sub(self.lent[memory.index()].held_back)
+        self.backed(memory).saturating_sub(self.lent[memory].held_back)
     }
 
     /// The same of one block.
@@ -194,12 +195,12 @@ impl Spare {
 
     /// Pages in `memory` that lie there for others.
     pub fn pages(&self, memory: MemoryId) -> u32 {
-        self.lent[memory.index()].pages.iter().sum()
+        self.lent[memory].pages.iter().sum()
     }
 
     /// Blocks in `memory` that have no copy on the host yet.
     pub fn awaiting(&self, memory: MemoryId) -> u32 {
-        self.lent[memory.index()].awaiting + self.copied_from(memory).count() as u32
+        self.lent[memory].awaiting + self.copied_from(memory).count() as u32
     }
 
     /// Bytes taken up.
@@ -243,7 +244,7 @@ mod tests {
     fn pages_that_are_being_staged_cannot_be_removed_yet() {
         let memory = MemoryId::gpu(0);
         let mut spare = Spare::default();
-        spare.lent[memory.index()].pages = [1, 5];
+        spare.lent[memory].pages = [1, 5];
         spare.begin_staging(Staging { slot: 7, memory, pages: 3 });
         assert_eq!((spare.backed(memory), spare.pages(memory)), (2, 6));
         spare.end(7);

@@ -1,7 +1,8 @@
 //! Which address spaces have memory, and how much of it lies where.
 
+use crate::contract::by_memory::ByMemory;
 use crate::contract::event::Allocation;
-use crate::contract::ids::{MAX_MEMORIES, MemoryId, SpaceId};
+use crate::contract::ids::{MemoryId, SpaceId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
 /// Counts by address space, of pages that can be made to leave.
@@ -13,7 +14,7 @@ pub(crate) struct Tenants {
 #[derive(Clone, Default)]
 struct Tenant {
     /// Pages in each GPU's memory.
-    held: [u32; MAX_MEMORIES],
+    held: ByMemory<u32>,
     /// Pages allocated, of any kind.
     allocated: u32,
     /// The GPUs that it runs on.
@@ -28,7 +29,7 @@ impl Tenants {
 
     /// Pages in a GPU's memory.
     pub fn held(&self, space: SpaceId, memory: MemoryId) -> u32 {
-        self.tenant(space).map_or(0, |tenant| tenant.held[memory.index()])
+        self.tenant(space).map_or(0, |tenant| tenant.held[memory])
     }
 
     /// Whether it has memory now and runs where `memory` is near.
@@ -62,8 +63,8 @@ impl Tenants {
     /// A page of it that takes up room in the GPUs' memories `before` does so in `after` from now on.
     pub fn moved(&mut self, space: SpaceId, before: MemoryMask, after: MemoryMask) {
         let held = &mut self.tenant_mut(space).held;
-        before.difference(after).iter().for_each(|memory| held[memory.index()] -= 1);
-        after.difference(before).iter().for_each(|memory| held[memory.index()] += 1);
+        before.difference(after).iter().for_each(|memory| held[memory] -= 1);
+        after.difference(before).iter().for_each(|memory| held[memory] += 1);
     }
 
     fn tenant(&self, space: SpaceId) -> Option<&Tenant> {

@@ -2,13 +2,25 @@
 
 use octavo_units::Bytes;
 
+use crate::contract::ids::{MAX_GPUS, MAX_PROCESSORS};
 use crate::pages::residency::Residency;
 
 use super::*;
 
 fn pages(page_size: u64) -> Pages {
-    Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, 24)
+    pages_of(page_size, 16)
 }
+
+/// Of a node with so many GPUs and all memories that a host can have.
+fn pages_of(page_size: u64, gpus: usize) -> Pages {
+    Pages::new(Geometry { gpus, page_size: Bytes(page_size) }, MAX_MEMORIES - MAX_PROCESSORS + 1 + gpus)
+}
+
+/// GPUs of nodes where all bits of a page fit a word, just do not, and are the most.
+const NODES: [usize; 4] = [16, 20, 21, MAX_GPUS];
+
+/// An odd factor with bits all over.
+const MIXED: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 fn allocate_on_host(pages: &mut Pages, run: PageRun) {
     pages.allocate(&run.into());
@@ -35,41 +47,47 @@ fn a_record_is_eight_bytes() {
 
 #[test]
 fn states_of_neighbours_do_not_mix() {
-    let mut pages = pages(4096);
-    allocate_on_host(&mut pages, PageRun { first: PageId(60), count: 10 });
-    let all = ProcessorMask((1 << 17) - 1);
-    let state = PageState {
-        owner: MemoryId(16),
-        mode: Mode::Broadcast,
-        resident: MemoryMask(all.0 | 1 << 23),
-        mapped: ProcessorMask(0b1_0100_0000_0000_1010),
-        writable: ProcessorMask(0b1_0100_0000_0000_1000),
-    };
-    pages.change_state(PageId(64), &pages.state(PageId(64)), &state);
-    assert_eq!(pages.state(PageId(64)), state);
-    for page in [63, 65].map(PageId) {
-        assert_eq!(pages.state(page).resident, MemoryMask::only(HOST_MEMORY));
-        assert!(pages.state(page).mapped.is_empty());
+    for gpus in NODES {
+        let mut pages = pages_of(4096, gpus);
+        allocate_on_host(&mut pages, PageRun { first: PageId(60), count: 10 });
+        let last = ProcessorId::gpu(gpus - 1);
+        let state = PageState {
+            owner: last.memory(),
+            mode: Mode::Broadcast,
+            resident: MemoryMask::all_gpus(gpus).with(HOST_MEMORY).with(MemoryId::host(7)),
+            mapped: ProcessorMask(0b1010).with(last),
+            writable: ProcessorMask(0b1000).with(last),
+        };
+        pages.change_state(PageId(64), &pages.state(PageId(64)), &state);
+        assert_eq!(pages.state(PageId(64)), state);
+        for page in [63, 65].map(PageId) {
+            assert_eq!(pages.state(page).resident, MemoryMask::only(HOST_MEMORY));
+            assert!(pages.state(page).mapped.is_empty());
+        }
     }
 }
 
 #[test]
 fn a_run_that_is_read_at_once_is_what_its_pages_are_one_by_one() {
-    let mut pages = pages(4096);
-    allocate_on_host(&mut pages, PageRun { first: PageId(60), count: 140 });
-    for page in (61..200_u32).step_by(3) {
-        let further = MemoryId::host(1 + page as usize % 2);
-        let mut state = held_by(&[MemoryId(page as u8 % 17), further], Mode::Broadcast);
-        state.mapped = ProcessorMask(page.wrapping_mul(2_654_435_761) >> 8 & ((1 << 17) - 1));
-        state.writable = ProcessorMask(state.mapped.0 & 0b1_0101_0101_0101_0101);
-        set(&mut pages, PageId(page), &state);
+    for gpus in NODES {
+        let mut pages = pages_of(4096, gpus);
+        allocate_on_host(&mut pages, PageRun { first: PageId(60), count: 140 });
+        let all = ProcessorMask::all_gpus(gpus).with(HOST);
+        for page in (61..200_u32).step_by(3) {
+            let further = MemoryId::host(1 + page as usize % 2);
+            let mut state = held_by(&[MemoryId((page as usize % all.len()) as u8), further], Mode::Broadcast);
+            state.mapped = ProcessorMask(u128::from(page).wrapping_mul(MIXED) >> 8).intersection(all);
+            state.writable = ProcessorMask(state.mapped.0 & u128::MAX / 3);
+            set(&mut pages, PageId(page), &state);
+            assert_eq!(pages.state(PageId(page)), state);
+        }
+        // From within one group of 64, over another, and beyond what was ever allocated.
+        let run = PageRun { first: PageId(50), count: 1000 };
+        let one_by_one: Vec<PageView> = run.iter().map(|page| pages.view(page)).collect();
+        assert_eq!(pages.views(run).collect::<Vec<_>>(), one_by_one);
+        let states = (0..pages.len() as u32).map(|page| (PageId(page), pages.state(PageId(page))));
+        assert!(pages.states().eq(states));
     }
-    // From within one group of 64, over another, and beyond what was ever allocated.
-    let run = PageRun { first: PageId(50), count: 1000 };
-    let one_by_one: Vec<PageView> = run.iter().map(|page| pages.view(page)).collect();
-    assert_eq!(pages.views(run).collect::<Vec<_>>(), one_by_one);
-    let states = (0..pages.len() as u32).map(|page| (PageId(page), pages.state(PageId(page))));
-    assert!(pages.states().eq(states));
 }
 
 #[test]

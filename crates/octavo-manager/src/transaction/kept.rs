@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::contract::ids::{MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::by_memory::ByMemory;
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{MappingMode, Plan, Step};
@@ -47,12 +48,12 @@ impl Kept {
     }
 
     /// How many more frames of each memory are used than before the plan.
-    pub fn frames(&self, memories: &Frames) -> [i32; MAX_MEMORIES] {
-        let mut frames = [0; MAX_MEMORIES];
+    pub fn frames(&self, memories: &Frames) -> ByMemory<i32> {
+        let mut frames = ByMemory::default();
         let counted = |state: &PageState| state.holders().iter().filter(|&memory| memories.counts(memory));
         for KeptPage { before, now, .. } in self.pages.values() {
-            counted(now).for_each(|memory| frames[memory.index()] += 1);
-            counted(before).for_each(|memory| frames[memory.index()] -= 1);
+            counted(now).for_each(|memory| frames[memory] += 1);
+            counted(before).for_each(|memory| frames[memory] -= 1);
         }
         frames
     }

@@ -7,6 +7,7 @@
 
 mod pages;
 
+use octavo_manager::MAX_GPUS;
 use octavo_registry::OptionError;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ use crate::op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 /// How the program is spread and what a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// GPUs, 1 to 64.
+    /// GPUs, 1 to 72.
     pub gpus: u32,
     /// Compute units of each GPU.
     pub compute_units_per_gpu: u32,
@@ -181,8 +182,8 @@ pub fn characterise_filled(
 
 fn check(setting: &Setting) -> Result<(), OptionError> {
     let Setting { gpus, compute_units_per_gpu, page_bytes, dispatch: _ } = *setting;
-    if !(1..=u64::BITS).contains(&gpus) {
-        return Err(OptionError::new("gpus", format!("expected 1 to 64, found {gpus}")));
+    if !(1..=MOST_GPUS).contains(&gpus) {
+        return Err(OptionError::new("gpus", format!("expected 1 to {MOST_GPUS}, found {gpus}")));
     }
     if compute_units_per_gpu == 0 {
         return Err(OptionError::new("compute_units_per_gpu", "expected at least 1, found 0"));
@@ -193,6 +194,9 @@ fn check(setting: &Setting) -> Result<(), OptionError> {
     }
     Ok(())
 }
+
+/// As many as a node can have.
+const MOST_GPUS: u32 = MAX_GPUS as u32;
 
 /// Operations produced at a time: enough to make calls cheap, few enough to stay in the closest cache.
 const CHUNK: usize = 1024;

@@ -19,7 +19,7 @@ pub(super) struct Pages {
 #[derive(Clone, Copy, Default)]
 struct PageCounts {
     /// One bit for each GPU that accesses the page.
-    gpus: u64,
+    gpus: u128,
     loads: u64,
     stores: u64,
     /// The last launch that accesses it, and what that does.
@@ -33,7 +33,7 @@ struct PageCounts {
 #[derive(Clone, Copy, Default)]
 struct InLaunch {
     /// One bit for each GPU that accesses it.
-    gpus: u64,
+    gpus: u128,
     writes: bool,
 }
 

@@ -147,6 +147,6 @@ impl BufferChoice {
 
 /// The processor that a user calls `name`.
 fn processor(name: &str) -> Option<ProcessorId> {
-    let gpus = (0..octavo_manager::MAX_PROCESSORS - 1).map(ProcessorId::gpu);
+    let gpus = (0..octavo_manager::MAX_GPUS).map(ProcessorId::gpu);
     [octavo_manager::HOST].into_iter().chain(gpus).find(|processor| processor.to_string() == name)
 }

@@ -116,7 +116,7 @@ pub fn run_jobs_at_once(
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
     side_by_side(memory, jobs, |workload, programs| {
         let progress = options.progress.map(|tell| tell as &mut dyn FnMut(InstantProgress) -> ControlFlow<()>);
-        let recorder = Recorder::new(workload, page_bytes, 0, options.record_events);
+        let recorder = Recorder::new(workload, page_bytes, 0, options.record_events.then_some(node.gpus as usize));
         let options = InstantOptions { progress, ..options };
         let begun = Begun::new(node, memory, (jobs, workload, programs), capacity)?;
         let pages = workload.address_end().div_ceil(page_bytes) as usize;

@@ -1,6 +1,6 @@
 //! Checks that a node can run a scenario.
 
-use octavo_manager::{Kind, MAX_PROCESSORS, ProcessorId};
+use octavo_manager::{Kind, MAX_GPUS, ProcessorId};
 use octavo_node::NodeConfig;
 use octavo_program::{Action, Program, Workload};
 
@@ -31,7 +31,7 @@ fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), 
     if let Some(reason) = shared_page(program, page_bytes) {
         return refuse(reason);
     }
-    let absent = (gpus..MAX_PROCESSORS - 1).map(ProcessorId::gpu);
+    let absent = (gpus..MAX_GPUS).map(ProcessorId::gpu);
     for ordered in program.actions() {
         if let Some(gpu) = absent.clone().find(|gpu| names(&ordered.action, *gpu)) {
             let what = ordered.action.name();

@@ -121,7 +121,7 @@ fn run_jobs(
     let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces(jobs))?;
     let mut running = Jobs::new(jobs, units, workload, node, Starts::of(options.replicate));
     running.synchronised = synchronisations(workload, programs, &manager);
-    let mut recorder = recorder(&options, workload, page_bytes);
+    let mut recorder = recorder(&options, workload, page_bytes, node.gpus as usize);
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
@@ -135,8 +135,9 @@ fn run_jobs(
 }
 
 /// What is written down for tables.
-fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64) -> Recorder {
-    let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
+fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64, gpus: usize) -> Recorder {
+    let events = options.record_events.then_some(gpus);
+    let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, events);
     if options.record_walks {
         recorder.keep_walks(workload.address_end().div_ceil(page_bytes) as usize);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use octavo_manager::{Access, Advice, MAX_PROCESSORS, ProcessorId, ProcessorMask};
+use octavo_manager::{Access, Advice, MAX_GPUS, MAX_PROCESSORS, ProcessorId, ProcessorMask};
 use octavo_program::{
     Action, ActionId, Buffer, BufferId, HostPhase, Ordered, Program, ProgramBuffer, ProgramError, Span, Sweep, Threads,
 };
@@ -149,5 +149,5 @@ fn processor(number: u8) -> Result<ProcessorId, String> {
     if usize::from(number) < MAX_PROCESSORS {
         return Ok(ProcessorId(number));
     }
-    Err(format!("processor {number}, expected 0 (the host) or a GPU from 1 to {}", MAX_PROCESSORS - 1))
+    Err(format!("processor {number}, expected 0 (the host) or a GPU from 1 to {}", MAX_GPUS))
 }

@@ -18,6 +18,7 @@ use super::footer::ParquetFile;
 use super::guard::guarded;
 use super::pages::check_pages;
 use crate::TraceError;
+use crate::schema::{MAX_LIST, too_long};
 
 /// What a column must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +252,24 @@ impl<T: DataType> Chunk<'_, T> {
             let reason = format!("column `{}` has {} lists for {rows} rows", self.column.path, ends.len());
             return Err(TraceError::at(self.file.path(), first, reason));
         }
+        if count as usize > MAX_LIST {
+            self.check_lengths(first, ends)?;
+        }
         Ok(&self.decoded.values)
+    }
+
+    /// Refuses a list that is too long among those that end there.
+    fn check_lengths(&self, first: u64, ends: &[u32]) -> Result<(), TraceError> {
+        let mut start = 0;
+        for (row, &end) in (first..).zip(ends) {
+            let length = (end - start) as usize;
+            if length > MAX_LIST {
+                let reason = too_long(&format!("`{}`", self.column.path), length);
+                return Err(TraceError::at(self.file.path(), row, reason));
+            }
+            start = end;
+        }
+        Ok(())
     }
 
     /// Decodes the next `rows` rows; returns the number of the first in the file.

@@ -103,8 +103,12 @@ fn read_footer(file: &mut File) -> Result<Vec<u8>, String> {
         return Err("is no Parquet file, or was cut off: its last four bytes are not `PAR1`".to_owned());
     }
     let size = u64::from(u32::from_le_bytes([size[0], size[1], size[2], size[3]]));
-    if size > MAX_FOOTER_BYTES || size + TAIL > length {
+    if size + TAIL > length {
         return Err(format!("its footer claims {size} bytes of {length}"));
+    }
+    if size > MAX_FOOTER_BYTES {
+        let holds = "which describes row groups and has the metadata";
+        return Err(format!("its footer, {holds}, has {size} bytes, expected at most {MAX_FOOTER_BYTES}"));
     }
     let mut footer = vec![0; size as usize];
     file.seek(SeekFrom::Start(length - TAIL - size)).and_then(|_| file.read_exact(&mut footer)).map_err(failed)?;

@@ -9,13 +9,10 @@ use parquet::data_type::ByteArray;
 
 use super::column::{Column, Holds};
 use super::footer::ParquetFile;
-use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION};
+use crate::schema::{
+    KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, MAX_NAME_BYTES, MAX_TABLE_ROWS, too_many_rows,
+};
 use crate::{Allocation, Header, LaunchRow, Memory, Share, TraceError, Version};
-
-/// Rows of the table of allocations or launches, at most: far more than any program has.
-const MAX_TABLE_ROWS: u64 = 1 << 20;
-/// Bytes of a name, at most.
-const MAX_NAME_BYTES: usize = 4096;
 
 /// The metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +50,8 @@ pub(super) fn open(path: &Path, expected: &Metadata) -> Result<ParquetFile, Trac
         let reason = format!("belongs to another trace: it is by `{source}` (`{command}`), of version {version}");
         return Err(TraceError::new(path, reason));
     }
-    if file.rows() > MAX_TABLE_ROWS {
-        return Err(TraceError::new(path, format!("has {} rows, expected at most {MAX_TABLE_ROWS}", file.rows())));
+    if file.rows() > MAX_TABLE_ROWS as u64 {
+        return Err(TraceError::new(path, too_many_rows(file.rows())));
     }
     Ok(file)
 }
@@ -309,9 +306,9 @@ pub(super) fn texts(file: &ParquetFile, column: &Column, group: usize, rows: usi
     let text = |(row, value): (usize, ByteArray)| {
         let wrong = |reason| TraceError::at(file.path(), file.first_row(group) + row as u64, reason);
         if value.len() > MAX_NAME_BYTES {
-            return Err(wrong("a name of more than 4096 bytes"));
+            return Err(wrong(format!("a name of {} bytes, expected at most {MAX_NAME_BYTES}", value.len())));
         }
-        String::from_utf8(value.data().to_vec()).map_err(|_| wrong("a name that is not UTF-8"))
+        String::from_utf8(value.data().to_vec()).map_err(|_| wrong("a name that is not UTF-8".to_owned()))
     };
     column.texts(file, group, rows)?.into_iter().enumerate().map(text).collect()
 }

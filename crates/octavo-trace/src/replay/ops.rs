@@ -6,15 +6,13 @@ use super::layout::Placement;
 use crate::actions::{Named, Turn, unnamed};
 use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::ranges::outside;
+use crate::schema::CODE_LINES_END;
 use crate::{Counts, Kind, Row, Touched};
 
 /// Runs of lines in one memory instruction, at most: one for each lane, which always fits a sink. An instruction with
 /// more is replayed as several.
 const MAX_RUNS: usize = 64;
 const _: () = assert!(MAX_RUNS < OpSink::MIN_CAPACITY);
-
-/// Code of a kernel, at most: 64 MiB.
-const MAX_CODE_LINE: u64 = 1 << 20;
 
 /// Memory that rows need while they become operations.
 #[derive(Default)]
@@ -96,8 +94,8 @@ fn spread(lines: &[u64], all: InstructionMix, ops: &mut Vec<Op>) -> Result<(), S
 }
 
 fn fetch(line: u64, ops: &mut Vec<Op>) -> Result<(), String> {
-    if line > MAX_CODE_LINE {
-        return Err(format!("line {line} of the code, expected at most {MAX_CODE_LINE}"));
+    if line >= CODE_LINES_END {
+        return Err(format!("line {line} of the code, expected fewer than {CODE_LINES_END}"));
     }
     push(Op::fetch(line, 1), ops)
 }

@@ -6,16 +6,17 @@ use parquet::data_type::{Int32Type, Int64Type};
 
 use super::columns::{Written, large_numbers, list_levels, numbers, texts};
 use super::file::{ParquetFile, RowGroup};
+use super::limits::groups;
 use crate::schema::ACTIONS_SCHEMA;
 use crate::{ActionRow, Header, SweepRow, TraceError, Version};
 
-/// Actions of a row group, at most: their lists stay within what a reader takes.
+/// Actions of a row group, at most: each has many columns.
 const GROUP_ACTIONS: usize = 1 << 14;
 
 pub(super) fn write_actions(path: &Path, header: &Header, table: &[ActionRow]) -> Result<(), TraceError> {
     let mut file = ParquetFile::create(path, ACTIONS_SCHEMA, &[])?;
-    for (index, rows) in table.chunks(GROUP_ACTIONS).enumerate() {
-        let first = (index * GROUP_ACTIONS) as u32;
+    let mut first = 0;
+    for rows in groups(table, GROUP_ACTIONS, size) {
         file.row_group(|group| {
             numbers(group, &(first..first + rows.len() as u32).collect::<Vec<u32>>())?;
             texts(group, rows.iter().map(|row| row.kind.name()))?;
@@ -32,8 +33,15 @@ pub(super) fn write_actions(path: &Path, header: &Header, table: &[ActionRow]) -
             numbers(group, &rows.iter().map(|row| row.threads).collect::<Vec<u32>>())?;
             sweeps(group, rows)
         })?;
+        first += rows.len() as u32;
     }
     file.finish(header, Version::Program)
+}
+
+/// Its name and its longest list.
+pub(super) fn size(row: &ActionRow) -> (&str, usize) {
+    let lists = [row.after.len(), row.accessed_by.len(), row.allocations.len(), row.sweeps.len()];
+    (&row.name, lists.into_iter().max().unwrap_or_default())
 }
 
 fn lists<T: Copy + Into<u32>>(

@@ -5,8 +5,9 @@ use std::path::Path;
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 
 use super::file::{ParquetFile, RowGroup};
+use super::limits::groups;
 use crate::rows::Lists;
-use crate::schema::{ALLOCATIONS_SCHEMA, INSTRUCTIONS_SCHEMA, LAUNCHES_SCHEMA, MEMORIES_SCHEMA};
+use crate::schema::{ALLOCATIONS_SCHEMA, INSTRUCTIONS_SCHEMA, LAUNCHES_SCHEMA, MAX_GROUP_ROWS, MEMORIES_SCHEMA};
 use crate::{Allocation, Header, Kind, LaunchRow, Memory, Rows, Share, TraceError, Version};
 
 pub(super) type Written = Result<(), parquet::errors::ParquetError>;
@@ -52,16 +53,28 @@ pub(super) fn write_allocations(
         None => (ALLOCATIONS_SCHEMA, Version::Launches),
     };
     let mut file = ParquetFile::create(path, schema, &[])?;
-    file.row_group(|group| {
-        texts(group, table.iter().map(|row| row.name.as_str()))?;
-        large_numbers(group, table.iter().map(|row| row.base))?;
-        large_numbers(group, table.iter().map(|row| row.bytes))?;
-        numbers(group, &table.iter().map(|row| row.gpu).collect::<Vec<u8>>())?;
-        let Some(memories) = memories else { return Ok(()) };
-        texts(group, memories.iter().map(|memory| memory.kind.name()))?;
-        texts(group, memories.iter().map(|memory| memory.spread.name()))
-    })?;
+    let mut first = 0;
+    for rows in groups(table, MAX_GROUP_ROWS, size_of_allocation) {
+        let memories = memories.map(|memories| &memories[first..first + rows.len()]);
+        file.row_group(|group| allocations(group, rows, memories))?;
+        first += rows.len();
+    }
     file.finish(header, version)
+}
+
+fn allocations(group: &mut RowGroup<'_>, rows: &[Allocation], memories: Option<&[Memory]>) -> Written {
+    texts(group, rows.iter().map(|row| row.name.as_str()))?;
+    large_numbers(group, rows.iter().map(|row| row.base))?;
+    large_numbers(group, rows.iter().map(|row| row.bytes))?;
+    numbers(group, &rows.iter().map(|row| row.gpu).collect::<Vec<u8>>())?;
+    let Some(memories) = memories else { return Ok(()) };
+    texts(group, memories.iter().map(|memory| memory.kind.name()))?;
+    texts(group, memories.iter().map(|memory| memory.spread.name()))
+}
+
+/// Its name, and no list.
+pub(super) fn size_of_allocation(row: &Allocation) -> (&str, usize) {
+    (&row.name, 0)
 }
 
 pub(super) fn write_launches(
@@ -71,25 +84,37 @@ pub(super) fn write_launches(
     table: &[LaunchRow],
 ) -> Result<(), TraceError> {
     let mut file = ParquetFile::create(path, LAUNCHES_SCHEMA, &[])?;
-    let column = |value: fn(&LaunchRow) -> u32| table.iter().map(value).collect::<Vec<u32>>();
-    file.row_group(|group| {
-        numbers(group, &(0..table.len() as u32).collect::<Vec<u32>>())?;
-        texts(group, table.iter().map(|row| row.kernel.as_str()))?;
-        for axis in 0..3 {
-            numbers(group, &table.iter().map(|row| row.grid[axis]).collect::<Vec<u32>>())?;
-        }
-        for axis in 0..3 {
-            numbers(group, &table.iter().map(|row| row.group[axis]).collect::<Vec<u32>>())?;
-        }
-        numbers(group, &column(|row| row.wavefronts_per_group.into()))?;
-        numbers(group, &column(|row| row.vector_registers.into()))?;
-        numbers(group, &column(|row| row.scalar_registers.into()))?;
-        numbers(group, &column(|row| row.local_data_bytes))?;
-        numbers(group, &column(|row| row.code_bytes))?;
-        numbers(group, &column(|row| row.flushed.into()))?;
-        shares(group, table)
-    })?;
+    let mut first = 0;
+    for rows in groups(table, MAX_GROUP_ROWS, size_of_launch) {
+        file.row_group(|group| launches(group, rows, first))?;
+        first += rows.len() as u32;
+    }
     file.finish(header, version)
+}
+
+/// Launches that are numbered from `first` on.
+fn launches(group: &mut RowGroup<'_>, rows: &[LaunchRow], first: u32) -> Written {
+    let column = |value: fn(&LaunchRow) -> u32| rows.iter().map(value).collect::<Vec<u32>>();
+    numbers(group, &(first..first + rows.len() as u32).collect::<Vec<u32>>())?;
+    texts(group, rows.iter().map(|row| row.kernel.as_str()))?;
+    for axis in 0..3 {
+        numbers(group, &rows.iter().map(|row| row.grid[axis]).collect::<Vec<u32>>())?;
+    }
+    for axis in 0..3 {
+        numbers(group, &rows.iter().map(|row| row.group[axis]).collect::<Vec<u32>>())?;
+    }
+    numbers(group, &column(|row| row.wavefronts_per_group.into()))?;
+    numbers(group, &column(|row| row.vector_registers.into()))?;
+    numbers(group, &column(|row| row.scalar_registers.into()))?;
+    numbers(group, &column(|row| row.local_data_bytes))?;
+    numbers(group, &column(|row| row.code_bytes))?;
+    numbers(group, &column(|row| row.flushed.into()))?;
+    shares(group, rows)
+}
+
+/// Its name, and its only list.
+pub(super) fn size_of_launch(row: &LaunchRow) -> (&str, usize) {
+    (&row.kernel, row.split.len())
 }
 
 pub(super) fn numbers<T: Copy + Into<u32>>(group: &mut RowGroup<'_>, values: &[T]) -> Written {

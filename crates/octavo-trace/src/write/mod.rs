@@ -3,6 +3,7 @@
 mod actions;
 mod columns;
 mod file;
+mod limits;
 mod staged;
 
 use std::path::{Path, PathBuf};
@@ -16,8 +17,9 @@ use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
 use crate::{ActionRow, Allocation, Header, LaunchRow, Memory, Row, RowRules, Rows, Touched, TraceError, Version};
 
-/// Lines of a row group, after which the next one begins: bounds what a reader holds to a few megabytes.
-const GROUP_LINES: usize = 1 << 20;
+/// Values of a list in a row group, after which the next one begins: bounds what a reader holds to a few megabytes, and
+/// stays far below what it takes.
+const GROUP_VALUES: usize = 1 << 20;
 
 /// Writes a trace from rows in program order; the folder appears under its name only when all is written.
 ///
@@ -104,7 +106,7 @@ impl TraceWriter {
                 self.rows.push(Row { touched: Touched::Lines(&self.lines), partial: &self.partial, ..row });
             }
         }
-        if self.rows.len() >= self.group_rows || self.rows.longest() >= GROUP_LINES {
+        if self.rows.len() >= self.group_rows || self.rows.longest() >= GROUP_VALUES {
             self.flush()?;
         }
         Ok(())
@@ -121,6 +123,7 @@ impl TraceWriter {
     /// # Errors
     /// The trace breaks a rule of the format, or the disk is full.
     pub fn finish(mut self, allocations: &[Allocation], launches: &[LaunchRow]) -> Result<(), TraceError> {
+        self.check_tables(allocations, launches)?;
         self.finish_instructions(Version::Launches)?;
         columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations, None)?;
         columns::write_launches(&self.staged.file(LAUNCHES), &self.header, Version::Launches, launches)?;
@@ -144,6 +147,8 @@ impl TraceWriter {
             let reason = format!("{} kinds of {} allocations, expected as many", memories.len(), allocations.len());
             return Err(TraceError::new(&name, reason));
         }
+        self.check_tables(allocations, launches)?;
+        limits::check(&self.name.with_file_name(ACTIONS), actions.iter().map(actions::size))?;
         self.finish_instructions(Version::Program)?;
         columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations, Some(memories))?;
         columns::write_launches(&self.staged.file(LAUNCHES), &self.header, Version::Program, launches)?;
@@ -164,6 +169,12 @@ impl TraceWriter {
         let memory = |found: &ProgramBuffer| Memory { kind: found.kind, spread: found.spread };
         let memories: Vec<Memory> = program.buffers().iter().map(memory).collect();
         self.finish_program(&allocations, &memories, launches, &rows_of(program))
+    }
+
+    /// Refuses tables that no reader would take.
+    fn check_tables(&self, allocations: &[Allocation], launches: &[LaunchRow]) -> Result<(), TraceError> {
+        limits::check(&self.name.with_file_name(ALLOCATIONS), allocations.iter().map(columns::size_of_allocation))?;
+        limits::check(&self.name.with_file_name(LAUNCHES), launches.iter().map(columns::size_of_launch))
     }
 
     fn finish_instructions(&mut self, version: Version) -> Result<(), TraceError> {

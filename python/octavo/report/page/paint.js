@@ -1,6 +1,6 @@
 // Colours of states, and pictures made of them: from tiles, and from single events.
 
-const REPLICATED = 32;
+const REPLICATED = 255;
 // Kinds of events by code, and codes of those that ask for pages and of those that copy them.
 const KINDS = data.kinds.names;
 const REQUESTS = new Set(data.kinds.requests.map((name) => KINDS.indexOf(name)));

@@ -3,18 +3,21 @@
 //! The manager's state runs ahead of these: it changes when a decision is made, they change when the plan is carried
 //! out.
 
-use octavo_manager::{MemoryId, PageId, PageRun};
+use octavo_manager::{MAX_MEMORIES, MemoryId, PageId, PageRun};
 
-const VALID: u16 = 1 << 7;
-const BROADCAST: u16 = 1 << 6;
-const WRITABLE: u16 = 1 << 5;
-const TARGET: u16 = WRITABLE - 1;
-const VERSION_SHIFT: u32 = 8;
+/// Bits of a valid entry that tell it from others.
+pub(crate) const TOLD_BITS: u32 = 17;
+const VALID: u32 = 1 << TOLD_BITS;
+const VERSION_SHIFT: u32 = 9;
+const BROADCAST: u32 = 1 << 8;
+const WRITABLE: u32 = 1 << 7;
+const TARGET: u32 = WRITABLE - 1;
+const _: () = assert!(MAX_MEMORIES <= 1 << TARGET.count_ones());
 
 /// One translation, with a version that changes each time the page is invalidated: first-level caches keep it beside
 /// each line, so that lines of a mapping that is gone never hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Entry(u16);
+pub(crate) struct Entry(u32);
 
 impl Entry {
     /// No mapping, ever.
@@ -22,7 +25,7 @@ impl Entry {
 
     pub const fn new(target: MemoryId, writable: bool, broadcast: bool) -> Self {
         let flags = if writable { WRITABLE } else { 0 } | if broadcast { BROADCAST } else { 0 };
-        Self(VALID | flags | target.0 as u16)
+        Self(VALID | flags | target.0 as u32)
     }
 
     #[inline]
@@ -64,34 +67,44 @@ impl Entry {
         Self(self.0 & (VALID | BROADCAST | WRITABLE | TARGET))
     }
 
+    /// What tells a valid entry from others, in [`TOLD_BITS`].
     #[inline]
-    pub const fn bits(self) -> u16 {
-        self.0
+    pub const fn told(self) -> u32 {
+        debug_assert!(self.is_valid());
+        self.0 & (VALID - 1)
     }
 
+    /// The valid entry that this tells.
     #[inline]
-    pub const fn from_bits(bits: u16) -> Self {
-        Self(bits)
+    pub const fn of_told(bits: u32) -> Self {
+        Self(bits | VALID)
     }
 
     const fn with_version(self, version: u8) -> Self {
-        Self(self.unversioned().0 | (version as u16) << VERSION_SHIFT)
+        Self(self.unversioned().0 | (version as u32) << VERSION_SHIFT)
     }
 }
 
 /// The page table of one GPU.
 pub(crate) struct PageTable {
-    entries: Vec<Entry>,
+    /// The three low bytes of each entry; the fourth has none of its bits.
+    entries: Vec<[u8; 3]>,
 }
 
 impl PageTable {
     pub fn new(pages: usize) -> Self {
-        Self { entries: vec![Entry::INVALID; pages] }
+        Self { entries: vec![[0; 3]; pages] }
     }
 
     #[inline]
     pub fn get(&self, page: u32) -> Entry {
-        self.entries[page as usize]
+        let [low, middle, high] = self.entries[page as usize];
+        Entry(u32::from_le_bytes([low, middle, high, 0]))
+    }
+
+    fn put(&mut self, page: PageId, entry: Entry) {
+        let [low, middle, high, _] = entry.0.to_le_bytes();
+        self.entries[page.index()] = [low, middle, high];
     }
 
     /// Writes an entry. Returns whether translations made from the one before would be wrong: they lead elsewhere,
@@ -100,7 +113,7 @@ impl PageTable {
         let old = self.get(page.0);
         let loses = old.is_writable() && !entry.is_writable();
         let differs = old.target() != entry.target() || old.is_broadcast() != entry.is_broadcast() || loses;
-        self.entries[page.index()] = entry.with_version(old.version());
+        self.put(page, entry.with_version(old.version()));
         old.is_valid() && differs
     }
 
@@ -108,13 +121,13 @@ impl PageTable {
     pub fn invalidate(&mut self, pages: PageRun) {
         for page in pages.iter() {
             let version = self.get(page.0).version().wrapping_add(1);
-            self.entries[page.index()] = Entry::INVALID.with_version(version);
+            self.put(page, Entry::INVALID.with_version(version));
         }
     }
 
     pub fn protect(&mut self, pages: PageRun) {
         for page in pages.iter() {
-            self.entries[page.index()].0 &= !WRITABLE;
+            self.put(page, Entry(self.get(page.0).0 & !WRITABLE));
         }
     }
 }
@@ -125,9 +138,12 @@ mod tests {
 
     #[test]
     fn an_entry_keeps_its_parts() {
-        let entry = Entry::new(MemoryId(16), true, true).with_version(255);
-        assert_eq!((entry.target(), entry.is_broadcast(), entry.allows(true)), (MemoryId(16), true, true));
-        assert_eq!((entry.version(), entry.unversioned()), (255, Entry::new(MemoryId(16), true, true)));
+        let last = MemoryId(MAX_MEMORIES as u8 - 1);
+        let entry = Entry::new(last, true, true).with_version(255);
+        assert_eq!((entry.target(), entry.is_broadcast(), entry.allows(true)), (last, true, true));
+        assert_eq!((entry.version(), entry.unversioned()), (255, Entry::new(last, true, true)));
+        assert_eq!(Entry::of_told(entry.told()), entry);
+        assert!(entry.told() < 1 << TOLD_BITS);
         assert!(!Entry::INVALID.allows(false));
     }
 

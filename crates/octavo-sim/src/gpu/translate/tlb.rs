@@ -1,25 +1,24 @@
 //! A set-associative TLB, or several side by side (one a compute unit). Misses merge by the time the entry is ready.
 
-use crate::gpu::translate::entry::Entry;
+use crate::gpu::translate::entry::{Entry, TOLD_BITS};
 use crate::gpu::translate::page_sets::PageSets;
 
-/// A translation in the TLB and the time from which it can be used, in one word. Times after four minutes are all the
+/// A translation in the TLB and the time from which it can be used, in one word. Times after two minutes are all the
 /// same: from then on, translations can be used at once.
 #[derive(Clone, Copy)]
 struct Slot(u64);
 
-const ENTRY_BITS: u32 = 16;
-const LAST_READY: u64 = u64::MAX >> ENTRY_BITS;
+const LAST_READY: u64 = u64::MAX >> TOLD_BITS;
 
 impl Slot {
     #[inline]
     fn new(entry: Entry, ready: u64) -> Self {
-        Self(ready.min(LAST_READY) << ENTRY_BITS | u64::from(entry.bits()))
+        Self(ready.min(LAST_READY) << TOLD_BITS | u64::from(entry.told()))
     }
 
     #[inline]
     fn hit(self) -> TlbHit {
-        TlbHit { entry: Entry::from_bits(self.0 as u16), ready: self.0 >> ENTRY_BITS }
+        TlbHit { entry: Entry::of_told(self.0 as u32 & ((1 << TOLD_BITS) - 1)), ready: self.0 >> TOLD_BITS }
     }
 }
 

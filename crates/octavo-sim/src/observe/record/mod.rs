@@ -8,7 +8,7 @@ mod walks;
 
 use std::borrow::Cow;
 
-use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
+use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, MemoryMask, PageId, PageRun, ProcessorId};
 use octavo_program::{Application, Workload};
 
 pub(crate) use self::samples::MOST as MOST_INTERVALS;
@@ -36,7 +36,7 @@ pub(crate) const GROUP_BYTES: u64 = 64 << 10;
 pub(super) struct GroupCounts {
     pub kinds: [u64; EventKind::COUNTED],
     pub remote_lines: u64,
-    gpus: u32,
+    gpus: MemoryMask,
 }
 
 pub(crate) struct Recorder {
@@ -63,8 +63,8 @@ struct Capacity {
 }
 
 impl Recorder {
-    /// `interval` of zero: no samples.
-    pub fn new(workload: &dyn Workload, page_bytes: u64, interval: u64, events: bool) -> Self {
+    /// `interval` of zero: no samples. Events are kept if it is said how many GPUs the node has.
+    pub fn new(workload: &dyn Workload, page_bytes: u64, interval: u64, events: Option<usize>) -> Self {
         let groups = workload.address_end().div_ceil(GROUP_BYTES) as usize;
         Self {
             page_bytes,
@@ -72,7 +72,7 @@ impl Recorder {
             kernels: Vec::new(),
             traffic: TrafficLog::default(),
             samples: (interval > 0).then(|| Samples::every(interval)),
-            timeline: events.then(Timeline::default),
+            timeline: events.map(Timeline::new),
             walks: None,
             phases: PhaseLog::default(),
             jobs: job_log(workload),
@@ -161,8 +161,8 @@ impl Recorder {
         for page in page..page + pages {
             let group = self.group(page);
             self.groups[group].kinds[kind as usize] += 1;
-            if memory.gpu_index().is_some() {
-                self.groups[group].gpus |= 1 << memory.0;
+            if !memory.on_host() {
+                self.groups[group].gpus = self.groups[group].gpus.with(memory);
             }
         }
     }

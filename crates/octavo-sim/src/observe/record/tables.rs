@@ -77,7 +77,7 @@ impl Recorder {
                 *sum += count;
             }
             total.remote_lines += group.remote_lines;
-            total.gpus |= group.gpus;
+            total.gpus = total.gpus.union(group.gpus);
         }
         total
     }
@@ -93,7 +93,7 @@ fn count_columns(counts: &[GroupCounts]) -> Vec<Column> {
     let mut columns: Vec<Column> =
         kinds.map(|(kind, name)| Column::u64(name, counts.iter().map(|group| group.kinds[kind]).collect())).collect();
     columns.push(Column::u64("remote_lines", counts.iter().map(|group| group.remote_lines).collect()));
-    columns.push(Column::u64("gpus", counts.iter().map(|group| u64::from(group.gpus.count_ones())).collect()));
+    columns.push(Column::u64("gpus", counts.iter().map(|group| group.gpus.len() as u64).collect()));
     columns
 }
 

@@ -82,32 +82,48 @@ struct Row {
     to: u8,
 }
 
+/// Memories of the host beyond its first are numbered after this many GPUs, or all that there are: from 17 on in nodes of
+/// any usual size, so that tables of different nodes can be compared.
+const NUMBERED_GPUS: usize = 16;
+
 /// All rows so far, in order of time.
-#[derive(Default)]
-pub(super) struct Timeline(Vec<Row>);
+pub(super) struct Timeline {
+    gpus: usize,
+    rows: Vec<Row>,
+}
 
 impl Timeline {
+    /// Of a node with so many GPUs.
+    pub fn new(gpus: usize) -> Self {
+        Self { gpus, rows: Vec::new() }
+    }
+
+    fn number(&self, memory: MemoryId) -> u8 {
+        memory.place(self.gpus.max(NUMBERED_GPUS)) as u8
+    }
+
     pub fn push(&mut self, time: u64, kind: EventKind, pages: PageRun, from: MemoryId, to: MemoryId) {
-        self.0.push(Row { time, kind: kind as u8, page: pages.first.0, pages: pages.count, from: from.0, to: to.0 });
+        let (from, to) = (self.number(from), self.number(to));
+        self.rows.push(Row { time, kind: kind as u8, page: pages.first.0, pages: pages.count, from, to });
     }
 
     /// Neighbours that change alike one after another share a row.
     pub fn attribute(&mut self, time: u64, change: &AttributeChange) {
         let Some(kind) = code(change) else { return };
         let page = change.page.0;
-        if let Some(last) = self.0.last_mut()
+        if let Some(last) = self.rows.last_mut()
             && (last.time, last.kind) == (time, kind)
             && last.page + last.pages == page
         {
             last.pages += 1;
             return;
         }
-        self.0.push(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
+        self.rows.push(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
     }
 
     /// One row each, with what they were noted at in a column of the name of that `clock`.
     pub fn table(&self, page_bytes: u64, clock: &'static str) -> Table {
-        let rows = &self.0;
+        let rows = &self.rows;
         let column = |name, value: fn(&Row) -> u64| Column::u64(name, rows.iter().map(value).collect());
         let codes = rows.iter().map(|row| row.kind).collect();
         let addresses = rows.iter().map(|row| u64::from(row.page) * page_bytes).collect();
@@ -139,15 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn memories_of_the_host_have_numbers_behind_all_gpus() {
+        let number = |gpus, memory| Timeline::new(gpus).number(memory);
+        assert_eq!([1, 4, 16].map(|gpus| number(gpus, MemoryId::host(1))), [17; 3]);
+        let numbers = [MemoryId::gpu(71), MemoryId::host(0), MemoryId::host(1), MemoryId::host(7)];
+        assert_eq!(numbers.map(|memory| number(72, memory)), [72, 0, 73, 79]);
+    }
+
+    #[test]
     fn neighbours_that_change_alike_share_a_row() {
-        let mut timeline = Timeline::default();
+        let mut timeline = Timeline::new(1);
         let on_touch = |page| AttributeChange { page: PageId(page), attribute: &SCHEME, value: Scheme::OnTouch as u8 };
         for page in [4, 5, 7] {
             timeline.attribute(10, &on_touch(page));
         }
         timeline.attribute(11, &on_touch(8));
-        let pages: Vec<_> = timeline.0.iter().map(|row| (row.page, row.pages)).collect();
+        let pages: Vec<_> = timeline.rows.iter().map(|row| (row.page, row.pages)).collect();
         assert_eq!(pages, [(4, 2), (7, 1), (8, 1)]);
-        assert!(timeline.0.iter().all(|row| EventKind::names()[usize::from(row.kind)] == "scheme_on_touch"));
+        assert!(timeline.rows.iter().all(|row| EventKind::names()[usize::from(row.kind)] == "scheme_on_touch"));
     }
 }
