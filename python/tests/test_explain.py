@@ -141,7 +141,7 @@ def test_what_cannot_be_simulated_is_left_out(on_touch, runs, monkeypatch):
         return found
 
     monkeypatch.setattr(what_if, "execute", failing)
-    assert len(what_if.tried(on_touch, runs / "few")) == 2
+    assert len(what_if.tried(on_touch, runs / "few").remedies) == 2
 
 
 def remedy(label: str, override: str, time: float, *, tie: bool | None = None, replicates: int = 1) -> Remedy:

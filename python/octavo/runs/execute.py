@@ -294,10 +294,10 @@ def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
         return failures[0]
     shown = [f"\n  {failure.message}" for failure in failures[:_SHOWN]]
     more = f"\n  and {len(failures) - _SHOWN} more" if len(failures) > _SHOWN else ""
-    return SimulationError(
-        f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}",
-        "finished runs are kept; the same command tries the failed ones again",
-    )
+    kind = PolicyError if any(isinstance(failure, PolicyError) for failure in failures) else SimulationError
+    error = kind(f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}")
+    error.hint = "finished runs are kept; the same command tries the failed ones again"
+    return error
 
 
 def _explained(error: _core.SimulationError, point: Point) -> SimulationError:

@@ -46,8 +46,8 @@ pub fn shown(value: &Bound<'_, PyAny>) -> String {
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain("…".chars()).collect() }
 }
 
-/// Characters that are kept of what a policy says; chosen: more is of no use to a reader.
-const LONGEST_MESSAGE: usize = 2000;
+/// Characters that are kept of what a policy says; chosen: the message around it is to stay below 2,000, all that is shown.
+const LONGEST_MESSAGE: usize = 1000;
 /// The same of a traceback; chosen.
 const LONGEST_TRACEBACK: usize = 20_000;
 
