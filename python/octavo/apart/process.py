@@ -109,17 +109,17 @@ class Process:
             BaseException: what the work raised.
 
         """
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self._send(order)
-            for answer in self._heard(wish):
-                if "raised" in answer:
-                    raise raised.unpacked(answer["raised"])
-                if answer.pop("last"):
-                    return answer
-                if told is not None:
-                    told(answer)
-        except BrokenPipeError:
-            pass
+        for answer in self._heard(wish):
+            if "raised" in answer:
+                raise raised.unpacked(answer["raised"])
+            if answer.pop("last"):
+                return answer
+            if told is not None:
+                told(answer)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # Its answers end a moment before it does.
+            self._process.wait(_GRACE_SECONDS)
         self._end()
         raise VanishedError(_how(self._process.wait()), _places(self._output.words))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import octavo._core as _core
 from octavo.apart.process import Process, VanishedError, Wish
 from octavo.errors import OutputError
+from octavo.files.notes import note
 from octavo.policies.find import is_object
 from octavo.runs import folder
 from octavo.scenarios.scenario import Scenario
@@ -114,8 +115,15 @@ def carry_out_in(process: Process, order: Order, report: Callable[[float], objec
         PolicyError: of the engine: the process ended before the run did. Nothing of the run is left.
 
     """
+
+    def told(said: dict[str, Any]) -> None:
+        if "note" in said:
+            note(said["note"])
+        else:
+            report(said["share"])
+
     try:
-        process.ask(order.packed(), told=lambda said: report(said["share"]), wish=wish)
+        process.ask(order.packed(), told=told, wish=wish)
     except VanishedError as error:
         with contextlib.suppress(OutputError):
             folder.mend(order.folder)
