@@ -162,6 +162,15 @@ def test_what_a_policy_prints_is_seen_and_in_no_document(policy, cli):
     assert done.stderr.count("asked") == done.stderr.count("told") > 100
 
 
+def test_notes_of_a_run_are_told_as_of_any_other(policy, cli, tmp_path):
+    assert cli("run", *FIR, "-p", policy("return Decision.MIGRATE"), "-o", "out").returncode == 0
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    done = cli("run", *FIR, "-p", "mine.py", "-o", "out", "--force", "--quiet")
+    assert done.returncode == 0
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["note"]
+    assert "mine.txt" in done.stderr
+
+
 def test_prints_in_python_go_where_prints_go(policy, tmp_path, capsys):
     policy("print('asked')\n        return Decision.MIGRATE")
     octavo.run(workload="fir", scale=0.015625, placement=tmp_path / "mine.py")
@@ -325,7 +334,7 @@ def test_objects_are_cut_too():
         def on_fault(self, fault, page):
             raise ValueError("x" * 50_000_000)
 
-    with pytest.raises(octavo.PolicyError, match="of 50000000 characters") as caught:
+    with pytest.raises(octavo.PolicyError, match=r"of 500000\d\d characters") as caught:
         octavo.run(workload="fir", scale=0.015625, placement=Mine)
     assert len(caught.value.message) < 5_000
     assert len(caught.value.details) < 50_000
