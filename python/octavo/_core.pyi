@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any, Final, Literal, final
 
 __all__ = [
+    "VERSION",
     "AccessCount",
     "CounterNotification",
     "Decision",
@@ -68,6 +69,8 @@ __all__ = [
     "workload_program",
     "workload_result",
 ]
+
+VERSION: Final[str]
 
 _Column = tuple[str, str, bytes | list[str], list[str]]
 

@@ -282,6 +282,13 @@ class PlannedComparison:
                 save_comparison(root, digest, comparison, wanted)
         return comparison
 
+    def finished(self, root: Path) -> Comparison | None:
+        """The comparison of the variants of which every run is finished in a folder, unless there is no baseline."""
+        outcome = self.experiment.finished(root)
+        if outcome is None or self.baseline not in (None, *outcome.points["variant"]):
+            return None
+        return Comparison.of(outcome, self.baseline)
+
 
 @spelled_out
 def plan_comparison(

@@ -113,7 +113,7 @@ def test_with_bounds_all_runs_are_where_they_were_asked_to_be(tmp_path, monkeypa
     def here(*_: object, **__: object) -> NoReturn:
         raise AssertionError("it ran here")
 
-    monkeypatch.setattr(execute, "_run_one", here)
+    monkeypatch.setattr(execute._Runs, "_run", here)
     there = octavo.advise("vectoradd", on="local", workers=2, output=tmp_path / "there", **BOUNDED)
     assert there.exhausted is not None
     assert there.exhausted.points.height == 8

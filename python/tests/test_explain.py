@@ -141,7 +141,7 @@ def test_what_cannot_be_simulated_is_left_out(on_touch, runs, monkeypatch):
         return found
 
     monkeypatch.setattr(what_if, "execute", failing)
-    assert len(what_if.tried(on_touch, runs / "few")) == 2
+    assert len(what_if.tried(on_touch, runs / "few").remedies) == 2
 
 
 def remedy(label: str, override: str, time: float, *, tie: bool | None = None, replicates: int = 1) -> Remedy:
@@ -168,7 +168,7 @@ def test_a_placement_that_beats_the_bound_is_not_denied():
 
 
 def test_changes_within_the_intervals_of_replicates_are_ties(on_touch, runs):
-    found = {one.name: one for one in what_if.tried(on_touch, runs / "thrice", count=3)}
+    found = {one.name: one for one in what_if.tried(on_touch, runs / "thrice", count=3).remedies}
     assert not found["grit"].tie
     assert (found["grit"].replicates, found["grit"].low_ps <= found["grit"].time_ps) == (3, True)
     links = found["GPU links twice as fast"]

@@ -14,8 +14,8 @@ from conftest import SMALL
 import octavo
 import octavo._core as _core
 from octavo.advice import elsewhere
-from octavo.runs import execute, memory
-from octavo.sweeps import cluster, processes
+from octavo.runs import execute, memory, single
+from octavo.sweeps import cluster
 from octavo.sweeps.crew import Job
 
 MIB = 1 << 20
@@ -76,8 +76,13 @@ def plenty(monkeypatch):
 def test_processes_share_what_is_free_among_those_that_run(plenty, monkeypatch, tmp_path):
     """A sweep, and a search elsewhere: one run of two is left, and eight could go side by side."""
     given = []
-    run = processes._Worker.run
-    monkeypatch.setattr(processes._Worker, "run", lambda *order: given.append(order[-1]) or run(*order))
+    run = single.carry_out_in
+
+    def carry_out_in(process, order, *others):
+        given.append(order.limits.memory)
+        run(process, order, *others)
+
+    monkeypatch.setattr(single, "carry_out_in", carry_out_in)
     for scales in ([SMALL], [SMALL, SMALL / 2]):
         sweep = {"scenario": {"workload": {"name": "fir"}}, "grid": {"workload.scale": scales}}
         octavo.sweep(sweep, workers=8, output=tmp_path / str(len(scales)))

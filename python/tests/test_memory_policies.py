@@ -152,6 +152,21 @@ NONSENSE = {
     ),
     "less than none": (CROWDED, "sharing", "return [Yield(0, -1)]", "expected Yield of a number of pages from 0"),
 }
+
+
+@pytest.mark.parametrize("executor", ["simulated", "instant"])
+@pytest.mark.parametrize("answer", ["[]", "[Yield(shortage.jobs[0].number, 0)]"])
+def test_a_sharing_that_yields_nothing_is_to_blame(answer, executor, tmp_path):
+    policy = tmp_path / "mine.py"
+    policy.write_text(
+        "from octavo.policies import *\n\nclass Mine(SharingPolicy):\n"
+        f"    def yields(self, shortage):\n        return {answer}\n"
+    )
+    with pytest.raises(octavo.SimulationError, match=r"no room .*`memory\.sharing`") as raised:
+        octavo.run(**CROWDED, sharing=str(policy), executor=executor)
+    assert "eviction" not in str(raised.value)
+
+
 METHODS = {"demotion": "destination(self, source, pages)", "sharing": "yields(self, shortage)"}
 
 

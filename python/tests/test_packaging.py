@@ -51,6 +51,39 @@ def test_logs_of_rmm_are_looked_at_without_numpy(tmp_path):
     assert "cannot read no.csv: No such file or directory" in done.stderr
 
 
+NOT_INSTALLED = """\
+import importlib.metadata, sys
+
+def distribution(name):
+    raise importlib.metadata.PackageNotFoundError(name)
+
+importlib.metadata.distribution = distribution
+from octavo.cli import main
+main()
+"""
+
+
+def test_a_folder_with_the_package_is_enough(tmp_path):
+    """Where it is used without being installed, nothing of Python's says which version it has."""
+
+    def octavo(*arguments: str) -> str:
+        command = [sys.executable, "-c", NOT_INSTALLED, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    fir = ("--workload", "fir", "--scale", "0.004")
+    assert octavo("--version") == f"octavo {distribution('octavo').version}\n"
+    octavo("run", *fir, "-o", "run", "--quiet")
+    octavo("compare", *fir, "-p", "on-touch,grit", "-o", "both", "--quiet")
+    sweep = 'scenario.workload = { name = "fir", scale = 0.004 }\n[grid]\nseed = [1, 2]\n'
+    (tmp_path / "sweep.toml").write_text(sweep)
+    octavo("sweep", "sweep.toml", "-o", "sweep", "--quiet")
+    octavo("report", "run", "-o", "run.html", "--quiet")
+    octavo("explain", "run", "--quiet")
+    octavo("profile", "-o", "profile", "--quiet", "--", "true")
+
+
 ALONE = """\
 import sys
 sys.modules |= dict.fromkeys(("numpy", "matplotlib"))  # not to be found

@@ -235,16 +235,16 @@ def test_what_is_no_policy_is_refused():
 
 STRIKES_AT_THE_START = """
 import signal
-from concurrent.futures import ThreadPoolExecutor
+from octavo.runs.threads import Threads
 
-submit = ThreadPoolExecutor.submit
+submit = Threads.submit
 
 def strike(*arguments):
     future = submit(*arguments)
     signal.raise_signal(signal.SIGINT)
     return future
 
-ThreadPoolExecutor.submit = strike
+Threads.submit = strike
 from octavo.cli.app import main
 main()
 """

@@ -21,7 +21,7 @@ from conftest import SMALL, contents
 import octavo
 from octavo import extras
 from octavo.files import shared
-from octavo.runs import measures
+from octavo.runs import measures, single
 from octavo.runs.pictures.asked import USUAL, Asked
 from octavo.sweeps import picture, plan, spec
 from octavo.sweeps.crew import Job
@@ -164,17 +164,19 @@ def test_failed_points_are_told_and_stop_nothing(cli, tmp_path):
     assert table["node.capacity.footprint_percent"].to_list() == [1, 0, 80]
 
 
-def test_a_process_that_dies_takes_its_own_point_alone(tmp_path):
+def test_a_process_that_dies_takes_its_own_point_alone(tmp_path, monkeypatch):
     # The first point takes many seconds, so that there is time to kill it.
     axes = {"workload.name": ["stencil2d", "fir"], "workload.scale": [2.0, SMALL]}
     first, second = plan.points(spec.read({"scenario": SCENARIO, "zip": axes}))
+    hired, hire = [], single.worker
+    monkeypatch.setattr(single, "worker", lambda: hired.append(hire()) or hired[-1])
     crew = Processes(1)
     try:
         crew.start(Job(first, tmp_path / "first"))
         while not crew.shares()[first.label]:
             time.sleep(0.05)
-        for worker in crew._alive:
-            worker._process.kill()
+        for worker in hired:
+            worker.kill()
         (lost,) = crew.poll(30)
         assert "SIGKILL" in lost.error
         crew.start(Job(second, tmp_path / "second"))

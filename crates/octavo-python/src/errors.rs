@@ -63,6 +63,7 @@ pub fn simulation(py: Python<'_>, error: &SimError) -> PyErr {
         SimError::OverTime { .. } => OverTime::new_err(error.to_string()),
         SimError::Strategy(failure) => policy(py, failure),
         full @ (SimError::OutOfMemory { .. }
+        | SimError::NothingYielded { .. }
         | SimError::HostOutOfMemory { .. }
         | SimError::BoundOutOfMemory { .. }
         | SimError::HostFullForKept { .. }) => OutOfMemory::new_err(full.to_string()),

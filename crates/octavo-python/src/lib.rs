@@ -57,8 +57,8 @@ mod _core {
     use crate::trace::{TraceWriter, table_flaw, trace_head, trace_info, trace_record, trace_validate};
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::policies::extend();
-        Ok(())
+        module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
 }

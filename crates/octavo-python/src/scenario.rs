@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::policies::take_raised;
 
 /// Resolves a scenario file and overrides (`key=value`); returns it as TOML and as JSON.
 ///
@@ -23,6 +24,7 @@ pub fn resolve(
     read: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, String)> {
     let source = Source { name, text };
+    drop(take_raised()); // Of an earlier call that could not end in it.
     let Some(read) = read else { return spelled_out(octavo_scenario::resolve(source, &overrides)) };
     let raised = Cell::new(None);
     let reader = |place: &str, named_by: Option<&str>| {
@@ -58,7 +60,8 @@ pub fn toml_line(text: &str, key: &str) -> Option<usize> {
 }
 
 fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, String)> {
-    let Resolved { scenario, toml } = resolved.map_err(errors::scenario)?;
+    let refused = |error| take_raised().unwrap_or_else(|| errors::scenario(error));
+    let Resolved { scenario, toml } = resolved.map_err(refused)?;
     let json = serde_json::to_string(&scenario).expect("a scenario can be written as JSON");
     Ok((toml, json))
 }

@@ -114,6 +114,20 @@ pub enum SimError {
         /// When that was.
         when: When,
     },
+    /// A GPU's memory is full, and pages that could leave are kept for their address spaces.
+    #[error(
+        "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} {when}, and `memory.sharing` lets no job give up enough"
+    )]
+    NothingYielded {
+        /// The program whose page it is, for messages; empty for a program alone.
+        application: String,
+        /// The GPU whose memory is full.
+        gpu: usize,
+        /// First byte of the page that was asked for.
+        address: u64,
+        /// When that was.
+        when: When,
+    },
     /// The host's memories are full, and nothing leaves them.
     #[error(
         "out of memory: {application}the host has no room for the page at {address:#x} {when}: full are {memories}; more `node.host.memory.capacity` or another of `node.host.memories` would help"
@@ -251,6 +265,16 @@ impl SimError {
 }
 
 impl SimError {
+    /// The same where it is said who keeps the pages of a GPU's memory: the sharing, or else the eviction.
+    pub(crate) fn kept_by(self, sharing: bool) -> Self {
+        match self {
+            Self::OutOfMemory { application, gpu, address, when } if sharing => {
+                Self::NothingYielded { application, gpu, address, when }
+            }
+            other => other,
+        }
+    }
+
     /// The same of a page that may be in these memories alone, if it is one of these that is full.
     pub(crate) fn within(self, bound: Option<&[MemoryId]>) -> Self {
         let Some(nodes) = bound else { return self };

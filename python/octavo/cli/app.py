@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
 
+from octavo._core import VERSION
 from octavo.cli import options, streams
 from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
@@ -37,7 +37,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"octavo {version('octavo')}")
+        typer.echo(f"octavo {VERSION}")
         raise typer.Exit
 
 

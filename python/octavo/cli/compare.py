@@ -12,6 +12,7 @@ from octavo.cli import complete, former, options
 from octavo.cli import dry_run as dry
 from octavo.cli.compared import show
 from octavo.cli.sink import Sink
+from octavo.errors import SimulationError
 from octavo.runs import live
 from octavo.runs.progress import watching
 
@@ -154,8 +155,20 @@ def compare(
     if dry_run:
         dry.show(sink, planned.experiment.points(root), workers, force=force)
         return
-    with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
-        comparison = planned.run(root, workers=workers, force=force, watch=page.beside(watch), wanted=wanted)
+    try:
+        with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
+            comparison = planned.run(root, workers=workers, force=force, watch=page.beside(watch), wanted=wanted)
+    except SimulationError:
+        _show_finished(sink, planned, root)
+        raise
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
+
+
+def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path) -> None:
+    """The variants that could be simulated, where others could not; only a whole comparison is written."""
+    finished = planned.finished(root) if sink.human else None
+    if finished is not None:
+        show(sink, finished)
+        sink.say(f"Variants of which a run failed are left out. Runs: {root}")

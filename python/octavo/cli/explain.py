@@ -97,6 +97,8 @@ def explain(
         sink.say(f"Runs: {folder}")
     if picture is not None:
         one.plot().save(picture)
+    if one.failure is not None:
+        raise one.failure
 
 
 def _check_picture(picture: Path | None) -> None:

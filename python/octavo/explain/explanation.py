@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from octavo.errors import PolicyError
     from octavo.runs.execute import Progress
     from octavo.runs.pictures import Picture
     from octavo.runs.result import RunResult
@@ -30,6 +31,8 @@ class Explanation:
     """`from`, `to`, `pages`, `share` of all pages that moved, most first; none of a run that recorded no events."""
     remedies: list[Remedy] | None
     """What was tried, largest gain first; nothing if it was not asked for."""
+    failure: PolicyError | None = None
+    """What went wrong in changes in which a policy of the user's failed, if one did: they are no remedies."""
 
     @property
     def sentences(self) -> list[str]:
@@ -83,5 +86,7 @@ def explain(
     result.check_time()
     with vouched([result]):
         found, moved = facts(result), pairs(result)
-    remedies = None if what_if is None else tried(result, what_if, count=replicates, workers=workers, watch=watch)
-    return Explanation(result.name, found, moved, remedies)
+    if what_if is None:
+        return Explanation(result.name, found, moved, None)
+    changes = tried(result, what_if, count=replicates, workers=workers, watch=watch)
+    return Explanation(result.name, found, moved, changes.remedies, changes.failure)

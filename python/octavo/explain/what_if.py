@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.errors import InterruptedRun, OutputError, SimulationError
+from octavo.errors import InterruptedRun, OutputError, PolicyError, SimulationError
 from octavo.explain.changes import PLACEMENT, changes
 from octavo.runs import replicates
 from octavo.runs.execute import Point, execute
@@ -72,6 +72,16 @@ class Remedy:
         return self.low_ps / before, self.high_ps / before
 
 
+@dataclass(frozen=True)
+class Tried:
+    """What became of the changes that were run."""
+
+    remedies: list[Remedy]
+    """Largest gain first."""
+    failure: PolicyError | None
+    """What went wrong in changes in which a policy of the user's failed, if one did."""
+
+
 def tried(
     result: RunResult,
     root: str | Path,
@@ -79,8 +89,8 @@ def tried(
     count: int = 1,
     workers: int | None = None,
     watch: Callable[[Progress], None] | None = None,
-) -> list[Remedy]:
-    """Run every change that the scenario can have; largest gain first.
+) -> Tried:
+    """Run every change that the scenario can have.
 
     A change that cannot be simulated, such as a placement that the node has no memory for, is left out, unless none
     can.
@@ -96,7 +106,8 @@ def tried(
     tries = _Tries(result, Path(root))
     if not tries.found:
         tries.recipe.resolve()  # Says why nothing can be changed, if the scenario itself is refused.
-    return tries.remedies(_finished(tries.points(count), workers, watch), count)
+    finished, failure = _finished(tries.points(count), workers, watch)
+    return Tried(tries.remedies(finished, count), failure)
 
 
 def kept(result: RunResult, root: str | Path) -> list[Remedy]:
@@ -193,21 +204,22 @@ def _times(finished: Iterable[tuple[str, RunResult]], count: int) -> dict[str, I
 
 def _finished(
     points: list[Point], workers: int | None, watch: Callable[[Progress], None] | None
-) -> list[tuple[str, RunResult]]:
-    """The results of the points that can be simulated, each with its change."""
+) -> tuple[list[tuple[str, RunResult]], PolicyError | None]:
+    """The results of the points that can be simulated, each with its change, and how a policy failed, if one did."""
     try:
-        return _named(points, execute(points, workers=workers, watch=watch))
+        return _named(points, execute(points, workers=workers, watch=watch)), None
     except InterruptedRun:
         raise
     except OutputError as error:
         if "--force" in (error.hint or ""):
             error.hint = "remove the folder of that run: the same command then runs it again"
         raise
-    except SimulationError:
+    except SimulationError as error:
         done = [point for point in points if is_finished(point.folder)]
         if not done:
             raise
-        return _named(done, execute(done, workers=workers))
+        failure = error if isinstance(error, PolicyError) else None
+        return _named(done, execute(done, workers=workers)), failure
 
 
 def _named(points: Sequence[Point], results: Iterable[RunResult]) -> list[tuple[str, RunResult]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo._core import OptionError
 from octavo.policies import options
+from octavo.policies.described import described
 from octavo.policies.find import find
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def resolve(kind: str, name: str, given: str) -> tuple[str, str]:
     values, digest = _read(given)
     if digest is not None:
         return name, given
-    found = find(kind, name)
-    return found.name, json.dumps({**options.settled(found.policy, values), "digest": found.digest})
+    found = described(kind, name)
+    return found.name, json.dumps({**options.settled(found.options, values), "digest": found.digest})
 
 
 def build(kind: str, name: str, given: str, node: Node) -> Policy:
@@ -39,7 +40,7 @@ def build(kind: str, name: str, given: str, node: Node) -> Policy:
     """
     values, digest = _read(given)
     found = find(kind, name, digest)
-    settled = options.settled(found.policy, values)
+    settled = options.settled(options.declared(found.policy), values)
     try:
         policy = found.policy()
     except Exception as error:

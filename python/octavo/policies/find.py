@@ -48,9 +48,11 @@ def find(kind: str, name: str, expected: str | None = None) -> Found:
         OptionError: there is no such class, it is of another kind or incomplete, or its source has another digest.
 
     """
+    where = place(name)
     with _LOCK:
-        place, _, cls = name.partition(":") if not name.endswith(".py") else (name, "", "")
-        found = _in_file(kind, Path(place), cls) if place.endswith(".py") else _in_module(kind, name, expected)
+        file = where.endswith(".py")
+        cls = name[len(where) + 1 :]
+        found = _in_file(kind, Path(where), cls) if file else _in_module(kind, name, expected)
     _check(kind, found)
     if expected is not None and found.digest != expected:
         raise OptionError(
@@ -59,6 +61,16 @@ def find(kind: str, name: str, expected: str | None = None) -> Found:
             f"expected {expected}; name the policy anew, or leave `digest` out",
         )
     return found
+
+
+def place(name: str) -> str:
+    """The file or the module of a name."""
+    return name if name.endswith(".py") else name.partition(":")[0]
+
+
+def file_of(policy: type[Policy]) -> str | None:
+    """The file of the module that has a class, if there is one."""
+    return getattr(sys.modules.get(policy.__module__), "__file__", None)
 
 
 def name_of(policy: object) -> str:
@@ -78,6 +90,11 @@ def name_of(policy: object) -> str:
             known.remove(found)
         known.append(found)
     return name
+
+
+def is_object(name: str, expected: str | None = None) -> bool:
+    """Whether a class was given as an object under a name, with this digest if there is one."""
+    return any(expected in (None, found.digest) for found in _OBJECTS.get(name, ()))
 
 
 def _check(kind: str, found: Found) -> None:
@@ -113,7 +130,7 @@ def _load(path: Path, source: bytes, key: str, local: tuple[str, ...]) -> Module
     try:
         with _imports_from(path.parent, local):
             exec(compile(source, module.__file__, "exec"), vars(module))  # noqa: S102 - the user's own code
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise OptionError("name", f"{path} cannot be loaded: {_described(error, module.__file__)}") from error
     return module
@@ -134,7 +151,7 @@ def _imports_from(folder: Path, names: tuple[str, ...]) -> Iterator[None]:
         sys.modules.update(before)
 
 
-def _described(error: Exception, file: str) -> str:
+def _described(error: BaseException, file: str) -> str:
     """An exception and the last line of the file that it came from."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"line {error.lineno}: {type(error).__name__}: {error.msg}"
@@ -170,18 +187,18 @@ def _in_module(kind: str, name: str, expected: str | None) -> Found:
             return found
     if given:
         return given[-1]
-    place, _, cls = name.partition(":")
-    if place in ("", "__main__") or "<" in name or not cls:
+    where, _, cls = name.partition(":")
+    if where in ("", "__main__") or "<" in name or not cls:
         raise OptionError(
             "name",
             f"{name} was given as an object elsewhere and cannot be found here: expected {kind} as file.py, "
             "file.py:Class or module:Class",
         )
     try:
-        module = importlib.import_module(place)
-    except Exception as error:
-        raise OptionError("name", f"module {place} cannot be loaded: {type(error).__name__}: {error}") from error
-    policy = _attribute(module, cls, place)
+        module = importlib.import_module(where)
+    except (Exception, SystemExit) as error:
+        raise OptionError("name", f"module {where} cannot be loaded: {type(error).__name__}: {error}") from error
+    policy = _attribute(module, cls, where)
     return Found(name, policy, digest.of_class(policy))
 
 

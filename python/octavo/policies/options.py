@@ -69,6 +69,16 @@ class Option:
     minimum: float | None = None
     maximum: float | None = None
 
+    def packed(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**vars(self), "kind": self.kind.__name__}
+
+    @classmethod
+    def unpacked(cls, found: dict[str, Any]) -> Option:
+        """The same again."""
+        kind = next(kind for kind in _WORDS if kind.__name__ == found["kind"])
+        return cls(**{**found, "kind": kind, "words": tuple(found["words"])})
+
     @property
     def expected(self) -> str:
         """What it accepts, in words."""
@@ -112,14 +122,13 @@ def declared(policy: type[Declaring]) -> dict[str, Option]:
     return found
 
 
-def settled(policy: type[Declaring], given: Mapping[str, object]) -> dict[str, Value]:
+def settled(options: Mapping[str, Option], given: Mapping[str, object]) -> dict[str, Value]:
     """Every option with its value: the given one, or its default.
 
     Raises:
         OptionError: a value is given for something that is no option, or is none of its values.
 
     """
-    options = declared(policy)
     for name in given:
         if name not in options:
             near = difflib.get_close_matches(name, options, n=1)

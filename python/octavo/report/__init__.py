@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo import given
+from octavo._core import VERSION
 from octavo.arguments import named
 from octavo.errors import OutputError, ScenarioError
 from octavo.files.replaced import REPORT, check_made
@@ -68,7 +68,7 @@ def report(
         raise ScenarioError(
             "--baseline: expected runs, found advice without any", "leave --baseline out, or name runs, too"
         )
-    data: dict[str, Any] = {"octavo": version("octavo"), "kinds": KINDS, "runs": [], "advice": told}
+    data: dict[str, Any] = {"octavo": VERSION, "kinds": KINDS, "runs": [], "advice": told}
     if found:
         against = speed.baseline(found, baseline)
         found = ordered(found, against)

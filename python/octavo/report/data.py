@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo._core import VERSION
 from octavo.explain import what_if, words
 from octavo.explain.compare import Difference
 from octavo.explain.facts import facts, pairs
@@ -71,7 +71,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         for run in runs
     ]
     return {
-        "octavo": version("octavo"),
+        "octavo": VERSION,
         "baseline": against,
         "runs": shown,
         "zeros": len({run["zero_ms"] for run in shown}) > 1,

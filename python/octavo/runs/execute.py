@@ -1,6 +1,8 @@
 """Runs many scenarios side by side, keeping what is finished.
 
-The engine releases Python's global lock, so threads use every core; results do not depend on how many there are.
+The engine releases Python's global lock, so threads use every core; results do not depend on how many there are. A run
+in which code decides that is not Octavo's has a process of its own beside its thread. Whatever that code does, the
+other runs go on.
 """
 
 from __future__ import annotations
@@ -8,18 +10,23 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+import time
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import octavo._core as _core
 from octavo import given
+from octavo.apart.process import Wish
+from octavo.apart.raised import UnknownError
 from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError
 from octavo.files import links, replaced
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
-from octavo.trace.folder import check_all
+from octavo.runs.single import Limits, Order, carry_out, carry_out_apart, needs_a_process
+from octavo.runs.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +43,6 @@ _TIMELINE = "cannot write the timeline: "
 """How the engine begins what it says of a timeline, whose temporary name it knows alone."""
 _SHOWN = 10
 """Failures that a message tells one by one."""
-_RUNNING: set[int] = set()
-"""Threads that are in the engine."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +54,6 @@ class Point:
     folder: Path
     timeline: Path | None = None
     """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """What a run may take."""
-
-    memory: int | None
-    """Bytes."""
-    time: int | None
-    """Picoseconds of simulated time."""
-    may_fill: bool = False
-    """Whether a run that is out of memory has no result, as one that is over time; else it is a failure."""
 
 
 @dataclass
@@ -148,8 +141,10 @@ def _results(
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
     workers = given.workers(workers) or default_workers()
-    limits = _Limits(memory.share(min(workers, len(missing))), *bounds)
-    return results | _run_all(points, missing, progress, (workers, limits), watch or (lambda _: None), force=force)
+    time_limit, may_fill = bounds
+    limits = Limits(memory.share(min(workers, len(missing))), time_limit)
+    runs = _Runs(points, progress, limits, may_fill=may_fill, force=force)
+    return results | runs.all(missing, workers, watch or (lambda _: None))
 
 
 def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
@@ -172,48 +167,125 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
     return results
 
 
-def _run_all(
-    points: Sequence[Point],
-    missing: Sequence[int],
-    progress: Progress,
-    means: tuple[int, _Limits],
-    watch: Callable[[Progress], None],
-    *,
-    force: bool,
-) -> dict[int, RunResult]:
-    workers, limits = means
-    stop = threading.Event()
-    results: dict[int, RunResult] = {}
-    failures: list[OctavoError] = []
-    with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
-        one = partial(_run_one, force=force, limits=limits)
-        pending = {pool.submit(one, points[index], stop, progress): index for index in missing}
+class _Runs:
+    """Runs that are under way."""
+
+    def __init__(
+        self, points: Sequence[Point], progress: Progress, limits: Limits, *, may_fill: bool, force: bool
+    ) -> None:
+        """`may_fill`: whether a run that is out of memory has no result, as one over time; else it is a failure."""
+        self._points, self._progress, self._limits = points, progress, limits
+        self._may_fill, self._force = may_fill, force
+        self._wish = Wish.GO_ON
+        self._results: dict[int, RunResult] = {}
+        self._failures: list[OctavoError] = []
+        self._inside: set[int] = set()
+        """Threads that are in the engine, in this process."""
+
+    def all(self, missing: Sequence[int], workers: int, watch: Callable[[Progress], None]) -> dict[int, RunResult]:
+        """Carry out what is missing; the results."""
+        threads = Threads(workers)
+        with interrupts.noted() as struck:
+            pending = {threads.submit(partial(self._run, self._points[index])): index for index in missing}
+            threads.close()
+            try:
+                while pending and not struck.once.is_set():
+                    self._collect(pending)
+                    watch(self._progress)
+            except KeyboardInterrupt:  # Raised by a handler of the user's own.
+                struck.once.set()
+            except BaseException:
+                self._settle(pending, struck)
+                raise
+            if struck.once.is_set():
+                kept = self._settle(pending, struck) + len(self._progress.done) - len(self._failures)
+                raise InterruptedRun(
+                    f"stopped: {kept} of {self._progress.total} runs are finished and kept",
+                    "the same command resumes",
+                )
+        if self._failures:
+            raise _summed_up(self._failures, len(self._points))
+        return self._results
+
+    def _collect(self, pending: dict[Future[None], int]) -> None:
+        """Note what has ended, waiting a moment for it."""
+        finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
+        for future in finished:
+            index = pending.pop(future)
+            point = self._points[index]
+            failure = self._failure(future, point)
+            self._progress.done.append(point.label)
+            if isinstance(failure, OctavoError):
+                self._failures.append(failure)
+                self._progress.failed.append(f"{point.label}: {failure.message}")
+            elif failure is None:
+                self._results[index] = RunResult(point.folder)
+
+    def _settle(self, pending: dict[Future[None], int], struck: interrupts.Struck) -> int:
+        """Stop what is running and wait for it, unless Ctrl-C says again; returns how many were finished meanwhile."""
+        self._wish = Wish.STOP
+        busy = {future for future in pending if not future.cancel()}
+        grace = time.monotonic() + _GRACE_SECONDS
+        while busy and not struck.again.is_set():
+            _, busy = wait(busy, timeout=_POLL_SECONDS)
+            if time.monotonic() > grace:
+                self._interrupt_policies()
+        self._wish = Wish.KILL
+        # Processes are gone soon; a class of the user's that sleeps in a thread of this process is left to itself.
+        wait(busy, timeout=_GRACE_SECONDS)
+        done = [future for future in pending if future.done() and not future.cancelled()]
+        return sum(future.exception() is None for future in done)
+
+    def _interrupt_policies(self) -> None:
+        """Raise an exception in the runs that have not stopped: they are in the middle of a policy's code."""
+        for thread in list(self._inside):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+    def _run(self, point: Point) -> None:
+        def report(share: float) -> bool:
+            self._progress.running[point.label] = share
+            return self._wish == Wish.GO_ON
+
+        order = Order(point.scenario, point.folder, self._limits, point.timeline, self._force)
+        self._progress.running[point.label] = 0.0
         try:
-            while pending and not struck.is_set():
-                finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
-                for future in finished:
-                    index = pending.pop(future)
-                    found = _outcome(future, points[index], limits)
-                    progress.done.append(points[index].label)
-                    if isinstance(found, OctavoError):
-                        failures.append(found)
-                        progress.failed.append(f"{points[index].label}: {found.message}")
-                    elif found is not None:
-                        results[index] = found
-                watch(progress)
-        except KeyboardInterrupt:  # Raised by a handler of the user's own.
-            struck.set()
-        except BaseException:
-            _settle(pool, stop, pending)
-            raise
-        if struck.is_set():
-            kept = _settle(pool, stop, pending) + len(progress.done) - len(failures)
-            raise InterruptedRun(
-                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command resumes"
-            )
-    if failures:
-        raise _summed_up(failures, len(points))
-    return results
+            if needs_a_process(point.scenario):
+                carry_out_apart(order, report, lambda: self._wish)
+            else:
+                self._run_inside(order, report)
+        finally:
+            del self._progress.running[point.label]
+
+    def _run_inside(self, order: Order, report: Callable[[float], bool]) -> None:
+        self._inside.add(threading.get_ident())
+        try:
+            carry_out(order, report)
+        finally:
+            self._inside.discard(threading.get_ident())
+
+    def _failure(self, future: Future[None], point: Point) -> OctavoError | Limit | None:
+        """What went wrong with a run, if anything; or the limit that it reached, which leaves no result."""
+        try:
+            future.result()
+        except _core.OverTime:
+            return Limit.TIME
+        except _core.SimulationError as error:
+            failure = _explained(error, point)
+            return Limit.MEMORY if self._may_fill and isinstance(failure, OutOfMemoryError) else failure
+        except OctavoError as error:
+            return error
+        except BaseException as error:
+            if type(error).__name__ != _PANIC and not isinstance(error, UnknownError):
+                raise
+            return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
+        return None
+
+
+class Limit(Enum):
+    """A limit that ends a run without a result."""
+
+    TIME = "time"
+    MEMORY = "memory"
 
 
 def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
@@ -222,48 +294,13 @@ def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
         return failures[0]
     shown = [f"\n  {failure.message}" for failure in failures[:_SHOWN]]
     more = f"\n  and {len(failures) - _SHOWN} more" if len(failures) > _SHOWN else ""
-    return SimulationError(
-        f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}",
-        "finished runs are kept; the same command tries the failed ones again",
-    )
+    kind = PolicyError if any(isinstance(failure, PolicyError) for failure in failures) else SimulationError
+    error = kind(f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}")
+    error.hint = "finished runs are kept; the same command tries the failed ones again"
+    return error
 
 
-def _settle(pool: ThreadPoolExecutor, stop: threading.Event, pending: dict[Future[RunResult], int]) -> int:
-    """Stop what is running and wait for it; returns how many were finished meanwhile."""
-    stop.set()
-    pool.shutdown(wait=False, cancel_futures=True)
-    _, busy = wait([future for future in pending if not future.cancelled()], timeout=_GRACE_SECONDS)
-    while busy:
-        _interrupt_policies()
-        _, busy = wait(busy, timeout=_POLL_SECONDS)
-    pool.shutdown()
-    return sum(not future.cancelled() and future.exception() is None for future in pending)
-
-
-def _interrupt_policies() -> None:
-    """Raise an exception in the runs that have not stopped: they are in the middle of a policy's code."""
-    for thread in list(_RUNNING):
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
-
-
-def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunResult | OctavoError | None:
-    """The result of a point, or what went wrong; nothing if it reached a limit."""
-    try:
-        return future.result()
-    except _core.OverTime:
-        return None
-    except _core.SimulationError as error:
-        failure = _failure(error, point)
-        return None if limits.may_fill and isinstance(failure, OutOfMemoryError) else failure
-    except OctavoError as error:
-        return error
-    except BaseException as error:
-        if type(error).__name__ != _PANIC:
-            raise
-        return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
-
-
-def _failure(error: _core.SimulationError, point: Point) -> SimulationError:
+def _explained(error: _core.SimulationError, point: Point) -> SimulationError:
     """What went wrong in the engine, in words for the user."""
     label = point.label
     if isinstance(error, _core.OutOfMemory):
@@ -275,31 +312,3 @@ def _failure(error: _core.SimulationError, point: Point) -> SimulationError:
     failure = PolicyError(f"{label}: {message}", traceback)
     failure.__cause__ = error.__cause__
     return failure
-
-
-def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool, limits: _Limits) -> RunResult:
-    with folder.locked(point.folder) as target:
-        found = folder.finished(target, point.scenario, force=force)
-        if found is None or point.timeline is not None:  # No other process wrote it since we looked.
-            folder.save(target, point.scenario, *_simulated(point, stop, progress, limits))
-    return RunResult(point.folder)
-
-
-def _simulated(point: Point, stop: threading.Event, progress: Progress, limits: _Limits) -> tuple[str, Any]:
-    def report(share: float, _time_ps: int) -> bool:
-        progress.running[point.label] = share
-        return not stop.is_set()
-
-    check_all(point.scenario.traces)
-    progress.running[point.label] = 0.0
-    _RUNNING.add(threading.get_ident())
-    try:
-        with folder.replaced_file(point.timeline) as timeline:
-            return _core.run(point.scenario.toml, report, timeline, limits.memory, limits.time)
-    except _core.Interrupted:
-        if stop.is_set():
-            raise
-        raise PolicyError(f"{point.label}: a policy raised KeyboardInterrupt, although nobody pressed Ctrl-C") from None
-    finally:
-        _RUNNING.discard(threading.get_ident())
-        del progress.running[point.label]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,15 +15,16 @@ from octavo.files.digest import of_text
 from octavo.files.links import inside
 from octavo.runs import measures
 from octavo.runs.execute import Point, Progress, execute
+from octavo.runs.held import is_finished
 from octavo.runs.replicates import check as check_replicates
 from octavo.runs.replicates import replicate
+from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from octavo.runs.result import RunResult
     from octavo.runs.sharing import Alone
     from octavo.scenarios.scenario import Recipe, Scenario
 
@@ -148,7 +150,20 @@ class Experiment:
         watch: Callable[[Progress], None] | None = None,
     ) -> Outcome:
         """Run what is not finished yet, each point in a folder of its own below `root`; errors as `execute`."""
-        found = execute(self.points(root), workers=workers, force=force, watch=watch)
+        return self._outcome(execute(self.points(root), workers=workers, force=force, watch=watch))
+
+    def finished(self, root: Path) -> Outcome | None:
+        """The outcome of the variants of which every run is finished below `root`; nothing if there are none."""
+        points = dict(zip((*self.scenarios, *self.alone, *self.replicates), self.points(root), strict=True))
+        broken = {key[1] for key, point in points.items() if not _is_finished(point)}
+        part = copy(self)
+        part.scenarios = {key: one for key, one in self.scenarios.items() if key[1] not in broken}
+        part.alone = {key: one for key, one in self.alone.items() if key[1] not in broken}
+        part.replicates = {key: one for key, one in self.replicates.items() if key[1] not in broken}
+        kept = [RunResult(point.folder) for key, point in points.items() if key[1] not in broken]
+        return part._outcome(kept) if part.scenarios else None
+
+    def _outcome(self, found: Sequence[RunResult]) -> Outcome:
         results = dict(zip(self.scenarios, found, strict=False))
         alone = dict(zip(self.alone, found[len(results) :], strict=False))
         repeated = self._repeated(results, found[len(results) + len(alone) :])
@@ -164,6 +179,11 @@ class Experiment:
         for (workload, variant, _), result in zip(self.replicates, further, strict=True):
             found[workload, variant].append(result)
         return found if self.replicates else {}
+
+
+def _is_finished(point: Point) -> bool:
+    """Whether the folder of a run holds its result, and not that of another one which it was to replace."""
+    return is_finished(point.folder) and RunResult(point.folder).scenario == point.scenario
 
 
 def _options(base: Recipe) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import tempfile
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from octavo._core import VERSION
 from octavo.errors import DamagedError, OutputError
 from octavo.files import atomic, links, ours, parquet, shared, swap
 from octavo.files.manifest import MANIFEST_FILE
@@ -77,7 +77,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
         result.check()
     except DamagedError as error:
         raise DamagedError(error.message, _FORCE) from None
-    if result.summary.get("octavo") != version("octavo") or result.summary.get("format", 1) != RESULT_FORMAT:
+    if result.summary.get("octavo") != VERSION or result.summary.get("format", 1) != RESULT_FORMAT:
         raise OutputError(f"{folder} holds a result of another version of Octavo", _FORCE)
     if result.scenario == scenario:
         return result
@@ -151,7 +151,7 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
         folder,
         RUN,
         {name: frame(columns) for name, columns in tables},
-        {"octavo": version("octavo"), "format": RESULT_FORMAT, **json.loads(summary)},
+        {"octavo": VERSION, "format": RESULT_FORMAT, **json.loads(summary)},
         scenario.toml,
     )
 

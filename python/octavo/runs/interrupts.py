@@ -5,29 +5,35 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
+
+
+@dataclass(frozen=True)
+class Struck:
+    """Whether Ctrl-C struck, and whether it did so again, which means: do not wait."""
+
+    once: threading.Event = field(default_factory=threading.Event)
+    again: threading.Event = field(default_factory=threading.Event)
 
 
 @contextlib.contextmanager
-def noted() -> Iterator[threading.Event]:
-    """Set the event at Ctrl-C in place of raising `KeyboardInterrupt`, which only a second one does.
+def noted() -> Iterator[Struck]:
+    """Note Ctrl-C in place of raising `KeyboardInterrupt`.
 
-    Python raises only in the main thread, and a handler of the user's own stays: then the event is never set.
+    Python raises only in the main thread, and a handler of the user's own stays: then nothing is noted.
     """
-    struck = threading.Event()
+    struck = Struck()
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield struck
         return
 
-    def note(number: int, frame: FrameType | None) -> None:
-        if struck.is_set():  # A second Ctrl-C means: do not wait.
-            signal.default_int_handler(number, frame)
-        struck.set()
+    def note(*_: object) -> None:
+        (struck.again if struck.once.is_set() else struck.once).set()
 
     signal.signal(signal.SIGINT, note)
     try:

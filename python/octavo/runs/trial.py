@@ -1,28 +1,23 @@
-"""Estimates of runs, from short trials of some of them, each in a process of its own that leaves nothing behind.
-
-Run as a program it is that process: a scenario comes in as JSON, what was found goes out as JSON.
-"""
+"""Estimates of runs, from short trials of some of them, each in a process of its own that leaves nothing behind."""
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import octavo._core as _core
+from octavo.apart import orders
+from octavo.apart.process import Process, VanishedError, Wish
 from octavo.errors import ScenarioError, SimulationError
 from octavo.files import parquet
 from octavo.runs import folder, memory
-from octavo.runs.answers import private_output
 from octavo.runs.tables import frame
 from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from octavo.runs.execute import Point
@@ -178,37 +173,36 @@ def _at_scale(point: Point, scale: float, limit: float, most: int | None) -> _Tr
 
 def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None) -> _Tried | None:
     """The trial of a run; nothing if it did not even begin, as where a large graph is built."""
-    order = json.dumps({"scenario": scenario.toml, "limit": limit, "memory_limit": most})
-    command = [sys.executable, "-m", "octavo.runs.trial"]
+    order = {"scenario": scenario.toml, "limit": limit, "memory_limit": most}
+    until = time.monotonic() + limit * _PATIENCE
+
+    def wish() -> Wish:
+        return Wish.GO_ON if time.monotonic() < until else Wish.KILL
+
     try:
-        done = subprocess.run(  # noqa: S603 - ourselves
-            command, input=order, capture_output=True, text=True, check=False, timeout=limit * _PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode != 0:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise SimulationError(f"{label}: its trial ended with status {done.returncode}: {said}")
-    answer = json.loads(done.stdout)
-    if "error" in answer:
-        raise memory.refused(label, answer["error"])
-    return _Tried(**answer)
+        with Process("octavo.runs.trial") as process:
+            return _Tried(**process.ask(order, wish=wish))
+    except VanishedError as error:
+        if wish() == Wish.KILL:
+            return None
+        raise SimulationError(f"{label}: its trial failed: {error.args[0]}") from None
+    except _core.SimulationError as error:
+        raise memory.refused(label, error.args[0]) from None
 
 
 def main() -> None:
-    """Try one run."""
-    with private_output() as answers:
-        order = json.load(sys.stdin)
-        answers.write(json.dumps(_trial(order["scenario"], order["limit"], order["memory_limit"])))
+    """Try runs."""
+    orders.serve(_trial)
 
 
-def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:
+def _trial(order: dict[str, Any], _tell: Callable[..., None], stopped: orders.Stopped) -> dict[str, Any]:
+    toml, limit, most = order["scenario"], order["limit"], order["memory_limit"]
     share, base, began = 0.0, memory.peak(), time.monotonic()
 
     def report(reached: float, _time_ps: int) -> bool:
         nonlocal share
         share = reached
-        return time.monotonic() - began < limit
+        return time.monotonic() - began < limit and not stopped.wanted
 
     disk, needed = None, (0, 0, 0, 0)
     try:
@@ -217,8 +211,6 @@ def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:
         share = 1.0
     except _core.Interrupted:
         pass
-    except (_core.SimulationError, _core.PolicyError) as error:
-        return {"error": error.args[0]}
     seconds, peak = time.monotonic() - began, memory.peak()
     if share == 1.0:
         disk = len(toml) + len(summary) + sum(len(parquet.encoded(frame(columns))) for _, columns in tables)
@@ -231,7 +223,3 @@ def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:
         "needed_bytes": sum(needed),
         "table_bytes": needed[0],
     }
-
-
-if __name__ == "__main__":
-    main()

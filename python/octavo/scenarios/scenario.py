@@ -19,7 +19,7 @@ from octavo.policies.names import strategy_name
 from octavo.scenarios import nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 DEFAULT_NODE = "grit-4gpu"
 _MOST_LEVELS = 64
@@ -86,6 +86,13 @@ class Scenario:
     def traces(self) -> list[Path]:
         """Folders of the recorded traces that run."""
         return [Path(path) for program in self._workloads if isinstance(path := program.get("path"), str)]
+
+    @property
+    def python_strategies(self) -> list[tuple[str, str]]:
+        """Names and digests of the strategies that are classes of Python."""
+        values = self.values
+        memories = [values["memory"], *(job.get("memory", {}) for job in values.get("job", ()))]
+        return sorted({found for memory in memories for found in _python_strategies(memory)})
 
     @property
     def _workloads(self) -> list[dict[str, Any]]:
@@ -196,6 +203,15 @@ class Recipe:
 
         """
         return Scenario(_resolve(self.text, self.name, self.overrides)[0])
+
+
+def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Names and digests of classes, wherever they stand in a table."""
+    if isinstance(table.get("digest"), str):
+        yield str(table["name"]), table["digest"]
+    for value in table.values():
+        if isinstance(value, Mapping):
+            yield from _python_strategies(value)
 
 
 def value_at(values: object, key: str) -> object:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
+from octavo.apart.raised import explained
 from octavo.errors import OctavoError
 from octavo.runs import folder, memory
 from octavo.sweeps.crew import Ended
-from octavo.sweeps.worker import explained
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,8 +81,8 @@ class RayCluster:
             found = self._ray.get(reference)
         except Exception as error:
             return f"the cluster lost it: {_said(error)}"
-        if found["octavo"] != version("octavo"):
-            return f"the cluster has Octavo {found['octavo']}, here is {version('octavo')}"
+        if found["octavo"] != _core.VERSION:
+            return f"the cluster has Octavo {found['octavo']}, here is {_core.VERSION}"
         if found["error"] is not None:
             return str(found["error"])
         if found["over_time"]:
@@ -111,7 +110,7 @@ def simulate(toml: str, memory_limit: int | None, time_limit: int | None = None)
 
     It may take `memory_limit` bytes, and `time_limit` picoseconds of simulated time; any if there is none.
     """
-    found: dict[str, Any] = {"octavo": version("octavo"), "error": None, "over_time": False}
+    found: dict[str, Any] = {"octavo": _core.VERSION, "error": None, "over_time": False}
     try:
         found["summary"], found["tables"] = _core.run(toml, None, None, memory_limit, time_limit)
     except _core.OverTime:

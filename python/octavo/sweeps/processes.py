@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import queue
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from octavo.runs import memory
+import octavo._core as _core
+from octavo.apart.process import Wish
+from octavo.apart.raised import explained
+from octavo.runs import memory, single
 from octavo.sweeps.crew import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from octavo.apart.process import Process
     from octavo.sweeps.crew import Job
 
 
@@ -26,9 +26,8 @@ class Processes:
         self.slots = slots
         self._memory = memory.whole()
         self._memory_limit = memory.part(self._memory, slots)
-        self._closing = False
-        self._idle: list[_Worker] = []
-        self._alive: set[_Worker] = set()
+        self._wish = Wish.GO_ON
+        self._idle: list[Process] = []
         self._shares: dict[str, float] = {}
         self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(max_workers=slots)
@@ -57,11 +56,11 @@ class Processes:
         return dict(self._shares)
 
     def close(self) -> None:
-        """End every process."""
-        self._closing = True
-        for worker in list(self._alive):
-            worker.end()
+        """End every process: results appear whole or not at all, so nothing is damaged."""
+        self._wish = Wish.KILL
         self._threads.shutdown(cancel_futures=True)
+        for worker in self._idle:
+            worker.leave(self._wished)
 
     def _see_through(self, job: Job) -> None:
         try:
@@ -72,67 +71,28 @@ class Processes:
         self._ended.put(Ended(job, error))
 
     def _run(self, job: Job) -> str | None:
-        worker = self._idle.pop() if self._idle else self._new()
-        error = worker.run(job, self._shares, self._memory_limit)
-        if worker.usable:
+        order = single.Order(job.point.scenario, job.folder, single.Limits(self._memory_limit, job.time_limit))
+        worker = self._idle.pop() if self._idle else single.worker()
+
+        def report(share: float) -> None:
+            self._shares[job.point.label] = share
+
+        try:
+            single.carry_out_in(worker, order, report, self._wished)
+        except _core.OverTime:
+            return None
+        except BaseException as error:
+            return explained(error)
+        finally:
+            self._part_with(worker, again=not job.point.scenario.python_strategies)
+        return None
+
+    def _wished(self) -> Wish:
+        return self._wish
+
+    def _part_with(self, worker: Process, *, again: bool) -> None:
+        """Keep a process for the next job, unless it ended or code of the user's ran in it."""
+        if again and worker.alive:
             self._idle.append(worker)
         else:
-            self._alive.discard(worker)
-        return error
-
-    def _new(self) -> _Worker:
-        worker = _Worker()
-        self._alive.add(worker)
-        if self._closing:  # Too late to be found by `close`.
-            worker.end()
-        return worker
-
-
-class _Worker:
-    """One process; Ctrl-C does not reach it, so that its end is decided here."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "octavo.sweeps.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,
-        )
-        self.usable = True
-
-    def run(self, job: Job, shares: dict[str, float], memory_limit: int | None) -> str | None:
-        """Run a job to its end; what went wrong, if anything."""
-        assert self._process.stdin is not None  # noqa: S101 - for the type checker
-        assert self._process.stdout is not None  # noqa: S101
-        order = {
-            "scenario": job.point.scenario.toml,
-            "folder": str(job.folder.absolute()),
-            "memory_limit": memory_limit,
-            "time_limit": job.time_limit,
-        }
-        try:
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
-            for line in self._process.stdout:
-                answer = json.loads(line)
-                if "share" not in answer:
-                    return None if answer["error"] is None else str(answer["error"])
-                shares[job.point.label] = answer["share"]
-        except (OSError, ValueError):
-            pass  # The process is gone, perhaps in the middle of a line.
-        self.usable = False
-        return _cause_of_death(self._process.wait())
-
-    def end(self) -> None:
-        """Kill the process; results appear whole or not at all, so nothing is damaged."""
-        self._process.kill()
-        self._process.wait()
-
-
-def _cause_of_death(status: int) -> str:
-    if status >= 0:
-        return f"its process ended with status {status}"
-    hint = ", perhaps for lack of memory" if -status == signal.SIGKILL else ""
-    return f"its process was ended by {signal.Signals(-status).name}{hint}"
+            worker.leave(self._wished)

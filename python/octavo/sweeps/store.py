@@ -16,11 +16,11 @@ import json
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo._core import VERSION
 from octavo.errors import OutputError
 from octavo.files import atomic, manifest, ours, parquet, shared
 from octavo.files.links import inside
@@ -119,7 +119,7 @@ def opened(
 
     """
     folder.check_writable(root)
-    plan = {"octavo": version("octavo"), "format": FORMAT, **plan}
+    plan = {"octavo": VERSION, "format": FORMAT, **plan}
     _check(root, plan, force=force)
     for name in (RUNS, _POINTS):
         inside(root, name)

@@ -244,6 +244,7 @@ impl Manager {
             guard: None,
             statistics: Statistics::default(),
             was_full: MemoryMask::EMPTY,
+            withheld: MemoryMask::EMPTY,
             victims: Vec::new(),
         };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();

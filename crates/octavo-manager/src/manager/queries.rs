@@ -155,6 +155,12 @@ impl Manager {
         self.out_of_memory
     }
 
+    /// Whether the sharing kept pages of a memory when room was last sought there in vain; else the evictors did.
+    #[must_use]
+    pub fn sharing_keeps(&self, memory: MemoryId) -> bool {
+        self.memory.withheld.contains(memory)
+    }
+
     /// The only memories that the page may be in, by the NUMA policy of the operating system's memory; `None` if it may
     /// be in all.
     #[must_use]

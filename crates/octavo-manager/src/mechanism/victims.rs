@@ -2,7 +2,7 @@
 
 use crate::contract::ids::{MemoryId, PageId, SpaceId};
 use crate::pages::residency::Residency;
-use crate::strategies::sharing::{Shortage, Yield};
+use crate::strategies::sharing::{Shortage, Yield, keeps};
 use crate::transaction::state::Memory;
 
 /// Room that is needed in a memory.
@@ -35,8 +35,12 @@ pub(super) fn choose(memory: &mut Memory, from: MemoryId, need: &Need, victims: 
     };
     let mut yields = Vec::new();
     sharing.yields(&shortage, &mut yields);
+    let keeps = keeps(&shortage, &yields);
     memory.sharing = Some(sharing);
-    gather(memory, from, need, &yields, victims)
+    let given = gather(memory, from, need, &yields, victims);
+    let withheld = keeps && victims.len() < need.pages as usize;
+    memory.withheld = if withheld { memory.withheld.with(from) } else { memory.withheld.without(from) };
+    given
 }
 
 fn gather(memory: &mut Memory, from: MemoryId, need: &Need, yields: &[Yield], victims: &mut Vec<PageId>) -> u32 {

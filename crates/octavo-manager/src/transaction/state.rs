@@ -43,6 +43,8 @@ pub(crate) struct Memory {
     pub statistics: Statistics,
     /// Memories that something has left to make room.
     pub was_full: MemoryMask,
+    /// Memories in which the sharing kept pages when room was last sought in vain.
+    pub withheld: MemoryMask,
     /// Victims of the plan under construction; kept for its capacity.
     pub victims: Vec<PageId>,
 }

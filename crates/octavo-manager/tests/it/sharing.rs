@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::common::fault;
 use octavo_manager::{
     Access, Allocation, Event, Kind, Manager, MemoryConfig, MemoryId, PageId, PageRun, Plan, ProcessorId,
-    ProcessorMask, SpaceConfig, SpaceId, Step, Topology,
+    ProcessorMask, Sharing, Shortage, SpaceConfig, SpaceId, Step, Topology, Yield,
 };
 use octavo_registry::Choice;
 use octavo_units::Time;
@@ -95,6 +95,31 @@ fn what_is_unused_is_borrowed_and_given_back() {
     assert_eq!((node.held(2), node.for_others()), (vec![4, 4], 4), "from now on it gives up its own");
     node.write(0, 0..4);
     assert_eq!((node.held(2), node.for_others()), (vec![4, 4], 4));
+}
+
+/// Gives up at most so many pages of each.
+struct AtMost(u32);
+
+impl Sharing for AtMost {
+    fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>) {
+        yields.extend(shortage.spaces().map(|space| Yield { space, most: self.0 }));
+    }
+}
+
+#[test]
+fn who_keeps_the_pages_of_a_full_memory_is_known() {
+    let full = |most, eviction: &str| {
+        let mut node = Node::new(eviction, &[8], &[None, None]);
+        node.manager = node.manager.with_sharing(Box::new(AtMost(most)));
+        node.write(0, 0..8);
+        node.write(1, [0]);
+        node
+    };
+    let (nothing, all) = (full(0, "lru-page"), full(u32::MAX, "lru-page"));
+    assert!(nothing.manager.starving().is_some() && nothing.manager.sharing_keeps(MemoryId::gpu(0)));
+    assert!(all.manager.starving().is_none() && !all.manager.sharing_keeps(MemoryId::gpu(0)));
+    let evictor = full(u32::MAX, "none");
+    assert!(evictor.manager.starving().is_some() && !evictor.manager.sharing_keeps(MemoryId::gpu(0)));
 }
 
 #[test]

@@ -16,6 +16,11 @@ pub fn take_raised() -> Option<PyErr> {
     RAISED.take()
 }
 
+/// Keeps what was raised where no error of Python's can be handed on.
+pub fn keep_raised(error: PyErr) {
+    RAISED.set(Some(error));
+}
+
 /// Why a call gave no answer.
 pub enum Trouble {
     Raised(PyErr),
@@ -39,6 +44,26 @@ pub fn shown(value: &Bound<'_, PyAny>) -> String {
     const LONGEST: usize = 80;
     let text = value.repr().map(|text| text.to_string()).unwrap_or_else(|_| format!("a {}", value.get_type()));
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain("…".chars()).collect() }
+}
+
+/// Characters that are kept of what a policy says; chosen: the message around it is to stay below 2,000, all that is shown.
+const LONGEST_MESSAGE: usize = 1000;
+/// The same of a traceback; chosen.
+const LONGEST_TRACEBACK: usize = 20_000;
+
+/// What a policy says, without its middle if it is too long to read: it goes through many hands from here.
+pub fn cut(text: String) -> String {
+    cut_to(text, LONGEST_MESSAGE)
+}
+
+fn cut_to(text: String, most: usize) -> String {
+    let count = if text.len() <= most { 0 } else { text.chars().count() };
+    if count <= most {
+        return text;
+    }
+    let (first, last) = (most - most / 4, most / 4);
+    let place = |number: usize| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+    format!("{} [… of {count} characters …] {}", &text[..place(first)], &text[place(count - last)..])
 }
 
 /// The occasion of a call of a policy.
@@ -133,7 +158,7 @@ impl Caller {
     fn fail(&self, py: Python<'_>, about: About, method: &str, trouble: Trouble) {
         let (what, details) = match trouble {
             Trouble::Raised(error) => {
-                let described = (format!("raised {error}"), traceback(py, &error));
+                let described = (format!("raised {}", cut(error.to_string())), traceback(py, &error));
                 RAISED.with_borrow_mut(|raised| _ = raised.get_or_insert(error));
                 described
             }
@@ -149,5 +174,6 @@ impl Caller {
 fn traceback(py: Python<'_>, error: &PyErr) -> String {
     let arguments = (error.get_type(py), error.value(py), error.traceback(py));
     let lines = py.import("traceback").and_then(|module| module.call_method1("format_exception", arguments));
-    lines.and_then(|lines| lines.extract::<Vec<String>>()).map(|lines| lines.concat()).unwrap_or_default()
+    let lines = lines.and_then(|lines| lines.extract::<Vec<String>>()).unwrap_or_default();
+    cut_to(lines.concat(), LONGEST_TRACEBACK)
 }

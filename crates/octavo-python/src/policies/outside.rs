@@ -5,10 +5,11 @@ use octavo_manager::{
     Sharing, ThrashingGuard,
 };
 use octavo_registry::{Choice, Options, Outside};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
 
+use super::call::{cut, keep_raised};
 use super::demotion::PythonDemotion;
 use super::eviction::PythonEviction;
 use super::guard::PythonGuard;
@@ -174,15 +175,21 @@ fn text(options: &Options) -> String {
     serde_json::to_string(options).expect("options can be written as JSON")
 }
 
-/// The package's own refusals say which option is wrong; anything else is about the class as a whole.
+/// The package's own refusals say which option is wrong; anything else is about the class as a whole. Ctrl-C is none, and
+/// is raised where resolving ends.
 fn refused(error: PyErr) -> octavo_registry::OptionError {
     Python::attach(|py| {
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+            let stopped = octavo_registry::OptionError::new("name", "stopped by Ctrl-C".to_owned());
+            keep_raised(error);
+            return stopped;
+        }
         let arguments = error.value(py).getattr("args").and_then(|arguments| arguments.extract::<(String, String)>());
         match arguments {
             Ok((key, message)) if error.is_instance_of::<OptionError>(py) => {
-                octavo_registry::OptionError::new(&key, message)
+                octavo_registry::OptionError::new(&key, cut(message))
             }
-            _ => octavo_registry::OptionError::new("name", error.to_string()),
+            _ => octavo_registry::OptionError::new("name", cut(error.to_string())),
         }
     })
 }

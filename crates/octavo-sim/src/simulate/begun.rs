@@ -124,7 +124,7 @@ impl<L: Listen> Node<'_, L> {
             let address = u64::from(out.page.0) * page_bytes;
             let name = self.program_name(out.space.0.into());
             let full = SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now())));
-            return Err(full.within(self.manager().bound(out.page)));
+            return Err(full.within(self.manager().bound(out.page)).kept_by(self.manager().sharing_keeps(out.memory)));
         }
         if let Some(reason) = workload.failure() {
             return Err(SimError::Workload { reason });
@@ -133,7 +133,8 @@ impl<L: Listen> Node<'_, L> {
             let address = u64::from(starving.out.page.0) * page_bytes;
             let name = self.program_name(starving.out.space.0.into());
             let full = SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now())));
-            return Err(full.within(self.manager().bound(starving.out.page)));
+            let keeps = self.manager().sharing_keeps(starving.out.memory);
+            return Err(full.within(self.manager().bound(starving.out.page)).kept_by(keeps));
         }
         if !self.is_finished() {
             let (launch, waiting) = (self.launches_done(), self.open_faults());

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from octavo._core import VERSION
 from octavo.errors import CalibrationError, OctavoError
 from octavo.measured.calibrate import machine, node, recorded
 from octavo.measured.calibrate.evaluate import evaluate
@@ -99,7 +99,7 @@ def _machine(subject: Subject, probes: Sequence[Samples], missing: Mapping[str, 
         **{key: gpu[key] for key in ("uuid", "compute_capability", "driver", "cuda", "nvrtc") if gpu.get(key)},
         **subject.host,
         "date": max((probe.date for probe in probes), default=today()),
-        "octavo": version("octavo"),
+        "octavo": VERSION,
         "effort": subject.effort,
         "device": {key: value for key, value in gpu.items() if key not in _NOT_OF_THE_DEVICE and value is not None},
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo._core import VERSION
 from octavo.errors import ProfileError
 from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS
 from octavo.measured.activity.rows import LAST_ADDRESS, LONGEST
@@ -75,7 +75,7 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
         "lifetimes": pl.DataFrame(rows, schema=LIFETIMES, orient="row"),
     }
     about = {
-        "octavo": version("octavo"),
+        "octavo": VERSION,
         "format": RESULT_FORMAT,
         "source": log.source,
         "time_ps": max(end - origin, 1) * PICOSECONDS,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo._core import VERSION
 from octavo.arrays import np
 from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS, events
 from octavo.measured.activity.rows import COPIES, LONGEST, Rows, What, in_order
@@ -46,7 +46,7 @@ def write(profile: Profile, folder: Path, *, force: bool) -> RunResult:
     tables, about = tabulated(profile)
     with folders.locked(folder) as target:
         folders.check_replaceable(target, force=force)
-        folders.save_tables(target, PROFILE, tables, {"octavo": version("octavo"), "format": RESULT_FORMAT, **about})
+        folders.save_tables(target, PROFILE, tables, {"octavo": VERSION, "format": RESULT_FORMAT, **about})
     return RunResult(folder)
 
 

@@ -7,10 +7,10 @@ import sys
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from octavo._core import VERSION
 from octavo.errors import ProfileError
 from octavo.measured.profile import nvml, proc, tables
 from octavo.measured.profile.every import nanoseconds
@@ -98,7 +98,7 @@ def profile(  # noqa: PLR0913 - one for each thing that can be asked for
         program = partial(Program.start, command=command, output=output, environment=environment)
         found, about = _watched(program, interval, watch or (lambda _: None))
         source = {"tool": "octavo profile", "file": name or Path(command[0]).name, "command": list(command)}
-        summary = {"octavo": version("octavo"), "format": RESULT_FORMAT, "source": source, **about}
+        summary = {"octavo": VERSION, "format": RESULT_FORMAT, "source": source, **about}
         folders.save_tables(target, PROFILE, found, summary, files=beside() if beside else {})
     return RunResult(folder)
 

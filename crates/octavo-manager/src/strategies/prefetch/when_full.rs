@@ -1,6 +1,6 @@
 //! `when-full`: one prefetcher until something has left the memory to make room, another one from then on.
 
-use octavo_registry::{Choice, Entry, OptionError, typed};
+use octavo_registry::{Choice, Entry, OptionError, is_place, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,11 +38,12 @@ pub(super) static ENTRY: Entry<Box<dyn Prefetch>, Geometry> = Entry {
     },
 };
 
-/// A prefetcher that looks at the faults of one block alone.
+/// A prefetcher that looks at the faults of one block alone. One from outside would bring code that no digest is of.
 fn one(key: &str, name: &str, geometry: &Geometry) -> Result<Box<dyn Prefetch>, OptionError> {
-    let built = if name == ENTRY.name { None } else { Some(PREFETCHERS.build(&Choice::named(name), geometry)) };
+    let fits = name != ENTRY.name && !is_place(name);
+    let built = fits.then(|| PREFETCHERS.build(&Choice::named(name), geometry));
     let built = built.transpose().map_err(|error| OptionError::new(key, error.message))?;
-    let expected = || format!("expected a prefetcher of one block that has no others, found `{name}`");
+    let expected = || format!("expected a built-in prefetcher of one block that has no others, found `{name}`");
     built.filter(|one| !one.looks_ahead()).ok_or_else(|| OptionError::new(key, expected()))
 }
 

@@ -43,6 +43,12 @@ pub struct Yield {
     pub most: u32,
 }
 
+/// Whether the answer to a shortage spares pages of an address space that could leave.
+pub(crate) fn keeps(shortage: &Shortage<'_>, yields: &[Yield]) -> bool {
+    let given = |space| yields.iter().find(|yielded| yielded.space == space).map_or(0, |yielded| yielded.most);
+    shortage.spaces().any(|space| given(space) < shortage.held(space))
+}
+
 /// A memory has to give up frames.
 pub struct Shortage<'a> {
     /// Which.

@@ -1,0 +1,305 @@
+"""A process of ours that works on orders, from the side of who orders."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import math
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from enum import IntEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from octavo.apart import raised
+from octavo.plain import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import TracebackType
+
+_POLL_SECONDS = 0.05
+"""Wall time between two looks at what is wished; chosen."""
+_GRACE_SECONDS = 1.0
+"""Wall time in which a process that was asked to stop does so, before it is killed; chosen."""
+_LEAVE_SECONDS = 10.0
+"""Wall time for what user's code does when its process ends, such as writing a file; chosen."""
+_MOST_BYTES = 1 << 20
+"""Bytes that are read at a time: more than a pipe holds."""
+_MOST_WORDS = 1 << 14
+"""Characters that are kept of the last words of a process that crashed; chosen."""
+_BEGIN = (
+    "import sys; sys.path[:] = sys.argv[2:]; import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "from {module} import main; main()"
+)
+"""A program that finds all modules that are found here, and that ends without a word if it is stopped before `main`."""
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+class Wish(IntEnum):
+    """What becomes of an order that is under way."""
+
+    GO_ON = 0
+    STOP = 1
+    """In order, if it does so soon."""
+    KILL = 2
+
+
+def go_on() -> Wish:
+    """An order that nothing stops."""
+    return Wish.GO_ON
+
+
+class VanishedError(Exception):
+    """A process ended before it answered; arguments: how it ended, and where its Python code was if that is known."""
+
+    @property
+    def details(self) -> str:
+        """Where its code was; empty if unknown."""
+        return str(self.args[1])
+
+
+class Process:
+    """One process. Ctrl-C does not reach it, so that its end is decided here. What it prints goes where we print."""
+
+    def __init__(self, module: str) -> None:
+        """Start the `main` of a module, which is to serve `octavo.apart.orders`.
+
+        Raises:
+            OSError: there can be no further process.
+
+        """
+        self._answers, theirs = os.pipe()
+        try:
+            self._process = _started(module, theirs)
+        except OSError:
+            os.close(self._answers)
+            raise
+        finally:
+            os.close(theirs)
+        self._output = _Output(self._process, self._answers)
+        self._asked = False
+        self._over = False
+        self._until = math.inf
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.kill()
+        self.leave()
+
+    def ask(
+        self,
+        order: Mapping[str, Any],
+        *,
+        told: Callable[[dict[str, Any]], object] | None = None,
+        wish: Callable[[], Wish] = go_on,
+    ) -> dict[str, Any]:
+        """Give an order and wait for its answer; `told` hears what comes before that.
+
+        Raises:
+            VanishedError: the process ended without an answer, as it does soon after `wish` says to stop.
+            BaseException: what the work raised.
+
+        """
+        with contextlib.suppress(BrokenPipeError):
+            self._send(order)
+        for answer in self._heard(wish):
+            if "raised" in answer:
+                raise raised.unpacked(answer["raised"])
+            if answer.pop("last"):
+                return answer
+            if told is not None:
+                told(answer)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # Its answers end a moment before it does.
+            self._process.wait(_GRACE_SECONDS)
+        self._end()
+        raise VanishedError(_how(self._process.wait()), _places(self._output.words))
+
+    @property
+    def alive(self) -> bool:
+        """Whether it takes further orders."""
+        return not self._over and self._process.poll() is None and not self._output.silent
+
+    def leave(self, wish: Callable[[], Wish] = go_on) -> None:
+        """Let the process end, and wait for that; one that does not is killed."""
+        self._until = min(self._until, time.monotonic() + _LEAVE_SECONDS)
+        with contextlib.suppress(OSError):
+            self._input.close()
+        if not self._over:
+            for _ in self._heard(wish):
+                pass
+        self._end()
+
+    def kill(self) -> None:
+        """End the process at once, and what it started; results appear whole or not at all, so nothing is damaged."""
+        if self._process.poll() is None or (self._output.open and not self._over):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    @property
+    def _input(self) -> IO[bytes]:
+        assert self._process.stdin is not None  # noqa: S101 - for the type checker
+        return self._process.stdin
+
+    def _send(self, order: Mapping[str, Any]) -> None:
+        self._input.write(json.dumps(order).encode() + b"\n")
+        self._input.flush()
+
+    def _heard(self, wish: Callable[[], Wish]) -> Iterator[dict[str, Any]]:
+        """What the process says, until it has ended or closed its answers."""
+        ended = False
+        while not ended:
+            ended = self._process.poll() is not None or self._output.silent
+            yield from self._output.answers(0 if ended else _POLL_SECONDS)
+            self._heed(wish())
+
+    def _heed(self, wish: Wish) -> None:
+        if wish and not self._asked:
+            self._asked = True
+            self._until = min(self._until, time.monotonic() + _GRACE_SECONDS)
+            self._process.send_signal(signal.SIGINT)
+        if wish == Wish.KILL or time.monotonic() > self._until:
+            self.kill()
+
+    def _end(self) -> None:
+        """Make sure that the process is gone, and that nothing is left of it here."""
+        self.kill()
+        self._process.wait()
+        if not self._over:
+            self._over = True
+            self._output.close()
+        with contextlib.suppress(OSError):
+            self._input.close()
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """The command that calls `main` of a module of ours, which finds all modules that are found here."""
+    return [sys.executable, "-c", _BEGIN.format(module=module), *(arguments or ("",)), *sys.path]
+
+
+def _started(module: str, answers: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        command(module, str(answers)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[answers],
+        start_new_session=True,
+    )
+
+
+class _Output:
+    """What a process says: answers in lines of JSON, and what it prints, which is printed here."""
+
+    def __init__(self, process: subprocess.Popen[bytes], answers: int) -> None:
+        self._files = {answers: "answers"}
+        self._pipes = (process.stdout, process.stderr)
+        for pipe, name in zip(self._pipes, ("stdout", "stderr"), strict=True):
+            assert pipe is not None  # noqa: S101 - for the type checker
+            self._files[pipe.fileno()] = name
+        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self._files.values()}
+        self._selector = selectors.DefaultSelector()
+        for file, name in self._files.items():
+            os.set_blocking(file, False)
+            self._selector.register(file, selectors.EVENT_READ, name)
+        self._answers = answers
+        self._rest = b""
+        self.words = ""
+        """What was said among the answers and is none: the last words of a crash."""
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody can still say or print something."""
+        return bool(self._files)
+
+    @property
+    def silent(self) -> bool:
+        """Whether there can be no further answers."""
+        return self._answers not in self._files
+
+    def answers(self, seconds: float) -> Iterator[dict[str, Any]]:
+        """Answers that come within this time; what was printed before them is printed first."""
+        ready = [key for key, _ in self._selector.select(seconds)] if self._files else []
+        for key in sorted(ready, key=lambda key: key.fd == self._answers):
+            content = self._read(key.fd, key.data)
+            if key.fd == self._answers:
+                yield from self._lines(content)
+
+    def _read(self, file: int, name: str) -> bytes:
+        try:
+            content = os.read(file, _MOST_BYTES)
+        except BlockingIOError:
+            return b""
+        if name != "answers":
+            _print(name, self._decoders[name].decode(content, final=not content))
+        if not content:
+            self._selector.unregister(file)
+            del self._files[file]
+        return content
+
+    def _lines(self, content: bytes) -> Iterator[dict[str, Any]]:
+        *lines, self._rest = (self._rest + content).split(b"\n")
+        for line in lines:
+            answer = _answer(line)
+            if answer is None:
+                self.words = (self.words + line.decode("utf-8", "replace") + "\n")[:_MOST_WORDS]
+            else:
+                yield answer
+
+    def close(self) -> None:
+        """Print what is left, and give everything back."""
+        for _ in self.answers(0):
+            pass
+        self._selector.close()
+        os.close(self._answers)
+        for pipe in self._pipes:
+            if pipe is not None:
+                pipe.close()
+
+
+def _answer(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "last" in found else None
+
+
+def _print(name: str, text: str) -> None:
+    """Print what a process printed where this one prints. Where nobody reads any more, that shows later."""
+    stream = sys.stdout if name == "stdout" else sys.stderr
+    if text and stream is not None:
+        with contextlib.suppress(OSError, ValueError):
+            stream.write(text)
+            stream.flush()
+
+
+def _how(status: int) -> str:
+    """How a process ended."""
+    if status >= 0:
+        return f"its process ended with status {status} before it was done"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    hint = ", perhaps for lack of memory" if -status == signal.SIGKILL else ""
+    return f"its process was ended by {name}{hint}"
+
+
+def _places(words: str) -> str:
+    """Where user's code was when a process crashed: the lines of Python's fault handler above those that are ours."""
+    places = []
+    for line in words.splitlines():
+        if line.startswith('  File "'):
+            if line.startswith(f'  File "{_PACKAGE}'):
+                break
+            places.append(line)
+    return cut("It was here (most recent call first):\n" + "\n".join(places)) if places else ""

@@ -1,0 +1,139 @@
+"""One run, in this process or in one of its own, and the folder that its result goes to."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import octavo._core as _core
+from octavo.apart.process import Process, VanishedError, Wish
+from octavo.errors import OutputError
+from octavo.files.notes import note
+from octavo.policies.find import is_object
+from octavo.runs import folder
+from octavo.scenarios.scenario import Scenario
+from octavo.trace.folder import check_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_WORKER = "octavo.runs.worker"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take."""
+
+    memory: int | None
+    """Bytes."""
+    time: int | None
+    """Picoseconds of simulated time."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run, and what becomes of its result."""
+
+    scenario: Scenario
+    folder: Path
+    limits: Limits
+    timeline: Path | None = None
+    """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
+    force: bool = False
+    """Replace what the folder holds."""
+
+    def packed(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "scenario": self.scenario.toml,
+            "folder": str(self.folder.absolute()),
+            "limits": asdict(self.limits),
+            "timeline": None if self.timeline is None else str(self.timeline.absolute()),
+            "force": self.force,
+        }
+
+    @classmethod
+    def unpacked(cls, found: dict[str, Any]) -> Order:
+        """The same again."""
+        timeline = None if found["timeline"] is None else Path(found["timeline"])
+        limits = Limits(**found["limits"])
+        return cls(Scenario(found["scenario"]), Path(found["folder"]), limits, timeline, found["force"])
+
+
+def carry_out(order: Order, report: Callable[[float], bool]) -> None:
+    """Run a scenario into its folder, unless its result is there; stops when `report` of its progress says no.
+
+    Raises:
+        OctavoError: a trace or the folder cannot be used.
+        SimulationError: of the engine, or another of its errors.
+
+    """
+    told_to_stop = False
+
+    def tell(share: float, _time_ps: int) -> bool:
+        nonlocal told_to_stop
+        told_to_stop = not report(share)
+        return not told_to_stop
+
+    with folder.locked(order.folder) as target:
+        found = folder.finished(target, order.scenario, force=order.force)
+        if found is not None and order.timeline is None:  # Another process wrote it since we looked.
+            return
+        check_all(order.scenario.traces)
+        try:
+            with folder.replaced_file(order.timeline) as timeline:
+                limits = order.limits
+                results = _core.run(order.scenario.toml, tell, timeline, limits.memory, limits.time)
+        except _core.Interrupted:
+            if told_to_stop:
+                raise
+            message = "a policy raised KeyboardInterrupt, although nobody pressed Ctrl-C"
+            raise _core.PolicyError(message, "") from None
+        folder.save(target, order.scenario, *results)
+
+
+def needs_a_process(scenario: Scenario) -> bool:
+    """Whether code that is not Octavo's decides in a run, so that it has a process of its own.
+
+    Classes that were given as objects are found in this process alone.
+    """
+    own = scenario.python_strategies
+    return bool(own) and not any(is_object(name, digest) for name, digest in own)
+
+
+def worker() -> Process:
+    """A process that carries out orders."""
+    return Process(_WORKER)
+
+
+def carry_out_in(process: Process, order: Order, report: Callable[[float], object], wish: Callable[[], Wish]) -> None:
+    """The same as `carry_out`, in a process; errors are the same, too.
+
+    Raises:
+        PolicyError: of the engine: the process ended before the run did. Nothing of the run is left.
+
+    """
+
+    def told(said: dict[str, Any]) -> None:
+        if "note" in said:
+            note(said["note"])
+        else:
+            report(said["share"])
+
+    try:
+        process.ask(order.packed(), told=told, wish=wish)
+    except VanishedError as error:
+        with contextlib.suppress(OutputError):
+            folder.mend(order.folder)
+        names = ", ".join(f"`{name}`" for name, _ in order.scenario.python_strategies)
+        ran = f"; the code of {names} ran in it" if names else ""
+        kind = _core.PolicyError if names else _core.SimulationError
+        raise kind(f"{error.args[0]}{ran}", *([error.details] if names else [])) from None
+
+
+def carry_out_apart(order: Order, report: Callable[[float], object], wish: Callable[[], Wish]) -> None:
+    """The same, in a process that does nothing else."""
+    with worker() as process:
+        carry_out_in(process, order, report, wish)
