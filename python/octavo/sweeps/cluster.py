@@ -159,11 +159,11 @@ class RayCluster:
     def _listen(self) -> None:
         """Pass on what the process says, and at last that it is gone."""
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
-        for line in self._process.stdout:
-            try:
+        try:
+            for line in self._process.stdout:
                 self._answers.put(json.loads(line))
-            except ValueError:
-                break  # It ended in the middle of a line.
+        except ValueError:
+            pass  # It ended in the middle of a line, or was closed.
         self._answers.put({"lost": None})
 
     def _take(self, answer: dict[str, Any]) -> list[Ended]:

@@ -7,6 +7,7 @@ writes the results as they come back over the network, so no folder has to be sh
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
 import sys
@@ -45,7 +46,7 @@ def main() -> None:
     try:
         order = json.loads(sys.stdin.readline())
         ray = _connected(order["address"], order["slots"])
-    except Exception as error:  # noqa: BLE001 - Ray has no base class for these
+    except Exception as error:
         answer({"refused": said(error)})
         os._exit(1)
     try:
@@ -54,7 +55,7 @@ def main() -> None:
         answer({"unusable": error.message})
     except BrokenPipeError:
         pass  # Nobody listens any more.
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:
         answer({"lost": said(error)})
         os._exit(1)  # What is gone cannot be left in order.
     ray.shutdown()
@@ -69,7 +70,7 @@ def _connected(address: str | None, slots: int | None) -> Any:
     _use_token()
     import ray  # noqa: PLC0415 - an extra, which reads the environment when it is imported
 
-    ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
+    ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
     return ray
 
 
@@ -100,12 +101,12 @@ def _serve(machines: Machines, answer: Answer) -> None:
             folders[job["job"]] = Path(job["folder"])
             try:
                 machines.take(_task(job))
-            except Exception as error:  # noqa: BLE001 - its own point fails, and no other
+            except Exception as error:
                 answer({"ended": job["job"], "error": explained(error), "machine": None, "engine": None})
         for ended in machines.step(_STEP_SECONDS):
-            error = _landed(ended, folders.pop(ended.task.number))
+            problem = _landed(ended, folders.pop(ended.task.number))
             place = {"machine": ended.machine, "engine": ended.machine and machines.engine}
-            answer({"ended": ended.task.number, "error": error, **place})
+            answer({"ended": ended.task.number, "error": problem, **place})
 
 
 def _read(jobs: queue.SimpleQueue[dict[str, Any] | None]) -> None:
@@ -139,7 +140,7 @@ def _landed(ended: Outcome, target: Path) -> str | None:
     try:
         with folder.locked(target) as place:
             folder.save(place, Scenario(ended.task.scenario), ended.found["summary"], ended.found["tables"])
-    except Exception as error:  # noqa: BLE001 - its own point fails, and no other
+    except Exception as error:
         return explained(error)
     return None
 

@@ -44,7 +44,7 @@ class Hand:
         found: dict[str, Any] = {"host": socket.gethostname(), "engine": None, "problem": ""}
         try:
             return found | {"engine": engine()}
-        except Exception as error:  # noqa: BLE001 - whatever another build raises
+        except Exception as error:
             return found | {"problem": f"{type(error).__name__}: {error}"}
 
     def run(self, scenario: str, files: dict[str, str], limits: tuple[int | None, int | None]) -> dict[str, Any]:

@@ -235,6 +235,7 @@ class _Running:
             for ended in self._crew.poll(_POLL_SECONDS):
                 underway -= 1
                 found = None if ended.error else RunResult(ended.job.folder)
+                self.store.tell_place(ended.job.point, ended.place)
                 self._land(ended.job.point, found, ended.error)
             self.progress.running = dict(self._crew.shares())
             self.watch(self.progress)
