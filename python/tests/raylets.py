@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -104,10 +105,8 @@ def _marked(mark: str) -> Iterator[Path]:
 
 
 def _end(process: Path) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(int(process.name), signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _free_ports(count: int) -> list[int]:

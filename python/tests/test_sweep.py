@@ -93,7 +93,13 @@ def test_a_sweep_of_two_axes_draws_a_picture(grid):
 @pytest.mark.parametrize("runner", [{"workers": 2}, {"on": "ray", "workers": 2}], ids=["two processes", "ray"])
 def test_who_runs_it_makes_no_difference(runner, grid, tmp_path):
     octavo.sweep(GRID, output=tmp_path / "other", **runner)
+    found = contents(tmp_path / "other")
+    places = {name for name in found if name.startswith("points/") and name.endswith(".json")}
+    assert len(places) == (4 if "on" in runner else 0)  # They alone say who ran a point.
+    assert {name: data for name, data in found.items() if name not in places} == contents(grid[1])
+    again = octavo.sweep(GRID, output=tmp_path / "other", workers=1, force=True)
     assert contents(tmp_path / "other") == contents(grid[1])
+    assert octavo.load_sweep(tmp_path / "other", machines=True)["machine"].null_count() == again.height
 
 
 def test_finished_points_are_not_run_again_and_damaged_tables_come_back(grid, tmp_path):
