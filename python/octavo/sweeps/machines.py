@@ -259,6 +259,8 @@ class Machines:
         machine, task = hand.machine, hand.task
         if task is not None:
             task.losses += 1
+            if machine.alive:  # Else `_look` has said so; it may take a while to be known.
+                self._tell(f"a process on {machine.name} ended, and its point runs elsewhere; Ray says: {said(error)}")
             self._elsewhere(task, machine, "its process ended" if machine.alive else "it was lost")
         machine.losses += 1
         if machine.alive and machine.losses >= _MOST_LOSSES:
