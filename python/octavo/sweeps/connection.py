@@ -48,7 +48,7 @@ def main() -> None:
         ray = _connected(order["address"], order["slots"])
     except Exception as error:
         answer({"refused": said(error)})
-        os._exit(1)
+        return
     try:
         _serve(Machines(ray, order["slots"], str(Path.cwd()), lambda text: answer({"note": text})), answer)
     except NoMachineError as error:
