@@ -213,6 +213,6 @@ def test_the_engine_is_what_is_in_the_files(tmp_path, monkeypatch):
     shutil.copytree(Path(octavo.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(octavo, "__file__", str(package / "__init__.py"))
     assert hand.engine() == SAME["engine"]
-    with (package / "policies" / "find.py").open("a") as file:
-        file.write("# another\n")
+    source = package / "policies" / "find.py"
+    source.write_bytes(source.read_bytes().swapcase())
     assert hand.engine() != SAME["engine"]
