@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from octavo.errors import OctavoError
 from octavo.files.notes import note
 
-_EXTRAS = {"matplotlib": ("Matplotlib", "pictures"), "numpy": ("NumPy", "arrays")}
+_EXTRAS = {"matplotlib": ("Matplotlib", "pictures"), "numpy": ("NumPy", "arrays"), "ray": ("Ray", "ray")}
 """Modules that not every installation has: their names in sentences, and the extras that bring them."""
 
 

@@ -97,22 +97,6 @@ def test_processes_share_what_is_free_among_those_that_run(plenty, monkeypatch, 
     assert given == [8 << 30, 8 << 30]
 
 
-class Ray:
-    """A cluster of 64 cores that runs nothing, and keeps what it is sent."""
-
-    def __init__(self):
-        self.sent = []
-
-    def init(self, **_):
-        pass
-
-    def cluster_resources(self):
-        return {"CPU": 64.0}
-
-    def remote(self, **_):
-        return lambda _: SimpleNamespace(remote=lambda *order: self.sent.append(order[1]) or len(self.sent))
-
-
 @pytest.mark.parametrize(
     ("address", "limit", "slots", "found"),
     [
@@ -125,15 +109,16 @@ class Ray:
     ],
 )
 def test_the_limit_goes_to_a_cluster_with_each_task(address, limit, slots, found, plenty, monkeypatch, tmp_path):
-    """Of two jobs."""
-    ray = Ray()
-    monkeypatch.setattr(cluster, "_imported", lambda: ray)
+    """Of two jobs, on a cluster of 64 cores."""
+    sent = []
+    monkeypatch.setattr(cluster.RayCluster, "_begin", lambda crew, _, slots: setattr(crew, "_slots", slots or 64))
+    monkeypatch.setattr(cluster.RayCluster, "_send", lambda _, order: sent.append(order["memory_limit"]))
     monkeypatch.setattr(memory, "_limit", limit)
     crew = cluster.RayCluster(address, slots)
     crew.expect(2)
     point = SimpleNamespace(scenario=SimpleNamespace(toml=""), label="a")
     crew.start(Job(point, tmp_path))
-    assert ray.sent == [found]
+    assert sent == [found]
 
 
 def test_what_is_free_is_shared_by_those_side_by_side(monkeypatch):

@@ -9,7 +9,6 @@ import socket
 from typing import Any
 
 import pytest
-import ray
 from conftest import contents
 
 import octavo
@@ -216,10 +215,10 @@ def test_a_search_needs_optuna_and_a_cluster_needs_ray(monkeypatch, tmp_path):
 
 
 def test_a_cluster_that_is_not_there_is_named(monkeypatch, tmp_path):
-    def refuse(**_):
-        raise ConnectionError("ray client connection timeout")
-
-    monkeypatch.setattr(ray, "init", refuse)
+    module = tmp_path / "modules" / "ray"
+    module.mkdir(parents=True)
+    (module / "__init__.py").write_text("def init(**_):\n    raise ConnectionError('ray client connection timeout')\n")
+    monkeypatch.setenv("PYTHONPATH", str(module.parent), prepend=os.pathsep)
     (tmp_path / "s.toml").write_text(GRID)
     expected = "cannot use the Ray cluster ray://head:10001: ray client connection timeout"
     with pytest.raises(octavo.OctavoError, match=expected):

@@ -63,7 +63,7 @@ pub(crate) struct Plans {
 
 impl Plans {
     pub fn insert(&mut self, plan: Plan) -> u32 {
-self.serving += usize::from(serves_gpus(&plan));
+        self.serving += usize::from(serves_gpus(&plan));
         for gpu in woken_gpus(&plan) {
             if self.serving_gpu.len() <= gpu {
                 self.serving_gpu.resize(gpu + 1, 0);

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from octavo.errors import InterruptedRun, SimulationError
+from octavo.errors import SimulationError
 from octavo.runs.execute import Progress, finished
-from octavo.sweeps.crew import Crew, Job
+from octavo.sweeps.crew import Crew, Job, LostCrewError, stopped
 from octavo.sweeps.plan import Point as Task
 from octavo.sweeps.run import crew
 
@@ -43,7 +43,7 @@ def execute(
         OutputError: a folder cannot be written or holds something else.
         SimulationError: one cannot be simulated; the others run all the same, and are kept.
         ClusterError: the cluster cannot be used.
-        InterruptedRun: Ctrl-C; what is finished is kept.
+        InterruptedRun: Ctrl-C, or the cluster is lost; what is finished is kept.
 
     """
     results = finished(points, force=force)
@@ -57,11 +57,9 @@ def execute(
         hired = crew(on, workers)
         try:
             _carry_out(hired, missing, progress, watch or (lambda _: None))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, LostCrewError) as cause:
             kept = len(progress.done) - len(progress.failed)
-            raise InterruptedRun(
-                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command resumes"
-            ) from None
+            raise stopped(cause, kept, progress.total, "runs") from None
         finally:
             hired.close()
     if progress.failed:

@@ -13,7 +13,8 @@ from octavo.cli import options, streams
 from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
 from octavo.cli.typed import as_typed
-from octavo.errors import OctavoError
+from octavo.errors import InterruptedRun, OctavoError
+from octavo.runs import interrupts
 
 app = typer.Typer(
     cls=Commands,
@@ -54,6 +55,7 @@ def main() -> None:
     """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
     streams.open_closed()
     streams.allow_all_letters()
+    interrupts.take_sigterm()
     try:
         with Notes():
             try:
@@ -63,14 +65,18 @@ def main() -> None:
     except OctavoError as error:
         error.message = as_typed(error.message, sys.argv[1:])
         complain(error)
-        sys.exit(error.exit_code)
+        terminated = isinstance(error, InterruptedRun) and interrupts.was_terminated()
+        sys.exit(interrupts.TERMINATED if terminated else error.exit_code)
     except RecursionError:
         complain(OctavoError("something that was given is nested too deeply"))
         sys.exit(OctavoError.exit_code)
     except OSError as error:
         _give_up(error)
     except KeyboardInterrupt:
-        sys.exit(130)
+        if not interrupts.was_terminated():
+            sys.exit(interrupts.INTERRUPTED)
+        complain(OctavoError("stopped by SIGTERM"))
+        sys.exit(interrupts.TERMINATED)
 
 
 def _give_up(error: OSError) -> NoReturn:

@@ -19,7 +19,8 @@ from octavo.sweeps.api import DEFAULT_TRIALS, asked, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.medians import TIME, level, once
 from octavo.sweeps.medians import best as best_points
-from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILES, TABLE_FILE
+from octavo.sweeps.saved import with_machines
+from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILES, TABLE_FILE, read_places
 from octavo.sweeps.table import FAILED
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ def _listed(names: list[str]) -> str:
 
 def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]:
     several = planned.spec.replicates > 1
-    found: dict[str, Any] = {"folder": str(root), "points": table.to_dicts()}
+    machines = not several and bool(read_places(root))
+    points = with_machines(root, table) if machines else table
+    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts()}
     if several:
         found["level_with"] = {str(point): others for point, others in level(table, _compared(planned)).items()}
     if planned.goal is None:

@@ -1,4 +1,7 @@
-"""Ctrl-C as something to look at, so that it never strikes in the middle of starting or stopping threads."""
+"""Ctrl-C and SIGTERM as something to look at, so that they never strike in the middle of starting or stopping threads.
+
+SIGTERM is what schedulers of batch jobs and `kill` send. Commands take it as Ctrl-C; Python alone would just end.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +13,59 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
+
+INTERRUPTED = 130
+"""Exit status of a command that Ctrl-C ended, as shells have it: 128 and the signal's number."""
+TERMINATED = 143
+"""The same for SIGTERM."""
+_RECEIVED: set[int] = set()
+"""Signals that were taken as Ctrl-C."""
 
 
 @dataclass(frozen=True)
 class Struck:
-    """Whether Ctrl-C struck, and whether it did so again, which means: do not wait."""
+    """Whether Ctrl-C or SIGTERM struck, and whether one did so again, which means: do not wait."""
 
     once: threading.Event = field(default_factory=threading.Event)
     again: threading.Event = field(default_factory=threading.Event)
 
 
+def take_sigterm() -> None:
+    """From now on SIGTERM is as Ctrl-C in this process, unless somebody else takes it or ignores it."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def was_terminated() -> bool:
+    """Whether SIGTERM is what stopped this process."""
+    return signal.SIGTERM in _RECEIVED
+
+
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    _RECEIVED.add(number)
+    raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
 def noted() -> Iterator[Struck]:
-    """Note Ctrl-C in place of raising `KeyboardInterrupt`.
+    """Note Ctrl-C and SIGTERM in place of raising `KeyboardInterrupt`.
 
     Python raises only in the main thread, and a handler of the user's own stays: then nothing is noted.
     """
     struck = Struck()
+    ours = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}
     main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield struck
-        return
+    taken = {number: usual for number, usual in ours.items() if main and signal.getsignal(number) is usual}
 
-    def note(*_: object) -> None:
+    def note(number: int, _frame: FrameType | None) -> None:
+        _RECEIVED.add(number)
         (struck.again if struck.once.is_set() else struck.once).set()
 
-    signal.signal(signal.SIGINT, note)
+    for number in taken:
+        signal.signal(number, note)
     try:
         yield struck
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, usual in taken.items():
+            signal.signal(number, usual)

@@ -1,20 +1,39 @@
-"""Points on a Ray cluster: results come back over the network, so no folder has to be shared."""
+"""Points on a Ray cluster, by way of a process that is connected to it (`connection`)."""
 
 from __future__ import annotations
 
+import json
 import os
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
 from typing import TYPE_CHECKING, Any
 
-import octavo._core as _core
-from octavo.apart.raised import explained
+from octavo import extras
 from octavo.errors import OctavoError
-from octavo.runs import folder, memory
-from octavo.sweeps.crew import Ended
+from octavo.files.notes import note
+from octavo.plain import shortened
+from octavo.runs import memory
+from octavo.sweeps.crew import Ended, LostCrewError, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octavo.sweeps.crew import Job
+
+_END_SECONDS = 5.0
+"""Wall time that the process has to leave the cluster in order."""
+_MOST_SAID = 300
+"""Characters that are quoted of what Ray says; chosen."""
+_WHERE = re.compile(r"^\[.*?\] (\S+:\d+: )?")
+"""How a line of Ray's log begins."""
+_HINT = (
+    "start one with `ray start --head`, or leave the address out; a cluster that wants a token gets it from "
+    "~/.ray/auth_token or RAY_AUTH_TOKEN (`ray get-auth-token` on its head prints it)"
+)
 
 
 class ClusterError(OctavoError):
@@ -38,26 +57,45 @@ class RayCluster:
             ClusterError: Ray is not installed, or there is no cluster at the address.
 
         """
-        self._ray = _imported()
-        self._connect(address, slots)
-        self.slots = slots or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        self._task = self._ray.remote(num_cpus=1)(simulate)
+        extras.need("ray")
+        known = address or os.environ.get("RAY_ADDRESS")
+        self._name = f"the Ray cluster {known}" if known else "the Ray cluster on this machine"
         # Ray watches the free memory of the nodes of an existing cluster.
-        self._memory = memory.whole(here=not (address or os.environ.get("RAY_ADDRESS")))
+        self._memory = memory.whole(here=not known)
+        self._slots = slots or 1
+        self._running: dict[int, Job] = {}
+        self._numbers = 0
+        self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._begin(address, slots)
         self._memory_limit = memory.part(self._memory, self.slots)
-        self._running: dict[Any, Job] = {}
 
-    def _connect(self, address: str | None, slots: int | None) -> None:
-        address = address or os.environ.get("RAY_ADDRESS")
-        own: dict[str, Any] = {} if address else {"num_cpus": slots, "include_dashboard": False}
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Octavo asks for no GPU; Ray need not warn.
+    def _begin(self, address: str | None, slots: int | None) -> None:
+        """Start the process, and wait until it is connected."""
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the rest
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "octavo.sweeps.connection"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,  # Ctrl-C does not reach it, so that its end is decided here.
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
         try:
-            self._ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
-        except Exception as error:
-            raise ClusterError(
-                f"cannot use the Ray cluster {address or 'on this machine'}: {_said(error)}",
-                "start one with `ray start --head` (Ray may want its token: RAY_AUTH_TOKEN), or leave the address out",
-            ) from None
+            self._send({"address": address, "slots": slots})
+            self._take(self._answers.get())
+        except LostCrewError as error:
+            self.close()
+            raise ClusterError(error.message, error.hint) from None
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def slots(self) -> int:
+        """Jobs at a time, on the machines that can be used now."""
+        return self._slots
 
     def expect(self, jobs: int) -> None:
         """Share among this many jobs what the user said, or what is free on this machine if the cluster is our own."""
@@ -65,34 +103,33 @@ class RayCluster:
 
     def start(self, job: Job) -> None:
         """Begin a job somewhere on the cluster."""
-        self._running[self._task.remote(job.point.scenario.toml, self._memory_limit, job.time_limit)] = job
+        self._numbers += 1
+        self._running[self._numbers] = job
+        self._send(
+            {
+                "job": self._numbers,
+                "scenario": job.point.scenario.toml,
+                "folder": str(job.folder.absolute()),
+                "memory_limit": self._memory_limit,
+                "time_limit": job.time_limit,
+            }
+        )
 
     def poll(self, seconds: float) -> list[Ended]:
-        """Jobs that ended; their results are written here."""
-        if not self._running:
-            return []
-        done, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
-        return [
-            Ended(job, self._receive(reference, job)) for reference in done for job in [self._running.pop(reference)]
-        ]
+        """Jobs that ended; their results are in their folders.
 
-    def _receive(self, reference: Any, job: Job) -> str | None:
+        Raises:
+            ClusterError: no machine of the cluster can be used.
+            LostCrewError: the cluster is lost.
+
+        """
+        ended: list[Ended] = []
         try:
-            found = self._ray.get(reference)
-        except Exception as error:
-            return f"the cluster lost it: {_said(error)}"
-        if found["octavo"] != _core.VERSION:
-            return f"the cluster has Octavo {found['octavo']}, here is {_core.VERSION}"
-        if found["error"] is not None:
-            return str(found["error"])
-        if found["over_time"]:
-            return None
-        try:
-            with folder.locked(job.folder) as place:
-                folder.save(place, job.point.scenario, found["summary"], found["tables"])
-        except OctavoError as error:
-            return explained(error)
-        return None
+            ended += self._take(self._answers.get(timeout=seconds))
+            while True:
+                ended += self._take(self._answers.get_nowait())
+        except queue.Empty:
+            return ended
 
     def shares(self) -> Mapping[str, float]:
         """Which points were handed out; the cluster does not say how far they are."""
@@ -100,35 +137,59 @@ class RayCluster:
 
     def close(self) -> None:
         """Cancel what is running, and leave the cluster (or end our own)."""
-        for reference in self._running:
-            self._ray.cancel(reference, force=True)
-        self._ray.shutdown()
+        assert self._process.stdin is not None  # noqa: S101 - for the type checker
+        try:
+            self._process.stdin.close()
+            self._process.wait(timeout=_END_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        finally:
+            self._process.kill()
+            self._process.wait()
+            self._log.close()
 
+    def _send(self, order: dict[str, Any]) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - for the type checker
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            pass  # It is gone; `_listen` says so.
 
-def simulate(toml: str, memory_limit: int | None, time_limit: int | None = None) -> dict[str, Any]:
-    """Run a resolved scenario on a node of the cluster; everything that its folder will hold, or what went wrong.
+    def _listen(self) -> None:
+        """Pass on what the process says, and at last that it is gone."""
+        assert self._process.stdout is not None  # noqa: S101 - for the type checker
+        try:
+            for line in self._process.stdout:
+                self._answers.put(json.loads(line))
+        except ValueError:
+            pass  # It ended in the middle of a line, or was closed.
+        self._answers.put({"lost": None})
 
-    It may take `memory_limit` bytes, and `time_limit` picoseconds of simulated time; any if there is none.
-    """
-    found: dict[str, Any] = {"octavo": _core.VERSION, "error": None, "over_time": False}
-    try:
-        found["summary"], found["tables"] = _core.run(toml, None, None, memory_limit, time_limit)
-    except _core.OverTime:
-        found["over_time"] = True
-    except BaseException as error:
-        found["error"] = explained(error)
-    return found
+    def _take(self, answer: dict[str, Any]) -> list[Ended]:
+        """What an answer means."""
+        if "ended" in answer:
+            job = self._running.pop(answer["ended"])
+            place = None if answer["machine"] is None else Place(answer["machine"], answer["engine"])
+            return [Ended(job, answer["error"], place)]
+        if "refused" in answer:
+            raise ClusterError(f"cannot use {self._name}: {answer['refused']}", _HINT)
+        if "unusable" in answer:
+            raise ClusterError(
+                f"cannot use {self._name}: {answer['unusable']}",
+                "every machine needs the same build of Octavo as this one; docs/sweeps.md says more",
+            )
+        if "lost" in answer:
+            reason = answer["lost"] or self._last_words()
+            raise LostCrewError(f"{self._name} is lost" + (f": {reason}" if reason else ""))
+        if "note" in answer:
+            note(answer["note"])
+        self._slots = answer.get("slots", self._slots)
+        return []
 
-
-def _said(error: Exception) -> str:
-    """What Ray says, without the traceback that it puts into its messages: the first line and the last."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}"
-
-
-def _imported() -> Any:
-    try:
-        import ray  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ClusterError("Ray is not installed", "install it with `pip install 'octavo[ray]'`") from None
-    return ray
+    def _last_words(self) -> str:
+        """The last line that Ray wrote."""
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").splitlines()
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        return shortened(_WHERE.sub("", last.strip()), _MOST_SAID)

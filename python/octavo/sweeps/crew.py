@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from octavo.errors import InterruptedRun, OctavoError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -23,12 +25,27 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a job ran, if not on this machine."""
+
+    machine: str
+    """For people."""
+    engine: str
+    """The build of Octavo there, in hexadecimal digits."""
+
+
+class LostCrewError(OctavoError):
+    """Who ran the jobs is gone: nobody can run the rest."""
+
+
+@dataclass(frozen=True)
 class Ended:
     """A job that is over."""
 
     job: Job
     error: str | None
     """Why there is no result; nothing if the result is in its folder, or if it was not over by its limit of time."""
+    place: Place | None = None
 
 
 class Crew(Protocol):
@@ -52,3 +69,9 @@ class Crew(Protocol):
 
     def close(self) -> None:
         """Stop what is running and give everything back."""
+
+
+def stopped(cause: BaseException, kept: int, total: int, what: str) -> InterruptedRun:
+    """The end of what was stopped: by Ctrl-C or SIGTERM, or since who ran it is lost."""
+    why = cause.message if isinstance(cause, LostCrewError) else "stopped"
+    return InterruptedRun(f"{why}: {kept} of {total} {what} are finished and kept", "the same command resumes")

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from octavo import given
-from octavo.errors import InterruptedRun, ScenarioError
+from octavo.errors import ScenarioError
 from octavo.runs import execute as runs
 from octavo.runs import measures
 from octavo.runs.execute import Progress, default_workers
@@ -18,7 +18,7 @@ from octavo.runs.replicates import check_count
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED
 from octavo.sweeps import picture, plan, search
-from octavo.sweeps.crew import Crew, Job
+from octavo.sweeps.crew import Crew, Job, LostCrewError, stopped
 from octavo.sweeps.medians import TIME, medians
 from octavo.sweeps.processes import Processes
 from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILES, RUNS, Store, opened, run_folder
@@ -110,7 +110,7 @@ class Sweep:
         Raises:
             OutputError: the folder cannot be written, is in use or holds something else.
             ClusterError: the cluster cannot be used.
-            InterruptedRun: Ctrl-C; what is finished is kept.
+            InterruptedRun: Ctrl-C, or the cluster is lost; what is finished is kept.
 
         """
         for point in self.points:
@@ -120,13 +120,10 @@ class Sweep:
             running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, workers), force)
             try:
                 running.all(self)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, LostCrewError) as cause:
                 store.collect(running.rows)
                 kept = sum(row["status"] != FAILED for row in running.rows)
-                raise InterruptedRun(
-                    f"stopped: {kept} of {self.total} points are finished and kept",
-                    "the same command resumes",
-                ) from None
+                raise stopped(cause, kept, self.total, "points") from None
             finally:
                 running.close()
             metric = self.goal.metric if self.goal else TIME
@@ -238,6 +235,7 @@ class _Running:
             for ended in self._crew.poll(_POLL_SECONDS):
                 underway -= 1
                 found = None if ended.error else RunResult(ended.job.folder)
+                self.store.tell_place(ended.job.point, ended.place)
                 self._land(ended.job.point, found, ended.error)
             self.progress.running = dict(self._crew.shares())
             self.watch(self.progress)

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 _AGAIN = "the command of the sweep, given again, writes it anew"
 
 
-def load_sweep(folder: str | Path) -> pl.DataFrame:
+def load_sweep(folder: str | Path, *, machines: bool = False) -> pl.DataFrame:
     """Read the rows of a sweep that is under way, was stopped or is over; each is checked by its hash.
 
     Args:
         folder: the sweep's `output`.
+        machines: add `machine` and `engine`: which machine of a cluster ran each point, and its build of Octavo.
+            Points that ran where the command did have none.
 
     Returns:
         One row for each point that is over, in order; columns as in the table of `octavo.sweep`.
@@ -46,7 +48,17 @@ def load_sweep(folder: str | Path) -> pl.DataFrame:
     if not hashed:
         note(f"{root}: rows of an earlier version of Octavo have no hash, so damage goes unnoticed; {_AGAIN}")
     _check_complete(root, {int(path.stem) for path in files})
-    return _joined(files, [_row(path, hashed=hashed) for path in files])
+    table = _joined(files, [_row(path, hashed=hashed) for path in files])
+    return with_machines(root, table) if machines else table
+
+
+def with_machines(root: Path, table: pl.DataFrame) -> pl.DataFrame:
+    """A table of points with the columns `machine` and `engine`; errors as `load_sweep`."""
+    known = store.read_places(root)
+    found = [known.get(point) for point in table["point"]]
+    machine = pl.Series("machine", [place and place.machine for place in found], pl.String)
+    engine = pl.Series("engine", [place and place.engine for place in found], pl.String)
+    return table.with_columns(machine, engine)
 
 
 def _check_complete(root: Path, found: Set[int]) -> None:

@@ -4,6 +4,8 @@
 - `runs/`: a run folder a point, which appears only when it is whole: its run is finished.
 - `points/`: a Parquet file a point with one row, so one row group, which appears as soon as the point is over, sealed
   with a hash.
+- `points/`, beside that: a JSON file for each point that a machine of a cluster ran, sealed, too. No other file
+  depends on who ran it.
 - `points.parquet`: all points in one table, one row group a point, collected when the sweep ends or is stopped.
 
 A Parquet file cannot be extended without rewriting its end, so a kill at the wrong moment would cost the whole file.
@@ -29,6 +31,7 @@ from octavo.files.notes import note
 from octavo.runs import folder
 from octavo.runs.held import is_emptied, is_replaceable
 from octavo.runs.pictures import FORMATS
+from octavo.sweeps import places
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.runs.result import RunResult
+    from octavo.sweeps.crew import Place
     from octavo.sweeps.plan import Point
 
 PLAN_FILE = "sweep.json"
@@ -49,6 +53,8 @@ _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
 """Names of the files of single points."""
+_PLACE = re.compile(rf"[0-9]{{5,}}{re.escape(places.SUFFIX)}")
+"""Names of the files that say where these ran."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,14 @@ class Store:
         landed = row(point, self.columns, found, error)
         _write_row(row_file(self.root, point.number), self._frame([landed]))
         return landed
+
+    def tell_place(self, point: Point, place: Place | None) -> None:
+        """Write which machine of a cluster ran a point, or forget what an earlier run of it said."""
+        path = inside(self.root, _POINTS, f"{point.number:05d}{places.SUFFIX}")
+        if place is not None:
+            _replace(path, places.sealed(point.number, place))
+        elif places.is_one(path):
+            path.unlink()
 
     def collect(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
         """Write the table of all rows, one row group each; returns it."""
@@ -155,6 +169,7 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
 def _check_rows(root: Path) -> None:
     """Make sure, before anything is removed or runs, that rows that are there are Octavo's: that each has a hash."""
     doubtful = [path for path in rows(root) if not _is_row(path)]
+    doubtful += [path for path in _places(root) if not places.is_one(path)]
     if doubtful:
         raise OutputError(
             f"cannot write results to {root}: nothing says that Octavo wrote {ours.listed(doubtful)} in {_POINTS}/",
@@ -193,8 +208,8 @@ def _remove_results(root: Path) -> None:
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
             ours.empty(run, ())
-    for row_file in filter(_is_row, rows(root)):
-        row_file.unlink()
+    for path in (*filter(_is_row, rows(root)), *filter(places.is_one, _places(root))):
+        path.unlink()
     kept = [path for name in (RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
     if kept:
         note(f"{root} keeps what Octavo did not write: {ours.listed(kept)}")
@@ -209,6 +224,20 @@ def rows(root: Path) -> list[Path]:
     """The files of single points, in the order of these."""
     found = (path for path in (root / _POINTS).glob("*.parquet") if _ROW.fullmatch(path.name))
     return sorted(found, key=lambda path: int(path.stem))
+
+
+def read_places(root: Path) -> dict[int, Place]:
+    """By number of the point, the machine that ran it, where that was one of a cluster.
+
+    Raises:
+        DamagedError: a file is not what was written.
+
+    """
+    return dict(map(places.read, _places(root)))
+
+
+def _places(root: Path) -> list[Path]:
+    return sorted(path for path in (root / _POINTS).glob(f"*{places.SUFFIX}") if _PLACE.fullmatch(path.name))
 
 
 def _write_row(path: Path, table: pl.DataFrame) -> None:

@@ -1,0 +1,149 @@
+"""A process that is connected to a Ray cluster: jobs come in as lines of JSON, outcomes go out the same way.
+
+Ray ends the process that is connected when the cluster is gone, without a word in Python, so it is none of a user's. It
+writes the results as they come back over the network, so no folder has to be shared.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.runs import folder
+from octavo.runs.answers import private_output
+from octavo.scenarios.scenario import Scenario
+from octavo.sweeps.machines import Machines, NoMachineError, Task, said
+from octavo.sweeps.remote import needed
+from octavo.sweeps.worker import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from octavo.sweeps.machines import Outcome
+
+    Answer = Callable[[dict[str, Any]], None]
+
+_STEP_SECONDS = 0.1
+_IDLE_SECONDS = 1.0
+_TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+"""Variables that say with which token Ray connects."""
+
+
+def main() -> None:
+    """Serve until the input ends or the cluster does."""
+    answers = private_output()
+
+    def answer(value: dict[str, Any]) -> None:
+        answers.write(json.dumps(value) + "\n")
+        answers.flush()
+
+    try:
+        order = json.loads(sys.stdin.readline())
+        ray = _connected(order["address"], order["slots"])
+    except Exception as error:
+        answer({"refused": said(error)})
+        return
+    try:
+        _serve(Machines(ray, order["slots"], str(Path.cwd()), lambda text: answer({"note": text})), answer)
+    except NoMachineError as error:
+        answer({"unusable": error.message})
+    except BrokenPipeError:
+        pass  # Nobody listens any more.
+    except Exception as error:
+        answer({"lost": said(error)})
+        os._exit(1)  # What is gone cannot be left in order.
+    ray.shutdown()
+    os._exit(0)
+
+
+def _connected(address: str | None, slots: int | None) -> Any:
+    """The module of Ray, connected to a cluster, or to a new one on this machine that ends with this process."""
+    address = address or os.environ.get("RAY_ADDRESS")
+    own: dict[str, Any] = {} if address else {"num_cpus": slots, "include_dashboard": False}
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Octavo asks for no GPU; Ray need not warn.
+    _use_token()
+    import ray  # noqa: PLC0415 - an extra, which reads the environment when it is imported
+
+    ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
+    return ray
+
+
+def _use_token() -> None:
+    """Connect with a token where there is one, as `ray start` does; clusters without take no notice of it.
+
+    Ray would leave it out unless it is told, and a cluster that wants one then never answers.
+    """
+    given = any(os.environ.get(name) for name in _TOKENS) or (Path.home() / ".ray" / "auth_token").is_file()
+    if given:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
+def _serve(machines: Machines, answer: Answer) -> None:
+    """Take jobs and tell what becomes of them, until there are no more."""
+    jobs: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=[jobs], daemon=True).start()
+    slots = None
+    folders: dict[int, Path] = {}
+    while True:
+        if machines.slots != slots:
+            slots = machines.slots
+            answer({"slots": slots})
+        for job in _taken(jobs, 0 if machines.busy else _IDLE_SECONDS):
+            if job is None:
+                machines.close()
+                return
+            folders[job["job"]] = Path(job["folder"])
+            try:
+                machines.take(_task(job))
+            except Exception as error:
+                answer({"ended": job["job"], "error": explained(error), "machine": None, "engine": None})
+        for ended in machines.step(_STEP_SECONDS):
+            problem = _landed(ended, folders.pop(ended.task.number))
+            place = {"machine": ended.machine, "engine": ended.machine and machines.engine}
+            answer({"ended": ended.task.number, "error": problem, **place})
+
+
+def _read(jobs: queue.SimpleQueue[dict[str, Any] | None]) -> None:
+    for line in sys.stdin:
+        jobs.put(json.loads(line))
+    jobs.put(None)
+
+
+def _taken(jobs: queue.SimpleQueue[dict[str, Any] | None], seconds: float) -> list[dict[str, Any] | None]:
+    """Every job that has come in, waiting that long for the first."""
+    found: list[dict[str, Any] | None] = []
+    try:
+        found.append(jobs.get(timeout=seconds) if seconds else jobs.get_nowait())
+        while True:
+            found.append(jobs.get_nowait())
+    except queue.Empty:
+        return found
+
+
+def _task(job: dict[str, Any]) -> Task:
+    files = needed(Scenario(job["scenario"]))
+    return Task(job["job"], job["scenario"], files, (job["memory_limit"], job["time_limit"]))
+
+
+def _landed(ended: Outcome, target: Path) -> str | None:
+    """Write the result, if there is one; what went wrong, if anything. One that was over time leaves nothing."""
+    if "error" in ended.found:
+        return str(ended.found["error"])
+    if "tables" not in ended.found:
+        return None
+    try:
+        with folder.locked(target) as place:
+            folder.save(place, Scenario(ended.task.scenario), ended.found["summary"], ended.found["tables"])
+    except Exception as error:
+        return explained(error)
+    return None
+
+
+if __name__ == "__main__":
+    main()
