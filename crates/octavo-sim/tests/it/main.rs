@@ -31,6 +31,7 @@ mod metadata;
 mod outstanding;
 mod padding;
 mod placed;
+mod random;
 mod refused;
 mod remote;
 mod scarce;

@@ -1,0 +1,91 @@
+//! Random scenarios of real parts: every shipped node, strategies of all kinds, drivers, programs, jobs. Each ends in a
+//! result whose tables agree, or in a message.
+//!
+//! A scenario depends on its number alone. One that breaks a law is made as short as it can be, and printed.
+
+mod choice;
+mod draw;
+mod parts;
+mod play;
+mod programs;
+mod scenario;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use self::play::{Played, play};
+use self::scenario::Drawn;
+
+/// How many scenarios a soak is, if not 10,000.
+const COUNT: &str = "OCTAVO_SOAK_SCENARIOS";
+/// The number of the first one, if not 0.
+const FIRST: &str = "OCTAVO_SOAK_FIRST";
+
+/// What became of many scenarios.
+#[derive(Default)]
+struct Tally {
+    ends: BTreeMap<&'static str, u64>,
+    broken: Vec<(u64, String)>,
+}
+
+/// Why a scenario is broken, if it is; and what it counts as.
+fn verdict(drawn: &Drawn) -> (&'static str, Option<String>) {
+    let Ok(resolved) = drawn.resolved() else { return ("invalid", None) };
+    match play(&resolved) {
+        Played::Ended(_result) => ("ended", None),
+        Played::Refused(reason) => {
+            println!("refused {reason}");
+            ("refused", None)
+        }
+        Played::Left(why) => (why, None),
+        Played::Broken(why) => ("broken", Some(why)),
+    }
+}
+
+fn soak(first: u64, count: u64) -> Tally {
+    let (next, tally) = (AtomicU64::new(first), Mutex::new(Tally::default()));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= first + count {
+                return;
+            }
+            let (drawn, _) = Drawn::of(number);
+            let (end, broken) = verdict(&drawn);
+            let mut tally = tally.lock().expect("nobody panics here");
+            *tally.ends.entry(end).or_default() += 1;
+            if let Some(why) = broken {
+                println!("scenario {number} ({FIRST}={number}): {why}\n{drawn}");
+                tally.broken.push((number, why));
+            }
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
+    tally.into_inner().expect("nobody panicked")
+}
+
+fn judge(tally: &Tally) {
+    println!("{:?}", tally.ends);
+    assert!(tally.broken.is_empty(), "{:?}", tally.broken);
+}
+
+/// A few of them.
+#[test]
+fn random_scenarios_end_and_their_tables_agree() {
+    judge(&soak(0, 40));
+}
+
+#[test]
+#[ignore = "takes long: `make soak`"]
+fn very_many_random_scenarios() {
+    judge(&soak(asked(FIRST).unwrap_or(0), asked(COUNT).unwrap_or(10_000)));
+}
+
+fn asked(variable: &str) -> Option<u64> {
+    std::env::var(variable)
+        .ok()
+        .map(|number| number.parse().unwrap_or_else(|_| panic!("{variable}: expected a number, found {number}")))
+}
