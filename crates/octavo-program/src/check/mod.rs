@@ -57,8 +57,7 @@ impl Checked<'_> {
             Action::Allocate(buffer) | Action::Free(buffer) => self.buffer(*buffer).map(|_| ()),
             Action::Host(phase) => self.host(phase),
             Action::Copy { from, to } => self.copy(from, to),
-            Action::Prefetch { span, .. } => self.moving(span),
-            Action::Advise { span, .. } => self.managed(span),
+            Action::Prefetch { span, .. } | Action::Advise { span, .. } => self.moving(span),
             Action::Launch { launch, buffers } => {
                 if *launch >= self.launches {
                     return Err(ActionFault::NoLaunch { found: *launch, expected: self.launches });
@@ -86,11 +85,6 @@ impl Checked<'_> {
     fn moving(&self, span: &Span) -> Result<(), ActionFault> {
         let found = self.span(span)?;
         if found.kind.stays() { Err(wrong_kind(found, "managed or system memory, whose pages move")) } else { Ok(()) }
-    }
-
-    fn managed(&self, span: &Span) -> Result<(), ActionFault> {
-        let found = self.span(span)?;
-        if found.kind == Kind::Managed { Ok(()) } else { Err(wrong_kind(found, "managed memory, which advice is about")) }
     }
 
     fn copy(&self, from: &Span, to: &Span) -> Result<(), ActionFault> {

@@ -26,6 +26,7 @@ mod jobs;
 mod l1;
 mod large_pages;
 mod latency;
+mod ledger;
 mod line_sizes;
 mod metadata;
 mod outstanding;

@@ -30,17 +30,25 @@ struct Tally {
     broken: Vec<(u64, String)>,
 }
 
-/// Why a scenario is broken, if it is; and what it counts as.
-fn verdict(drawn: &Drawn) -> (&'static str, Option<String>) {
-    let Ok(resolved) = drawn.resolved() else { return ("invalid", None) };
-    match play(&resolved) {
-        Played::Ended(_result) => ("ended", None),
-        Played::Refused(reason) => {
-            println!("refused {reason}");
-            ("refused", None)
+/// What a scenario counts as, and what it breaks; where a run refuses a setting that others would allow, without it.
+fn verdict(mut drawn: Drawn) -> (Drawn, &'static str, Vec<String>) {
+    loop {
+        let Ok(resolved) = drawn.resolved() else { return (drawn, "invalid", Vec::new()) };
+        match play(&resolved) {
+            Played::Ended(books) => {
+                let broken = books.broken();
+                return (drawn, "ended", broken);
+            }
+            Played::Refused { key, reason } => match key.and_then(|key| drawn.without(&key)) {
+                Some(left) => drawn = left,
+                None => {
+                    println!("refused: {reason}");
+                    return (drawn, "refused", Vec::new());
+                }
+            },
+            Played::Left(why) => return (drawn, why, Vec::new()),
+            Played::Broken(why) => return (drawn, "broken", vec![why]),
         }
-        Played::Left(why) => (why, None),
-        Played::Broken(why) => ("broken", Some(why)),
     }
 }
 
@@ -52,11 +60,11 @@ fn soak(first: u64, count: u64) -> Tally {
             if number >= first + count {
                 return;
             }
-            let (drawn, _) = Drawn::of(number);
-            let (end, broken) = verdict(&drawn);
+            let (drawn, end, broken) = verdict(Drawn::of(number).0);
             let mut tally = tally.lock().expect("nobody panics here");
             *tally.ends.entry(end).or_default() += 1;
-            if let Some(why) = broken {
+            if !broken.is_empty() {
+                let why = broken.join("\n");
                 println!("scenario {number} ({FIRST}={number}): {why}\n{drawn}");
                 tally.broken.push((number, why));
             }

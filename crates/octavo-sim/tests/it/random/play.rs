@@ -7,6 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use octavo_node::CapacityError;
+use octavo_program::Action;
 use octavo_scenario::{Again, ExecutorChoice, Part, Resolved, Scenario};
 use octavo_sim::{
     InstantOptions, InstantProgress, Job, Kept, Progress, Repeat, RunOptions, SimError, Table, estimate_memory,
@@ -14,6 +16,8 @@ use octavo_sim::{
 };
 use octavo_units::Time;
 use serde_json::Value;
+
+use crate::ledger::Books;
 
 /// Looks at a run, each after 65,536 events, in which nothing is done before it counts as one that hangs.
 const IDLE_LOOKS: u32 = 48;
@@ -24,19 +28,16 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes of memory above which a scenario is not played.
 const MOST_MEMORY: u64 = 1 << 30;
 
-/// A result: the summary as JSON, and the tables.
-#[derive(Clone)]
-pub struct Result {
-    pub summary: Value,
-    pub tables: Vec<Table>,
-}
+/// A summary as JSON, and tables.
+type Results = (Value, Vec<Table>);
 
 /// What became of a scenario.
 pub enum Played {
     /// It ended.
-    Ended(Box<Result>),
-    /// It says why it cannot be: memory that is too small, a kernel that does not fit.
-    Refused(String),
+    Ended(Box<Books>),
+    /// It says why it cannot be, and which key would have to be another: memory that is too small, a kernel that does not
+    /// fit.
+    Refused { key: Option<String>, reason: String },
     /// It is too long, or too large, to be played to its end.
     Left(&'static str),
     /// It broke a law that holds for all: it hangs, panics, or reports a defect of its own.
@@ -67,7 +68,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 fn played(scenario: &Scenario) -> Played {
     let parts = match scenario.parts() {
         Ok(parts) => parts,
-        Err(refused) => return Played::Refused(refused.to_string()),
+        Err(refused) => return Played::Refused { key: None, reason: refused.to_string() },
     };
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
     let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
@@ -83,7 +84,10 @@ fn played(scenario: &Scenario) -> Played {
         ExecutorChoice::Instant(choice) => at_once(scenario, choice.turn, &jobs, &mut looks),
     };
     match result {
-        Ok(result) => Played::Ended(Box::new(result)),
+        Ok(result) => {
+            let filled = parts.iter().all(|part| part.program.is_none());
+            Played::Ended(Box::new(Books::new(scenario, result, copied(&parts), filled)))
+        }
         Err(error) => judged(error, looks.idle >= IDLE_LOOKS),
     }
 }
@@ -107,12 +111,23 @@ fn job(part: &Part) -> Job<'_> {
     }
 }
 
+/// Bytes that a program alone copies itself; nothing of jobs, which may run again.
+fn copied(parts: &[Part]) -> Option<u64> {
+    let [part] = parts else { return None };
+    let actions = part.program.iter().flat_map(|program| program.actions());
+    let bytes = actions.map(|ordered| match &ordered.action {
+        Action::Copy { to, .. } => to.len(),
+        _ => 0,
+    });
+    Some(bytes.sum())
+}
+
 fn in_time_of(
     scenario: &Scenario,
     replicate: u32,
     jobs: &[Job<'_>],
     looks: &mut Looks,
-) -> std::result::Result<Result, SimError> {
+) -> Result<Results, SimError> {
     let mut look = |state: Progress| looks.look([state.lines, state.groups_done, u64::from(state.launches_done)]);
     let options = RunOptions {
         record_events: true,
@@ -125,15 +140,15 @@ fn in_time_of(
     };
     let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
-    Ok(Result { summary, tables: result.tables })
+    Ok((summary, result.tables))
 }
 
-fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) -> std::result::Result<Result, SimError> {
+fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
     let mut look = |state: InstantProgress| looks.look([state.lines, state.groups_done, 0]);
     let options = InstantOptions { turn, report_lines: None, record_events: true, progress: Some(&mut look) };
     let result = run_jobs_at_once(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
-    Ok(Result { summary, tables: result.tables })
+    Ok((summary, result.tables))
 }
 
 /// Looks at how far a run is.
@@ -162,6 +177,16 @@ fn judged(error: SimError, is_idle: bool) -> Played {
         SimError::Stuck { .. } | SimError::TooLong { .. } | SimError::OverTime { .. } | SimError::Strategy(_) => {
             Played::Broken(format!("is its own defect: {error}"))
         }
-        error => Played::Refused(error.to_string()),
+        error => Played::Refused { key: key(&error), reason: error.to_string() },
+    }
+}
+
+/// The key that an error names.
+fn key(error: &SimError) -> Option<String> {
+    match error {
+        SimError::Capacity(CapacityError::TooFew { key, .. } | CapacityError::TooMuch { key, .. }) => Some(key.clone()),
+        SimError::Memory(error) => Some(format!("memory.{}", error.key)),
+        SimError::Node(error) => Some(format!("node.{}", error.key)),
+        _ => None,
     }
 }

@@ -41,6 +41,15 @@ impl Drawn {
         }
     }
 
+    /// Without what a key sets that a run refuses; nothing if no setting does.
+    pub fn without(&self, key: &str) -> Option<Self> {
+        let at = self.0.iter().rposition(|setting| is_below(key, &setting.key) || is_below(&setting.key, key));
+        let at = at.filter(|at| (1..self.0.len() - 1).contains(at))?;
+        let mut left = self.clone();
+        left.0.remove(at);
+        left.resolved().is_ok().then_some(left)
+    }
+
     pub fn set(&mut self, key: &str, value: impl fmt::Display) {
         self.0.push(Setting { key: key.to_owned(), value: value.to_string() });
     }
@@ -75,8 +84,7 @@ impl Drawn {
         let last = self.0.len() - 1;
         let named = |setting: &Setting| {
             let plain = setting.key.replace('"', "");
-            let below = |whole: &str, part: &str| whole == part || whole.starts_with(&format!("{part}."));
-            below(&error.key, &plain) || below(&plain, &error.key)
+            is_below(&error.key, &plain) || is_below(&plain, &error.key)
         };
         let of_line = error.origin.line.map(|line| line - 1).filter(|at| *at < self.0.len());
         match of_line.or_else(|| self.0.iter().rposition(named)).filter(|at| *at > 0) {
@@ -88,6 +96,11 @@ impl Drawn {
             }
         }
     }
+}
+
+/// Whether a key is another one or lies below it.
+fn is_below(key: &str, other: &str) -> bool {
+    key.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 impl fmt::Display for Drawn {
