@@ -196,7 +196,8 @@ impl Batches {
 
     /// The wakes held back that go out now, to be handed back to [`Batches::recycle_wakes`].
     pub fn held(&mut self) -> Vec<FaultId> {
-        if self.config.replay == Replay::Once && !self.queue.is_empty() && self.batches < MAX_BATCHES {
+        let some_wait = !self.serving.is_empty() || !self.queue.is_empty();
+        if self.config.replay == Replay::Once && some_wait && self.batches < MAX_BATCHES {
             return Vec::new();
         }
         self.batches = 0;

@@ -181,13 +181,17 @@ impl Driver {
 
     /// Faults that cost nothing, and that no processor has to wait for: the manager's plans are carried out at once by
     /// `free`, which answers `Done` to everything and is not asked to admit. Plans that follow from their ends are
-    /// begun by the call of [`go_on`](Self::go_on) that has to come next.
+    /// begun by the call of [`go_on`](Self::go_on) that has to come next. A fault on a page that a plan holds is none of
+    /// them: it has to go the way of others.
     ///
     /// # Panics
     /// If `free` takes time.
-    pub fn resolve_at_once(&mut self, now: Time, faults: &[Fault], free: &mut impl Executor) {
+    pub fn resolve_at_once(&mut self, now: Time, fault: &Fault, free: &mut impl Executor) {
         debug_assert!(self.made.is_empty(), "plans are begun when they are made");
-        self.manager.handle(now, Event::Faults(faults), &mut self.made);
+        if self.is_busy(PageRun::one(fault.page)) {
+            return;
+        }
+        self.manager.handle(now, Event::Faults(std::slice::from_ref(fault)), &mut self.made);
         for plan in std::mem::take(&mut self.made) {
             let mut next = 0;
             while let Some(&step) = plan.steps.get(next) {

@@ -97,6 +97,12 @@ impl Driver {
         }
     }
 
+    /// How many plans are under way.
+    #[must_use]
+    pub fn plans_under_way(&self) -> usize {
+        self.plans.running.len()
+    }
+
     /// Whether no plan is under way.
     #[must_use]
     pub fn is_idle(&self) -> bool {

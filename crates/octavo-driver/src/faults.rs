@@ -102,6 +102,13 @@ impl Faults {
         })
     }
 
+    /// The faults that are open, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Outstanding> {
+        let open =
+            |number: u32, fault: &Outstanding| self.outstanding(fault.processor, fault.page) == Some(FaultId(number));
+        self.faults.iter().filter(move |(number, fault)| open(*number, fault)).map(|(_, fault)| fault)
+    }
+
     /// How many faults are open: those whose wake is under way are not.
     #[must_use]
     pub fn len(&self) -> usize {

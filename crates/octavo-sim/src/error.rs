@@ -8,6 +8,7 @@ use octavo_units::Time;
 
 use crate::estimate::MemoryEstimate;
 use crate::failure::StrategyFailure;
+use crate::stall::Stall;
 
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
 pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
@@ -171,6 +172,9 @@ pub enum SimError {
         /// Faults that were never resolved.
         waiting: usize,
     },
+    /// Events happen, but nothing gets on: a defect of the simulator, or of a strategy.
+    #[error("{0}")]
+    NoProgress(Box<Stall>),
     /// The run would take more memory than it may.
     #[error(
         "the run would take about {total} of memory ({node} for caches and TLBs, {pages} for pages, {records} for what is recorded, {inputs} for graphs), but may take {limit}",

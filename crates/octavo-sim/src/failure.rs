@@ -31,7 +31,8 @@ impl StrategyFailure {
     }
 }
 
-fn buffer_of(page: PageId, page_bytes: u64, workload: &dyn Workload) -> Option<String> {
+/// Name of the buffer that a page is part of.
+pub(crate) fn buffer_of(page: PageId, page_bytes: u64, workload: &dyn Workload) -> Option<String> {
     let mut pages = pages_of(workload.buffers(), page_bytes);
     let found = pages.position(|pages| pages.contains(&u64::from(page.0)))?;
     Some(workload.buffers()[found].name.clone())

@@ -18,6 +18,7 @@ mod machine;
 mod observe;
 mod rounds;
 mod simulate;
+mod stall;
 
 pub use cpu::cores::HostAccesses;
 pub use error::{SimError, When};
@@ -37,3 +38,4 @@ pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, HostMemoryUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
 pub use simulate::{Progress, RunOptions, simulate, simulate_jobs};
+pub use stall::Stall;

@@ -17,6 +17,8 @@ pub struct Mood {
     pub delays: u32,
     /// Wakes arrive in any order, and one in this many times none does for a while; 0: each at once.
     pub wakes_late: u32,
+    /// Accesses whose wake has arrived are tried in any order, one in this many later; 0: each at once.
+    pub retries_late: u32,
     /// One in this many of the suite's events is an entry that vanishes; 0: none.
     pub entries_vanish: u32,
     /// The reason that refusals give.
@@ -36,6 +38,8 @@ pub struct Troubles {
     pub reordered: u64,
     /// Wakes that arrived before older ones.
     pub wakes_reordered: u64,
+    /// Times that accesses were put off after their wake.
+    pub retries_put_off: u64,
 }
 
 /// Another executor, which does what it begins before it answers, with a [`Mood`].
@@ -93,6 +97,13 @@ impl<E: Executor> Faulty<E> {
         let at = if late { self.random.below(self.wakes.len() as u32) } else { 0 };
         self.troubles.wakes_reordered += u64::from(at > 0);
         Some(self.wakes.remove(at as usize))
+    }
+
+    /// Whether the accesses of a wake that has arrived are put off.
+    pub fn puts_retry_off(&mut self) -> bool {
+        let off = self.one_in(self.mood.retries_late);
+        self.troubles.retries_put_off += u64::from(off);
+        off
     }
 
     fn one_in(&mut self, many: u32) -> bool {

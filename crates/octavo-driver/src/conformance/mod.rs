@@ -1,7 +1,7 @@
 //! The rules that every executor must keep: a suite that all of them run.
 //!
 //! [`conforms`] plays random programs on a [`Subject`] that refuses plans, begins steps late, ends them in any order,
-//! wakes late and loses entries. Requests are served at once, by servers, or in batches. Beside it a
+//! wakes late, tries accesses late and loses entries. Requests are served at once, by servers, or in batches. Beside it a
 //! [`Machine`](machine::Machine) does the same steps with data. After every step both have the same tables and copies,
 //! and:
 //!
@@ -12,7 +12,9 @@
 //! 4. Each fault is woken or killed once; none is left at the end, nor after a free, a refusal or an end of memory.
 //! 5. Plans are refused at random, and by [`refused_everywhere`] after each step and page: the rest holds all the same.
 //! 6. Entries that vanish are made again.
-//! 7. By [`decides_alike`]: the same program leads to the same plans on every executor.
+//! 7. Progress: where nothing is refused and no entry vanishes, each transfer of a page that a fault asked for is followed
+//!    by an access of those who waited.
+//! 8. By [`decides_alike`]: the same program leads to the same plans on every executor.
 
 mod faulty;
 mod instant;
@@ -85,10 +87,10 @@ pub fn moods() -> Vec<Mood> {
     let refusing = Mood { refuses: 8, ..calm };
     vec![
         calm,
-        Mood { delays: 2, wakes_late: 3, ..calm },
+        Mood { delays: 2, wakes_late: 3, retries_late: 2, ..calm },
         refusing,
         Mood { entries_vanish: 2, ..calm },
-        Mood { refuses: 8, delays: 3, wakes_late: 4, entries_vanish: 4, ..calm },
+        Mood { refuses: 8, delays: 3, wakes_late: 4, retries_late: 3, entries_vanish: 4, ..calm },
         Mood { why: Some(Why::NoMemory), refuses: 20, delays: 4, ..calm },
         Mood { why: Some(Why::Gone), delays: 4, ..refusing },
         Mood { why: Some(Why::Broken), delays: 4, ..refusing },

@@ -1,8 +1,10 @@
 //! One node under test: a driver, an executor with a mood, and processors that touch pages.
 
+use std::collections::BTreeMap;
+
 use octavo_manager::{
     Access, Allocation, CounterNotification, Fault, KernelEnd, Kind, Manager, MemoryConfig, MemoryId, PageId, PageRun,
-    ProcessorId, ProcessorMask, Random, SpaceId, Topology, UnderWay,
+    Plan, ProcessorId, ProcessorMask, Random, SpaceId, Step, Topology, UnderWay,
 };
 use octavo_units::Time;
 
@@ -11,6 +13,7 @@ use super::watched::{Subject, Watched};
 use crate::config::{BatchConfig, BatchScope, PoolConfig, Replay, ServiceModel};
 use crate::driver::Driver;
 use crate::executor::Executor;
+use crate::faults::Outstanding;
 use crate::service::Service;
 
 /// Pages that are always there, and pages that come and go.
@@ -81,6 +84,12 @@ pub struct Session<S> {
     second: Second,
     frees: u64,
     tries: u32,
+    /// Wakes that have arrived and are not over, with the accesses that they let go on.
+    retries: Vec<(Outstanding, Vec<Fault>)>,
+    /// By page: accesses that were served after a wake.
+    used: BTreeMap<PageId, u32>,
+    /// Whether transfers are counted: nothing else than faults is to move pages.
+    calm: bool,
 }
 
 impl<S: Subject> Session<S> {
@@ -100,6 +109,9 @@ impl<S: Subject> Session<S> {
             second: Second::Nowhere,
             frees: 0,
             tries: 0,
+            retries: Vec::new(),
+            used: BTreeMap::new(),
+            calm: case.mood.refuses == 0 && case.mood.entries_vanish == 0 && case.mood.at.is_none(),
         };
         session.allocate(&FIRST.into());
         session
@@ -114,7 +126,22 @@ impl<S: Subject> Session<S> {
             self.happen();
         }
         self.settle();
+        if self.calm && !self.driver.halted() {
+            self.check_progress();
+        }
         self
+    }
+
+    /// No page came to a processor that waited for it without an access of those who did.
+    fn check_progress(&self) {
+        let mut transfers: BTreeMap<PageId, u32> = BTreeMap::new();
+        for page in self.node.inner.made.iter().flat_map(transferred).filter(|page| *page < SECOND.first) {
+            *transfers.entry(page).or_default() += 1;
+        }
+        for (page, times) in transfers {
+            let used = self.used.get(&page).copied().unwrap_or_default();
+            assert!(times <= used, "page {} came {times} times for faults, and was used {used} times", page.0);
+        }
     }
 
     /// One thing happens.
@@ -187,11 +214,35 @@ impl<S: Subject> Session<S> {
             let fault = self.driver.wake_arrives(id);
             self.node.inner.wake(self.now, id, &fault);
             let woken = std::iter::from_fn(|| self.node.inner.take_woken()).collect::<Vec<_>>();
-            let faults: Vec<Fault> = woken.into_iter().filter_map(|fault| self.touch(fault)).collect();
+            self.retries.push((fault, woken));
+            self.retry(all);
+        }
+        self.retry(all) || any
+    }
+
+    /// Accesses whose wake has arrived try again, perhaps all: what cannot be served faults anew, and the wake is over.
+    fn retry(&mut self, all: bool) -> bool {
+        let (mut any, mut next) = (false, 0);
+        while next < self.retries.len() {
+            if !all && self.node.puts_retry_off() {
+                next += 1;
+                continue;
+            }
+            any = true;
+            let (fault, woken) = self.retries.remove(next);
+            let faults: Vec<Fault> = woken.into_iter().filter_map(|touch| self.touch_again(touch)).collect();
             self.driver.faults(self.now, &faults, &mut self.node);
             self.driver.replayed(self.now, &fault, &mut self.node);
         }
         any
+    }
+
+    fn touch_again(&mut self, touch: Fault) -> Option<Fault> {
+        let fault = self.touch(touch);
+        if fault.is_none() {
+            *self.used.entry(touch.page).or_default() += 1;
+        }
+        fault
     }
 
     fn take_entry_away(&mut self) {
@@ -279,4 +330,15 @@ impl<S: Subject> Session<S> {
             machine.check_capacity(index + 1).unwrap();
         }
     }
+}
+
+/// Pages that a plan copies to a processor whose faults on them it wakes.
+fn transferred(plan: &Plan) -> Vec<PageId> {
+    let copied = |processor: ProcessorId, page: PageId| {
+        plan.steps.iter().any(|step| match step {
+            Step::Copy { pages, to, .. } => to.processor() == processor && pages.iter().any(|copied| copied == page),
+            _ => false,
+        })
+    };
+    plan.wakes().filter(|&(processor, page)| copied(processor, page)).map(|(_, page)| page).collect()
 }

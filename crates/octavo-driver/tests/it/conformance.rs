@@ -27,11 +27,14 @@ fn instant_conforms_wherever_it_refuses() {
 /// A suite in which nothing goes wrong would hold whatever it is about.
 #[test]
 fn plans_are_refused_delayed_and_reordered_and_entries_vanish() {
-    let all = Mood { refuses: 8, delays: 3, wakes_late: 4, entries_vanish: 4, ..Mood::default() };
+    let all = Mood { refuses: 8, delays: 3, wakes_late: 4, retries_late: 3, entries_vanish: 4, ..Mood::default() };
     let config = composition("on-touch", "tree", "lru-page");
     let (seen, vanished) = troubles(Instant::new(4), &config, all, 9, 400);
-    let Troubles { refused, delayed, reordered, wakes_reordered } = seen;
-    assert!([refused, delayed, reordered, wakes_reordered].iter().all(|&times| times > 10), "{seen:?}");
+    let Troubles { refused, delayed, reordered, wakes_reordered, retries_put_off } = seen;
+    assert!(
+        [refused, delayed, reordered, wakes_reordered, retries_put_off].iter().all(|&times| times > 10),
+        "{seen:?}"
+    );
     assert!(vanished > 0 && moods().contains(&all));
     for mood in [Mood::default(), Mood { refuses: 8, ..Mood::default() }] {
         let (seen, vanished) = troubles(Instant::new(4), &config, mood, 9, 400);

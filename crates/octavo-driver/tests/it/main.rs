@@ -9,7 +9,7 @@
 //! - a copy gave its source up: `service::a_batch_wakes_at_its_end_and_then_takes_the_next`, where release is a step;
 //! - a fault on a page believed to be mapped was woken for ever: `refusals::a_mapping_that_vanished_is_made_again`;
 //! - a page left between a wake and its access: `steps::pages_are_busy_until_the_wake_has_arrived`,
-//!   `late::gpus_that_take_pages_from_each_other_make_progress`;
+//!   `progress::each_transfer_serves_a_store`;
 //! - to free a busy page was an error: `steps::a_free_waits_for_busy_pages_and_wakes_who_waits_there`;
 //! - who waited when memory ran out was forgotten: `refusals::when_memory_runs_out_nobody_waits_any_more`;
 //! - a wake came after all that was prefetched: `classes::a_fault_waits_for_all_pages_or_for_its_own`;
@@ -18,8 +18,8 @@
 mod classes;
 mod conformance;
 mod deadlines;
-mod late;
 mod own_placement;
+mod progress;
 mod refusals;
 mod scripted;
 mod service;

@@ -184,6 +184,6 @@ fn a_batch_ends_although_its_plan_was_refused() {
     driver.faults(Time(0), &[read(0, 3)], &mut to);
     run_alarms(&mut driver, &mut to);
     let log = to.take();
-    assert_eq!(log[log.len() - 2..], ["110 batch ends", "110 wake gpu0 3 evicting 0"]);
+    assert_eq!(log[log.len() - 3..], ["110 batch ends", "110 wake gpu0 3 evicting 0", "110 plan ends"]);
     assert!(driver.outstanding().is_empty());
 }

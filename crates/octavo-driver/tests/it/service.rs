@@ -2,7 +2,7 @@
 
 use octavo_driver::Service;
 use octavo_driver::config::{BatchConfig, BatchScope, PoolConfig, Replay, ServiceModel};
-use octavo_manager::{Access, CounterNotification, MemoryConfig, PageId, ProcessorId};
+use octavo_manager::{Access, CounterNotification, Fault, HOST, MemoryConfig, PageId, PageRun, ProcessorId};
 use octavo_registry::Choice;
 use octavo_units::Time;
 
@@ -65,11 +65,11 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
         [
             "145 release",
             "145 map",
-            "145 plan ends",
             "145 batch ends",
             "145 wake gpu0 9 evicting 0",
             "145 batch of 2",
-            "remind 265 BatchServed(0)"
+            "remind 265 BatchServed(0)",
+            "145 plan ends"
         ]
     );
     driver.tick(Time(265), &mut to);
@@ -195,4 +195,52 @@ fn a_batch_waits_for_the_plans_of_its_own_gpu_alone() {
     run_alarms(&mut driver, &mut to);
     let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
     assert_eq!(wakes, ["140 wake gpu0 9 evicting 0", "160 wake gpu1 5 evicting 0"]);
+}
+
+#[test]
+fn a_page_is_busy_until_its_kept_wake_is_over() {
+    let mut to = Scripted { slow_wakes: true, ..Scripted::default() };
+    let mut driver = driver(batches(batch(0, 0)), &[8, 8], &mut to);
+    let page = PageRun::one(PageId(9));
+    driver.faults(Time(0), &[read(0, 9)], &mut to);
+    driver.tick(Time(110), &mut to);
+    driver.faults(Time(110), &[read(1, 9)], &mut to);
+    driver.tick(Time(220), &mut to);
+    let fault = driver.wake_arrives(to.wakes.pop_front().unwrap());
+    assert!(driver.is_busy(page) && !to.take().contains(&"220 copy".to_owned()), "its access has not been tried yet");
+    driver.replayed(Time(230), &fault, &mut to);
+    assert!(to.take().contains(&"230 copy".to_owned()), "now the other GPU gets it");
+}
+
+#[test]
+fn a_batch_does_not_wait_for_the_host() {
+    let mut to = Scripted::default();
+    let mut driver = driver(batches(batch(0, 0)), &[8, 8], &mut to);
+    driver.faults(Time(0), &[read(1, 5)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    to.take();
+    to.later = vec!["copy"];
+    let host = driver.open_fault(&Fault { processor: HOST, page: PageId(5), access: Access::Write }).fault();
+    driver.serve_in_kernel(Time(200), host, &mut to);
+    driver.faults(Time(200), &[read(0, 9)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    let (of_host, of_gpu) = (to.under_way[0], to.under_way[1]);
+    driver.finished(Time(400), of_gpu, Ok(()), &mut to);
+    assert!(to.take().contains(&"400 batch ends".to_owned()), "the host's page is still on its way");
+    driver.finished(Time(500), of_host, Ok(()), &mut to);
+    assert!(driver.outstanding().is_empty());
+}
+
+#[test]
+fn a_fault_on_a_busy_page_is_not_free() {
+    let mut to = Scripted { slow_wakes: true, ..Scripted::default() };
+    let mut driver = driver(pool(1), &[8, 8], &mut to);
+    driver.faults(Time(0), &[read(0, 3)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    to.take();
+    driver.resolve_at_once(Time(20), &read(1, 3), &mut to);
+    driver.go_on(Time(20), &mut to);
+    let fault = driver.wake_arrives(to.wakes.pop_front().unwrap());
+    driver.replayed(Time(20), &fault, &mut to);
+    assert!(!to.take().contains(&"20 copy".to_owned()), "the manager never had it");
 }

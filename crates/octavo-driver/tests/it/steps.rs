@@ -153,7 +153,7 @@ fn nothing_is_begun_when_memory_ran_out() {
 fn faults_that_cost_nothing_are_over_when_the_call_returns() {
     let mut to = Scripted::default();
     let mut driver = driver(Service::at_once(), &[8, 8], &mut to);
-    driver.resolve_at_once(Time(5), &[fault(0, 3, Access::Write)], &mut to);
+    driver.resolve_at_once(Time(5), &fault(0, 3, Access::Write), &mut to);
     assert_eq!(to.take(), ["5 copy", "5 release", "5 map"], "nobody waits");
     assert!(driver.is_idle() && !driver.is_busy(PageRun::one(PageId(3))));
     driver.go_on(Time(5), &mut to);

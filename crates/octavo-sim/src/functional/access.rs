@@ -121,7 +121,7 @@ impl<L: Listen> Machine<L> {
     /// Resolves a fault that costs nothing: where pages have a place from their allocation on.
     fn resolve_for_free(&mut self, fault: Fault) {
         let fault = Fault { access: Access::Write, ..fault };
-        self.drive(|driver, now, tables| driver.resolve_at_once(now, &[fault], &mut Free(tables)));
+        self.drive(|driver, now, tables| driver.resolve_at_once(now, &fault, &mut Free(tables)));
         self.drive(|driver, now, tables| driver.go_on(now, tables));
     }
 

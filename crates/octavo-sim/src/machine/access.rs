@@ -285,7 +285,7 @@ impl<L: Listen> Node<'_, L> {
     fn resolve_for_free(&mut self, gpu: usize, page: u32) -> bool {
         self.tell_accesses();
         let now = Time(self.hardware.clock.now());
-        self.driver.resolve_at_once(now, &[fault_of(gpu, page, true)], &mut Free(&mut self.hardware));
+        self.driver.resolve_at_once(now, &fault_of(gpu, page, true), &mut Free(&mut self.hardware));
         self.drive(|driver, now, hardware| driver.go_on(now, hardware));
         self.hardware.gpus[gpu].entry(page).allows(true)
     }

@@ -12,6 +12,7 @@ use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
 use crate::machine::node::Node;
 use crate::rounds::Rounds;
+use crate::stall::Progress;
 
 /// The outcome of a run.
 pub(crate) struct Outcome {
@@ -56,6 +57,24 @@ impl<L: Listen> Node<'_, L> {
     /// Line accesses issued.
     pub const fn lines(&self) -> u64 {
         self.hardware.accesses.load_lines + self.hardware.accesses.store_lines
+    }
+
+    /// What changes whenever something gets on.
+    pub fn progress(&self) -> Progress {
+        let accesses = &self.hardware.accesses;
+        let host = self.hardware.cpu.as_ref().map(Cpu::accesses).map_or(0, |host| host.load_lines + host.store_lines);
+        let work = accesses.compute_instructions + accesses.scalar_instructions + accesses.local_data_instructions;
+        let flow = accesses.branches + accesses.scalar_loads + accesses.code_lines;
+        let ends = self.groups_done() + u64::from(self.launches_done()) + self.programs.done();
+        Progress {
+            done: self.lines() + work + flow + ends + host + self.hardware.replays.useful(),
+            vain: accesses.wakes_in_vain,
+            open: self.driver.outstanding().len() as u64,
+        }
+    }
+
+    pub fn driver(&self) -> &Driver {
+        &self.driver
     }
 
     /// Faults that are outstanding.

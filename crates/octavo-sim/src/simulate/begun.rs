@@ -15,6 +15,7 @@ use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
 use crate::machine::outcome::Outcome;
 use crate::observe::spans::Spans;
+use crate::stall::{Stall, Watchdog};
 
 /// A run that is about to begin.
 pub(super) struct Begun<'a, 'p> {
@@ -45,6 +46,7 @@ impl Begun<'_, '_> {
             self;
         let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
         let (mut events, mut next_pause) = (0u64, pause_every);
+        let mut watchdog = Watchdog::default();
         while running.step() {
             events += 1;
             if events < next_pause {
@@ -55,6 +57,9 @@ impl Begun<'_, '_> {
             // Whatever is recorded, the same run is looked at after the same events.
             if events.is_multiple_of(EVENTS_BETWEEN_REPORTS) {
                 running.check_time(time_limit)?;
+                if watchdog.looks(running.progress(), events) {
+                    return Err(running.stalled(workload, page_bytes));
+                }
                 let report = progress.as_mut().map(|report| report(running.how_far(workload, groups)));
                 if report.is_some_and(|answer| answer.is_break()) {
                     return Err(SimError::Interrupted);
@@ -89,6 +94,13 @@ impl<L: Listen> Node<'_, L> {
             Some(limit) if self.now() > limit.0 && !self.is_finished() => Err(SimError::OverTime { limit }),
             _ => Ok(()),
         }
+    }
+
+    /// What is said of a run that makes no progress.
+    fn stalled(&self, workload: &dyn Workload, page_bytes: u64) -> SimError {
+        let at = (self.launches_done(), When::Time(Time(self.now())));
+        let (faults, plans) = (self.driver().outstanding().iter(), self.driver().plans_under_way());
+        SimError::NoProgress(Box::new(Stall::of(at, faults, plans, (workload, page_bytes))))
     }
 
     fn how_far(&self, workload: &dyn Workload, groups: u64) -> Progress {

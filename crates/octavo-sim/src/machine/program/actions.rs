@@ -59,6 +59,7 @@ impl<L: Listen> Node<'_, L> {
         if self.waits_for_plans((job, id)) {
             return self.hardware.clock.schedule(now + BUSY_PAUSE, EventKind::ActionEnds, number);
         }
+        self.programs.done += 1;
         let whole = self.programs.of(job);
         let (program, began) = (whole.program, whole.progress[id.index()].began);
         let mut ready = std::mem::take(&mut whole.ready);

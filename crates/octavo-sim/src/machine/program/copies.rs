@@ -152,6 +152,7 @@ impl<L: Listen> Node<'_, L> {
             Direction::Out => self.hardware.copy_out(stream.gpu, &runs, &further, stream.staged(total(&runs))),
         };
         stream.last = stream.last.max(arrives);
+        self.programs.done += 1;
         if !stream.left.is_empty() {
             return self.hardware.clock.schedule(next, EventKind::CopyPiece, number);
         }

@@ -58,6 +58,8 @@ pub(crate) struct Programs<'a> {
     /// Threads that wait for the kernel to serve a fault.
     waiting: Vec<(FaultId, u32)>,
     copies: Copies,
+    /// Actions and pieces of copies that are over.
+    done: u64,
 }
 
 /// A program in execution.
@@ -102,7 +104,13 @@ impl<'a> Programs<'a> {
             threads: Slab::default(),
             waiting: Vec::new(),
             copies: Copies::default(),
+            done: 0,
         }
+    }
+
+    /// Actions and pieces of copies that are over.
+    pub const fn done(&self) -> u64 {
+        self.done
     }
 
     /// Whether more than the launches of a job runs.
