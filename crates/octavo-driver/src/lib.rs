@@ -18,15 +18,13 @@
 //!    [`room_steps`](octavo_manager::Plan::room_steps) take is kept as time for making room.
 //! 5. A wake step closes the faults that it names: cause and time for making room are noted in them, and
 //!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when
-//!    no plan that wakes faults is unfinished; otherwise at once.
-//! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back; everyone who waited tries again
-//!    (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters go
-//!    on by themselves. An access that is retried only after `replayed` counts as in time for the wake; if it was too
-//!    late, it faults anew.
-//! 7. A plan is acknowledged when its last step is done and its last wake has arrived. Until then its pages are busy,
-//!    so that every fault makes progress. Then what waited for its pages goes on, and an idle driver takes the next
-//!    batch. Wakes that a batch held back belong to no plan: others can take the page away first. Where that happens 32
-//!    times in a row to a GPU's accesses to a page, wakes of this page are held back no more.
+//!    the steps of all plans that wake faults of its GPUs are over; otherwise at once.
+//! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back, and everyone who waited tries
+//!    again. The wake is over when every access was served or has faulted anew, however late it is tried; then
+//!    [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters go on by themselves.
+//! 7. A plan is acknowledged when its last step is done and its last wake is over, also one that a batch kept. Until
+//!    then its pages are busy. So every transfer of a page that a fault asked for serves an access: accesses are finite,
+//!    and transfers are. Then what waited for its pages goes on.
 //!
 //! # Alarms
 //!

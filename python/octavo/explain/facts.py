@@ -44,6 +44,12 @@ class Facts:
     """`allocation`, `faults`, `share` of all, `moved` pages, `times` each of its pages moved; most faults first."""
     waits: list[Wait] = field(default_factory=list)
     """What faults waited for, in their order, the whole last; nothing if there were none."""
+    wakes_in_vain: int = 0
+    """Wakes after which every access that had waited faulted anew."""
+    late_retries: int = 0
+    """Accesses that were tried later than their wake arrived."""
+    late_ps: float = 0.0
+    """By how much, on average."""
 
 
 def facts(result: RunResult) -> Facts:
@@ -71,7 +77,17 @@ def facts(result: RunResult) -> Facts:
         occupied=occupied(node, summary, kernels),
         buffers=_buffers(result),
         waits=waits(result),
+        **_retries(summary["accesses"]),
     )
+
+
+def _retries(accesses: Mapping[str, int]) -> dict[str, Any]:
+    late = accesses.get("deferred_retries", 0)
+    return {
+        "wakes_in_vain": accesses.get("wakes_in_vain", 0),
+        "late_retries": late,
+        "late_ps": accesses.get("deferred_retry_ps", 0) / max(late, 1),
+    }
 
 
 def _falling(values: Mapping[str, float]) -> dict[str, float]:

@@ -58,6 +58,7 @@ def run(name: str, found: Facts) -> list[str]:
         *_phases(found),
         *_driver(found),
         *_waits(found),
+        *_retries(found),
         *_links(found),
         *_occupied(found),
         *_buffers(found),
@@ -103,6 +104,16 @@ def _waits(found: Facts) -> Iterable[str]:
         f"Half of the faults wait {duration(whole.p50_ps)} or less, 95% {duration(whole.p95_ps)}, "
         f"99% {duration(whole.p99_ps)}; of the time that they wait: {shares}."
     )
+
+
+def _retries(found: Facts) -> Iterable[str]:
+    if found.wakes_in_vain:
+        yield f"{found.wakes_in_vain:,} wakes were in vain: every access that had waited faulted anew."
+    if found.late_retries:
+        yield (
+            f"{found.late_retries:,} accesses were tried {duration(found.late_ps)} after their wake on average, because "
+            "their unit stood still or their translation took long; their pages stayed until then."
+        )
 
 
 def _links(found: Facts) -> Iterable[str]:

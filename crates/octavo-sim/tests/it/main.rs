@@ -32,6 +32,7 @@ mod metadata;
 mod outstanding;
 mod padding;
 mod placed;
+mod progress;
 mod random;
 mod refused;
 mod remote;

@@ -1,0 +1,120 @@
+//! A run in which nothing gets on: how it is noticed, and what is said of it.
+
+use std::fmt;
+
+use octavo_driver::Outstanding;
+use octavo_program::Workload;
+
+use crate::error::When;
+use crate::failure::buffer_of;
+
+/// Wakes in vain in a row, with no access served between them, after which a run is given up. Chosen: each transfer of
+/// a page serves an access, so that a few in a row are many.
+const VAIN_WAKES: u64 = 1 << 15;
+/// For each open fault, so many more: a driver that discards what it has not served wakes it all in vain. Chosen.
+const VAIN_WAKES_OF_A_FAULT: u64 = 16;
+/// Events in a row without progress of any kind, after which a run is given up: seconds of work. Chosen: more than the
+/// copies and prefetches of the largest address space.
+const IDLE_EVENTS: u64 = 1 << 24;
+
+/// Faults that are named, at most.
+const NAMED: usize = 4;
+
+/// How far a run was when it was looked at: what changes whenever wavefronts or programs get on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Accesses, instructions, launches and whatever else gets on.
+    pub done: u64,
+    /// Wakes in vain so far.
+    pub vain: u64,
+    /// Faults that are open.
+    pub open: u64,
+}
+
+/// Notices that a run makes no progress.
+#[derive(Default)]
+pub(crate) struct Watchdog {
+    /// When something was done last, and after how many events that was seen.
+    last: (Progress, u64),
+}
+
+impl Watchdog {
+    /// Looks at a run after so many events; whether it is to be given up.
+    pub fn looks(&mut self, now: Progress, events: u64) -> bool {
+        let (before, seen) = self.last;
+        if now.done != before.done {
+            self.last = (now, events);
+            return false;
+        }
+        now.vain - before.vain > VAIN_WAKES + VAIN_WAKES_OF_A_FAULT * now.open || events - seen > IDLE_EVENTS
+    }
+}
+
+/// What a run that makes no progress was about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The launch that does not end.
+    pub launch: u32,
+    /// When it was given up.
+    pub when: When,
+    /// Some of the faults that are open.
+    pub waiting: Vec<String>,
+    /// How many are open.
+    pub open: usize,
+    /// Plans under way.
+    pub plans: usize,
+}
+
+impl Stall {
+    /// `faults`: all that are open.
+    pub(crate) fn of<'a>(
+        (launch, when): (u32, When),
+        faults: impl Iterator<Item = &'a Outstanding>,
+        plans: usize,
+        (workload, page_bytes): (&dyn Workload, u64),
+    ) -> Self {
+        let (mut waiting, mut open) = (Vec::new(), 0);
+        for fault in faults {
+            open += 1;
+            if waiting.len() < NAMED {
+                let buffer = buffer_of(fault.page, page_bytes, workload);
+                let buffer = buffer.map(|name| format!(" of `{name}`")).unwrap_or_default();
+                waiting.push(format!("{} for page {}{buffer}", fault.processor, fault.page.0));
+            }
+        }
+        Self { launch, when, waiting, open, plans }
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { launch, when, waiting, open, plans } = self;
+        write!(f, "the run makes no progress: in launch {launch} {when} no access has been served for long")?;
+        if !waiting.is_empty() {
+            let rest = open - waiting.len();
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            write!(f, "; {}{more} wait", waiting.join(", "))?;
+        }
+        write!(
+            f,
+            ", {plans} plans are under way; another `memory.placement` or `memory.eviction`, or more `node.capacity`, may help; please report this scenario"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_given_up_after_wakes_in_vain_or_idle_events() {
+        let progress = |done, vain| Progress { done, vain, open: 2 };
+        let mut dog = Watchdog::default();
+        assert!(!dog.looks(progress(1, 0), 1 << 16));
+        assert!(!dog.looks(progress(1, VAIN_WAKES + 32), 2 << 16), "each fault may be woken in vain some times");
+        assert!(dog.looks(progress(1, VAIN_WAKES + 33), 3 << 16));
+        assert!(!dog.looks(progress(2, VAIN_WAKES + 33), 4 << 16), "something was done");
+        assert!(!dog.looks(progress(2, VAIN_WAKES + 33), (4 << 16) + IDLE_EVENTS));
+        assert!(dog.looks(progress(2, VAIN_WAKES + 33), (5 << 16) + IDLE_EVENTS));
+    }
+}
