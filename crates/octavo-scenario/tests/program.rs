@@ -119,7 +119,9 @@ fn buffers_that_do_not_exist_are_refused_with_the_nearest() {
 fn advice_is_about_managed_memory_and_names_processors_of_the_node() {
     let name = first();
     let set = |key: &str| format!("program.buffers.{name}.{key}");
-    for (kind, key) in [("explicit", "read_mostly=true"), ("pinned", "preferred=gpu1"), ("system", "accessed_by=[\"host\"]")] {
+    for (kind, key) in
+        [("explicit", "read_mostly=true"), ("pinned", "preferred=gpu1"), ("system", "accessed_by=[\"host\"]")]
+    {
         let error = refusal(&["node.preset=gh200", "node.gpus=2", &format!("program.kind={kind}"), &set(key)]);
         assert!(error.contains("advice") && error.contains("expected managed, found"), "{error}");
     }

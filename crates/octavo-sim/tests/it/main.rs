@@ -29,6 +29,7 @@ mod latency;
 mod ledger;
 mod line_sizes;
 mod metadata;
+mod metamorphic;
 mod outstanding;
 mod padding;
 mod placed;

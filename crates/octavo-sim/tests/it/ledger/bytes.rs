@@ -78,7 +78,11 @@ pub fn link_intervals(books: &Books) -> Law {
     }
     for (row, link) in books.texts("links", "link").iter().enumerate() {
         let (bytes, busy) = sums.get(&**link).copied().unwrap_or_default();
-        same(format!("bytes of {link}"), bytes, COLUMNS.iter().map(|column| books.numbers("links", column)[row]).sum())?;
+        same(
+            format!("bytes of {link}"),
+            bytes,
+            COLUMNS.iter().map(|column| books.numbers("links", column)[row]).sum(),
+        )?;
         same(format!("busy_ps of {link}"), busy, books.numbers("links", "busy_ps")[row])?;
     }
     Ok(())

@@ -34,7 +34,9 @@ pub fn groups_sum_up(books: &Books) -> Law {
     let (names, addresses) = (books.texts("allocations", "allocation"), books.numbers("allocations", "address"));
     for column in COUNTED.into_iter().chain(["remote_lines"]) {
         same(column, books.sum("allocations", column), books.sum("page_groups", column))?;
-        for (row, name) in names.iter().enumerate().filter(|(row, name)| names.iter().position(|other| other == *name) == Some(*row)) {
+        for (row, name) in
+            names.iter().enumerate().filter(|(row, name)| names.iter().position(|other| other == *name) == Some(*row))
+        {
             let alike = |table: &str| -> u64 {
                 let rows = books.texts(table, "allocation").iter().zip(books.numbers(table, column));
                 rows.filter(|(other, _)| *other == name).map(|(_, count)| count).sum()

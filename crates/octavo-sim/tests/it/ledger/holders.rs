@@ -1,6 +1,7 @@
 //! Who holds pages: events are followed from the start, and lead to what is counted at the end.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::{Books, Event, Law, at_most, same};
 
@@ -8,6 +9,8 @@ use super::{Books, Event, Law, at_most, same};
 struct Holders<'b> {
     books: &'b Books,
     by_page: BTreeMap<u64, u64>,
+    /// Pages that are on the host when their job begins; and whether it begins again.
+    filled: Vec<(Range<u64>, bool)>,
     /// Pages that each GPU holds, and the most at once.
     held: Vec<u64>,
     most: Vec<u64>,
@@ -17,7 +20,16 @@ const HOST: u64 = 1;
 
 impl<'b> Holders<'b> {
     fn new(books: &'b Books) -> Self {
-        Self { books, by_page: BTreeMap::new(), held: vec![0; books.gpus + 1], most: vec![0; books.gpus + 1] }
+        let names = books.texts("allocations", "allocation").iter();
+        let rows = names.zip(books.numbers("allocations", "address")).zip(books.numbers("allocations", "bytes"));
+        let filled = rows.filter_map(|((name, address), bytes)| {
+            let job = if books.filled == [""] { "" } else { name.split('/').next().unwrap_or_default() };
+            let pages = address / books.page_bytes..(address + bytes).div_ceil(books.page_bytes);
+            let begins_again = books.texts("jobs", "job").iter().filter(|name| *name == job).count() > 1;
+            books.filled.iter().any(|name| name == job).then_some((pages, begins_again))
+        });
+        let none = vec![0; books.gpus + 1];
+        Self { books, by_page: BTreeMap::new(), filled: filled.collect(), held: none.clone(), most: none }
     }
 
     /// A GPU by its number, else the host.
@@ -26,8 +38,13 @@ impl<'b> Holders<'b> {
     }
 
     fn of(&self, page: u64) -> u64 {
-        let at_first = if self.books.filled { HOST } else { 0 };
-        self.by_page.get(&page).copied().unwrap_or(at_first)
+        let filled = self.filled.iter().find(|(pages, _)| pages.contains(&page));
+        let at_first = if filled.is_some() { HOST } else { 0 };
+        match self.by_page.get(&page) {
+            // Its last copy was discarded, and its job has begun again.
+            Some(0) if filled.is_some_and(|(_, begins_again)| *begins_again) => HOST,
+            known => known.copied().unwrap_or(at_first),
+        }
     }
 
     fn set(&mut self, page: u64, holders: u64) {
@@ -52,7 +69,7 @@ impl<'b> Holders<'b> {
             "duplication" => held.then_some(holders | to),
             "discard" => held.then_some(holders & !from),
             // A page comes into being where nobody holds it, or goes where it belongs.
-            "placed" if event.from == event.to => (!self.books.filled || holders == 0).then_some(to),
+            "placed" if event.from == event.to => Some(to),
             "placed" => held.then_some(holders & !from | to),
             _ => Some(holders),
         }
@@ -90,7 +107,7 @@ pub fn events_lead_there(books: &Books) -> Law {
 
 /// Without time: copies by group and memory, of programs that free nothing.
 fn placed(books: &Books, holders: &Holders<'_>) -> Law {
-    if !books.filled {
+    if books.filled.is_empty() || books.table("jobs").is_some() {
         return Ok(());
     }
     let names = books.texts("placement", "memory");

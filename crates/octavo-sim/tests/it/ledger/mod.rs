@@ -7,6 +7,8 @@ mod counts;
 mod holders;
 mod times;
 
+use std::collections::BTreeMap;
+
 use octavo_scenario::Scenario;
 use octavo_sim::{Table, Values};
 use serde_json::Value;
@@ -21,8 +23,9 @@ pub struct Books {
     /// Bytes of a request of a remote line.
     pub header: u64,
     pub gpus: usize,
-    /// All pages are on the host at first. Otherwise each comes into being, and all that runs is whole programs.
-    pub filled: bool,
+    /// Names of the jobs of which only launches run: all their pages are on the host at first, and again whenever they
+    /// begin. Pages of others come into being.
+    pub filled: Vec<String>,
     /// Bytes of what the program copies itself; nothing where that is not known.
     pub copied: Option<u64>,
 }
@@ -53,7 +56,12 @@ const LAWS: [(&str, fn(&Books) -> Law); 17] = [
 
 impl Books {
     /// The books of a result of a scenario.
-    pub fn new(scenario: &Scenario, (summary, tables): (Value, Vec<Table>), copied: Option<u64>, filled: bool) -> Self {
+    pub fn new(
+        scenario: &Scenario,
+        (summary, tables): (Value, Vec<Table>),
+        copied: Option<u64>,
+        filled: Vec<String>,
+    ) -> Self {
         let page_bytes = scenario.memory.decision_size().expect("the scenario ran").0;
         let (header, gpus) = (scenario.node.remote.header.0, scenario.node.gpus as usize);
         Self { summary, tables, page_bytes, header, gpus, filled, copied }
@@ -63,6 +71,16 @@ impl Books {
     pub fn broken(&self) -> Vec<String> {
         let broken = LAWS.iter().filter_map(|(name, law)| Some(format!("{name}: {}", law(self).err()?)));
         broken.collect()
+    }
+
+    /// Pages that events copy, by kind.
+    pub fn copied_pages(&self) -> BTreeMap<&'static str, u64> {
+        let mut pages = BTreeMap::new();
+        let copies = self.events().filter(|event| event.from != event.to && !event.kind.ends_with("_fault"));
+        for event in copies.filter(|event| event.kind != "remote_map") {
+            *pages.entry(event.kind).or_default() += event.pages;
+        }
+        pages
     }
 
     /// Whether it is of a run in simulated time.

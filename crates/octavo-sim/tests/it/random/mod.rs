@@ -15,8 +15,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use octavo_scenario::{Source, resolve};
+
 use self::play::{Played, play};
 use self::scenario::Drawn;
+use crate::ledger::Books;
 
 /// How many scenarios a soak is, if not 10,000.
 const COUNT: &str = "OCTAVO_SOAK_SCENARIOS";
@@ -52,6 +55,35 @@ fn verdict(mut drawn: Drawn) -> (Drawn, &'static str, Vec<String>) {
     }
 }
 
+/// The books of a scenario that ends, by its settings.
+pub fn ended(settings: &[String]) -> Books {
+    let text = settings.join("\n");
+    let resolved = resolve(Source { name: "test", text: &text }, &[]).unwrap_or_else(|error| panic!("{error}"));
+    match play(&resolved) {
+        Played::Ended(books) => *books,
+        Played::Refused { reason, .. } | Played::Broken(reason) => panic!("{reason}\n{text}"),
+        Played::Left(why) => panic!("{why}\n{text}"),
+    }
+}
+
+/// The scenario without all that the broken law does not need.
+fn shortened(drawn: Drawn, broken: &str) -> Drawn {
+    let law = |text: &str| text.split(':').next().unwrap_or_default().to_owned();
+    let mut shortest = drawn;
+    for at in (1..shortest.0.len().saturating_sub(1)).rev() {
+        let mut shorter = shortest.clone();
+        if at + 1 >= shorter.0.len() {
+            continue; // It went with another, which a run refused.
+        }
+        shorter.0.remove(at);
+        let (played, _, found) = verdict(shorter);
+        if found.iter().any(|found| law(found) == law(broken)) {
+            shortest = played;
+        }
+    }
+    shortest
+}
+
 fn soak(first: u64, count: u64) -> Tally {
     let (next, tally) = (AtomicU64::new(first), Mutex::new(Tally::default()));
     let work = || {
@@ -61,6 +93,7 @@ fn soak(first: u64, count: u64) -> Tally {
                 return;
             }
             let (drawn, end, broken) = verdict(Drawn::of(number).0);
+            let drawn = broken.first().map_or(drawn.clone(), |broken| shortened(drawn, broken));
             let mut tally = tally.lock().expect("nobody panics here");
             *tally.ends.entry(end).or_default() += 1;
             if !broken.is_empty() {
@@ -84,6 +117,20 @@ fn judge(tally: &Tally) {
 #[test]
 fn random_scenarios_end_and_their_tables_agree() {
     judge(&soak(0, 40));
+}
+
+/// Those that broke a law once; the first line of each file says which.
+#[test]
+fn scenarios_that_broke_a_law_once_keep_all() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/random/found");
+    let mut files: Vec<_> = folder.read_dir().expect("the folder").map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a scenario");
+        let settings: Vec<String> = text.lines().map(str::to_owned).collect();
+        assert_eq!(ended(&settings).broken(), Vec::<String>::new(), "{}", file.display());
+    }
 }
 
 #[test]

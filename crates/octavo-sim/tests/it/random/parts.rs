@@ -116,7 +116,10 @@ pub fn driver(drawn: &mut Drawn, draw: &mut Draw) {
         6..9 => drawn.set("node.driver.service", batches(draw)),
         _ => {
             let (service, servers) = (draw.one(&["100ns", "1us", "45us"]), draw.one(&[1, 2, 64]));
-            drawn.set("node.driver.service", format!("{{ model = 'pool', service = '{service}', servers = {servers} }}"));
+            drawn.set(
+                "node.driver.service",
+                format!("{{ model = 'pool', service = '{service}', servers = {servers} }}"),
+            );
         }
     }
     if draw.chance(15) {

@@ -85,7 +85,8 @@ fn played(scenario: &Scenario) -> Played {
     };
     match result {
         Ok(result) => {
-            let filled = parts.iter().all(|part| part.program.is_none());
+            let launches = parts.iter().filter(|part| part.program.is_none());
+            let filled = launches.map(|part| part.name.clone()).collect();
             Played::Ended(Box::new(Books::new(scenario, result, copied(&parts), filled)))
         }
         Err(error) => judged(error, looks.idle >= IDLE_LOOKS),
@@ -122,12 +123,7 @@ fn copied(parts: &[Part]) -> Option<u64> {
     Some(bytes.sum())
 }
 
-fn in_time_of(
-    scenario: &Scenario,
-    replicate: u32,
-    jobs: &[Job<'_>],
-    looks: &mut Looks,
-) -> Result<Results, SimError> {
+fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
     let mut look = |state: Progress| looks.look([state.lines, state.groups_done, u64::from(state.launches_done)]);
     let options = RunOptions {
         record_events: true,
@@ -174,9 +170,11 @@ fn judged(error: SimError, is_idle: bool) -> Played {
     match error {
         SimError::Interrupted if is_idle => Played::Broken("hangs: no access is served any more".to_owned()),
         SimError::Interrupted => Played::Left("long"),
-        SimError::Stuck { .. } | SimError::TooLong { .. } | SimError::OverTime { .. } | SimError::Strategy(_) => {
-            Played::Broken(format!("is its own defect: {error}"))
-        }
+        SimError::Stuck { .. }
+        | SimError::NoProgress(_)
+        | SimError::TooLong { .. }
+        | SimError::OverTime { .. }
+        | SimError::Strategy(_) => Played::Broken(format!("is its own defect: {error}")),
         error => Played::Refused { key: key(&error), reason: error.to_string() },
     }
 }

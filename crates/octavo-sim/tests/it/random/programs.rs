@@ -1,8 +1,8 @@
 //! Programs of a scenario: kernels so small that a run takes milliseconds, and what is around them.
 
 use octavo_program::Workload;
-use octavo_scenario::{WORKLOADS, WorkloadChoice};
 use octavo_registry::Options;
+use octavo_scenario::{WORKLOADS, WorkloadChoice};
 
 use super::choice::any;
 use super::draw::Draw;

@@ -15,6 +15,8 @@ pub struct Setting {
     pub value: String,
 }
 
+/// What messages call the scenario.
+const NAME: &str = "drawn";
 /// A program that every node runs.
 const ANY_PROGRAM: &str = "{ name = 'fir', scale = 0.0005 }";
 
@@ -62,7 +64,7 @@ impl Drawn {
 
     /// What the settings mean so far.
     pub fn resolved(&self) -> Result<Resolved, ScenarioError> {
-        resolve(Source { name: "drawn", text: &self.to_string() }, &[])
+        resolve(Source { name: NAME, text: &self.to_string() }, &[])
     }
 
     /// How many GPUs its node has, as far as it is known.
@@ -86,7 +88,8 @@ impl Drawn {
             let plain = setting.key.replace('"', "");
             is_below(&error.key, &plain) || is_below(&plain, &error.key)
         };
-        let of_line = error.origin.line.map(|line| line - 1).filter(|at| *at < self.0.len());
+        let written = Some(error.origin.line).filter(|_| error.origin.source == NAME).flatten();
+        let of_line = written.map(|line| line - 1).filter(|at| *at < self.0.len());
         match of_line.or_else(|| self.0.iter().rposition(named)).filter(|at| *at > 0) {
             Some(at) if at < last => drop(self.0.remove(at)),
             None if last > 1 => drop(self.0.remove(last - 1)),
