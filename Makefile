@@ -1,7 +1,8 @@
 # make demo   set everything up, compare placements on a real kernel, print a table, write pictures into demo/
 # make test   every test, Rust and Python
-# make soak   random histories of the manager against its reference model, 10 million events; changed files for every
-#             reader, a minute each; property tests at ten times their size; CONTRIBUTING.md has more
+# make soak   random histories of the manager against its reference model, 10 million events; 10,000 random scenarios
+#             whose books have to balance; changed files for every reader, a minute each; property tests at ten times
+#             their size; CONTRIBUTING.md has more
 # make corpus changed files that reach new messages are kept for the tests (fuzz/README.md): a minute for each reader
 # make audit  known vulnerabilities of what Octavo depends on (needs network)
 # make mutants  every line of the manager, broken one by one: which does no test catch? All are in one build. Hours; what
@@ -46,6 +47,7 @@ test: $(VENV)/built $(VENV)/checks
 soak: $(VENV)/built $(VENV)/checks
 	cargo test --release --package octavo-manager --test it -- --ignored --nocapture very_many_histories
 	cargo test --release --package octavo-sim --test it -- --ignored all_numbers_of_all_nodes
+	cargo test --package octavo-sim --test it -- --ignored --nocapture very_many_random_scenarios
 	OCTAVO_FUZZ_SECONDS=60 $(BIN)/python -m pytest --numprocesses auto python/tests/test_fuzz_readers.py
 	PROPTEST_CASES=2560 cargo test --workspace --quiet
 

@@ -148,18 +148,20 @@ impl Checked<'_> {
 
     fn check_buffer(&self, program: ProgramKind, name: &str, buffer: &BufferChoice) -> Result<(), Problem> {
         let key = |part: &str| format!("buffers.{name}.{part}");
-        let said = [
+        let advised = [
             ("preferred", buffer.preferred.is_some()),
             ("accessed_by", !buffer.accessed_by.is_empty()),
             ("read_mostly", buffer.read_mostly),
-            ("prefetch", buffer.prefetch.is_some()),
-            ("populate", buffer.populate),
         ];
+        let moved = [("prefetch", buffer.prefetch.is_some()), ("populate", buffer.populate)];
         let kind = buffer.kind.unwrap_or(program.buffers());
-        if let Some((part, _)) = said.into_iter().find(|(_, said)| *said && kind.stays()) {
+        if let Some((part, _)) = advised.into_iter().find(|(_, said)| *said && kind != Kind::Managed) {
+            let message = format!("advice is about managed memory: expected {}, found {kind}", Kind::Managed);
+            return Err(self.problem(&key(part), message));
+        }
+        if let Some((part, _)) = moved.into_iter().find(|(_, said)| *said && kind.stays()) {
             let moves = format!("{} or {}", Kind::Managed, Kind::System);
-            let what = if ["prefetch", "populate"].contains(&part) { part } else { "advice" };
-            let message = format!("{what} is for memory that moves: expected {moves}, found {kind}");
+            let message = format!("{part} is for memory that moves: expected {moves}, found {kind}");
             return Err(self.problem(&key(part), message));
         }
         if let (None, Some(_)) = (&buffer.prefetch, buffer.prefetch_before) {

@@ -116,12 +116,14 @@ fn buffers_that_do_not_exist_are_refused_with_the_nearest() {
 }
 
 #[test]
-fn advice_is_for_memory_that_moves_and_names_processors_of_the_node() {
+fn advice_is_about_managed_memory_and_names_processors_of_the_node() {
     let name = first();
     let set = |key: &str| format!("program.buffers.{name}.{key}");
-    for kind in ["explicit", "pinned"] {
-        let error = refusal(&[&format!("program.kind={kind}"), &set("read_mostly=true")]);
-        assert!(error.contains("advice is for memory that moves: expected managed or system, found"), "{error}");
+    for (kind, key) in
+        [("explicit", "read_mostly=true"), ("pinned", "preferred=gpu1"), ("system", "accessed_by=[\"host\"]")]
+    {
+        let error = refusal(&["node.preset=gh200", "node.gpus=2", &format!("program.kind={kind}"), &set(key)]);
+        assert!(error.contains("advice") && error.contains("expected managed, found"), "{error}");
     }
     let error = refusal(&["program.kind=managed", &set("preferred=gpu4")]);
     assert!(error.contains("expected one of host, gpu0, gpu1, gpu2, gpu3, found `gpu4`; did you mean"), "{error}");

@@ -49,6 +49,10 @@ pub struct Statistics {
     /// none, as where all pages lie on the host from the beginning.
     #[serde(skip_serializing_if = "is_zero")]
     pub populated: u64,
+    /// Pages that came to be local to every GPU and take up no room from then on (`ideal`), each time: GPUs then hold more
+    /// than their memory has room for. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pages_without_room: u64,
     /// Sole copies written to the host because a memory was full.
     pub evictions_written: u64,
     /// Sole copies that another GPU's memory keeps since a memory was full. Not listed if there are none, nor are the

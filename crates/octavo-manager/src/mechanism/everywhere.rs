@@ -36,6 +36,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
 /// An untouched page comes into being on `gpu` and everywhere.
 pub(super) fn populate(tx: &mut Transaction<'_>, run: PageRun, gpu: MemoryId) {
     tx.set_mode(run, Mode::Everywhere);
+    tx.memory.statistics.pages_without_room += u64::from(run.count);
     tx.populate(run, gpu, true);
     map_everywhere(tx, run);
 }

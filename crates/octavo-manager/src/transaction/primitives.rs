@@ -135,6 +135,7 @@ impl Transaction<'_> {
     pub fn exempt(&mut self, pages: PageRun) {
         self.lose(self.state(pages.first).owner, pages);
         self.set_mode(pages, Mode::Everywhere);
+        self.memory.statistics.pages_without_room += u64::from(pages.count);
     }
 
     /// Pages with one copy belong to it no more, and take up room again.

@@ -6,11 +6,11 @@ use octavo_manager::Cause;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Traffic {
-    /// Cache lines read or written remotely, with their requests.
+    /// Cache lines read or written remotely, with their requests, and stores sent on to replicas.
     Lines,
     /// Pages that move.
     Migration,
-    /// Pages that are replicated, and stores broadcast to replicas.
+    /// Pages that are replicated, and copies that the host gets of pages that another GPU keeps.
     Duplication,
     /// Pages that move because a write removed their replicas.
     WriteCollapse,
@@ -32,9 +32,9 @@ impl Traffic {
     pub const fn of(cause: Cause) -> Self {
         match cause {
             Cause::Migration | Cause::RemoteMap => Self::Migration,
-            Cause::Duplication => Self::Duplication,
+            Cause::Duplication | Cause::WriteBack => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
-            Cause::Eviction | Cause::WriteBack => Self::Eviction,
+            Cause::Eviction => Self::Eviction,
             Cause::Prefetch | Cause::Staging => Self::Prefetch,
         }
     }

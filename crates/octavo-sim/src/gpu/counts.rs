@@ -62,6 +62,9 @@ pub struct Accesses {
     pub walk_levels: u64,
     /// Faults sent to the driver (after merging a GPU's faults on one page).
     pub faults: u64,
+    /// Of those, faults that the end of the run cut short: nobody waited for them any more. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub faults_cut_short: u64,
     /// Accesses that waited for a fault.
     pub faulting_accesses: u64,
     /// Wakes after which every access that had waited faulted anew. Not listed if there are none.

@@ -86,7 +86,7 @@ impl<L: Listen> Hardware<'_, L> {
                 continue;
             }
             let path = (ProcessorId::gpu(gpu), peer);
-            let arrived = self.links.send(self.clock.now(), time, path, bytes, Traffic::Duplication);
+            let arrived = self.links.send(self.clock.now(), time, path, bytes, Traffic::Lines);
             last = last.max(self.l2_line(other, line, LineAccess::Store, arrived));
             self.accesses.broadcast_lines += 1;
         }

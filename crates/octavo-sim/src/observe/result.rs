@@ -140,7 +140,7 @@ impl RunResult {
             launches: outcome.launches,
             footprint_bytes: workload.footprint(),
             capacity_bytes,
-            accesses: outcome.accesses,
+            accesses: Accesses { faults_cut_short: waits.open(), ..outcome.accesses },
             breakdown,
             simulated_events,
             manager_state_bytes: manager.state_bytes() as u64,

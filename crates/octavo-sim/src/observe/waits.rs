@@ -93,6 +93,11 @@ impl FaultWaits {
         ))
     }
 
+    /// Faults that have begun and not ended.
+    pub fn open(&self) -> u64 {
+        self.faults.iter().filter(|one| one.is_open).count() as u64
+    }
+
     fn begins(&mut self, FaultId(number): FaultId, since: u64, walked: u64) {
         let index = number as usize;
         if self.faults.len() <= index {

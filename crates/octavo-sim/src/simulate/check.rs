@@ -38,8 +38,15 @@ fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), 
             return refuse(format!("an action ({what}) names {gpu}, but there are {gpus} GPUs"));
         }
     }
-    let device = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind == Kind::Device;
+    let kind = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind;
+    let device = |buffer: octavo_program::BufferId| kind(buffer) == Kind::Device;
     for ordered in program.actions() {
+        if let Action::Advise { span, .. } = &ordered.action
+            && kind(span.buffer) != Kind::Managed
+        {
+            let name = &program.buffers()[span.buffer.index()].buffer.name;
+            return refuse(format!("advice about `{name}`, which is {} memory, is not simulated", kind(span.buffer)));
+        }
         if let Action::Copy { from, to } = &ordered.action
             && device(from.buffer)
             && device(to.buffer)

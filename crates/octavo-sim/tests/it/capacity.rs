@@ -159,6 +159,10 @@ fn an_idle_gpu_keeps_what_leaves_another_until_it_needs_the_room() {
     let counts = &result.summary.manager;
     assert_eq!((counts.evictions_to_spare, counts.evictions_written, counts.written_back), (9, 0, 9));
     assert_eq!((counts.fetched_from_spare, counts.yielded, counts.remote_maps), (8, 1, 0));
+    // A copy that the host gets is called what its events are called.
+    let carried = |cause| link_bytes(&result, "gpu1->host", cause);
+    assert_eq!((carried("duplication"), carried("eviction")), (9 * PAGE, 0));
+    assert_eq!(column(&result, "allocations", "duplication").iter().sum::<u64>(), 9);
     let faults = result.summary.accesses.faults;
     assert_eq!((faults, to_host.summary.accesses.faults, to_host.summary.manager.evictions_written), (25, 25, 9));
 }

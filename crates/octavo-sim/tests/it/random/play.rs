@@ -1,0 +1,190 @@
+//! Plays a scenario within bounds: what hangs or panics is an answer like any other.
+
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use octavo_node::CapacityError;
+use octavo_program::Action;
+use octavo_scenario::{Again, ExecutorChoice, Part, Resolved, Scenario};
+use octavo_sim::{
+    InstantOptions, InstantProgress, Job, Kept, Progress, Repeat, RunOptions, SimError, Table, estimate_memory,
+    run_jobs_at_once, simulate_jobs,
+};
+use octavo_units::Time;
+use serde_json::Value;
+
+use crate::ledger::Books;
+
+/// Looks at a run, each after 65,536 events, in which nothing is done before it counts as one that hangs.
+const IDLE_LOOKS: u32 = 48;
+/// Looks after which a run is too long to be played to its end.
+const LOOKS: u32 = 160;
+/// Real time after which a run counts as one that hangs: it no longer comes to be looked at.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Bytes of memory above which a scenario is not played.
+const MOST_MEMORY: u64 = 1 << 30;
+
+/// A summary as JSON, and tables.
+type Results = (Value, Vec<Table>);
+
+/// What became of a scenario.
+pub enum Played {
+    /// It ended.
+    Ended(Box<Books>),
+    /// It says why it cannot be, and which key would have to be another: memory that is too small, a kernel that does not
+    /// fit.
+    Refused { key: Option<String>, reason: String },
+    /// It is too long, or too large, to be played to its end.
+    Left(&'static str),
+    /// It broke a law that holds for all: it hangs, panics, or reports a defect of its own.
+    Broken(String),
+}
+
+/// Plays a scenario in a thread of its own.
+pub fn play(resolved: &Resolved) -> Played {
+    let scenario = resolved.scenario.clone();
+    let (answer, answers) = sync_channel(1);
+    let playing = thread::Builder::new().name("a random scenario".to_owned()).spawn(move || {
+        let played = catch_unwind(AssertUnwindSafe(|| played(&scenario)));
+        drop(answer.send(played.unwrap_or_else(|panic| Played::Broken(format!("panics: {}", words(&*panic))))));
+    });
+    playing.expect("there is room for a thread");
+    match answers.recv_timeout(PATIENCE) {
+        Ok(played) => played,
+        Err(RecvTimeoutError::Timeout) => Played::Broken("hangs between two events".to_owned()),
+        Err(RecvTimeoutError::Disconnected) => Played::Broken("its thread vanished".to_owned()),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without words").to_owned()
+}
+
+fn played(scenario: &Scenario) -> Played {
+    let parts = match scenario.parts() {
+        Ok(parts) => parts,
+        Err(refused) => return Played::Refused { key: None, reason: refused.to_string() },
+    };
+    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
+    let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
+    let kept = Kept { in_time, events: true, intervals: in_time, walks: scenario.record.walks };
+    match estimate_memory(&scenario.node, &scenario.memory, &jobs, kept) {
+        Ok(needed) if needed.total() > MOST_MEMORY => return Played::Left("memory"),
+        Ok(_) => {}
+        Err(error) => return judged(error, false),
+    }
+    let mut looks = Looks::default();
+    let result = match &scenario.executor {
+        ExecutorChoice::Simulated(choice) => in_time_of(scenario, choice.replicate, &jobs, &mut looks),
+        ExecutorChoice::Instant(choice) => at_once(scenario, choice.turn, &jobs, &mut looks),
+    };
+    match result {
+        Ok(result) => {
+            let launches = parts.iter().filter(|part| part.program.is_none());
+            let filled = launches.map(|part| part.name.clone()).collect();
+            Played::Ended(Box::new(Books::new(scenario, result, copied(&parts), filled)))
+        }
+        Err(error) => judged(error, looks.idle >= IDLE_LOOKS),
+    }
+}
+
+/// A part of a scenario as the simulator takes it.
+fn job(part: &Part) -> Job<'_> {
+    let repeat = match part.again {
+        Again::Times(times) => Repeat::Times(times),
+        Again::UntilAll => Repeat::UntilAll,
+        Again::Until(other) => Repeat::Until(other),
+    };
+    Job {
+        program: part.program.as_ref(),
+        gpus: part.gpus,
+        start: part.start,
+        repeat,
+        share: part.share,
+        idle: part.idle,
+        memory: part.memory.clone(),
+        ..Job::named(&part.name, part.workload.as_ref())
+    }
+}
+
+/// Bytes that a program alone copies itself; nothing of jobs, which may run again.
+fn copied(parts: &[Part]) -> Option<u64> {
+    let [part] = parts else { return None };
+    let actions = part.program.iter().flat_map(|program| program.actions());
+    let bytes = actions.map(|ordered| match &ordered.action {
+        Action::Copy { to, .. } => to.len(),
+        _ => 0,
+    });
+    Some(bytes.sum())
+}
+
+fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
+    let mut look = |state: Progress| looks.look([state.lines, state.groups_done, u64::from(state.launches_done)]);
+    let options = RunOptions {
+        record_events: true,
+        record_walks: scenario.record.walks,
+        interval: scenario.record.interval,
+        replicate,
+        timeline: None,
+        time_limit: Some(Time(1 << 50)),
+        progress: Some(&mut look),
+    };
+    let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
+    let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
+    Ok((summary, result.tables))
+}
+
+fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
+    let mut look = |state: InstantProgress| looks.look([state.lines, state.groups_done, 0]);
+    let options = InstantOptions { turn, report_lines: None, record_events: true, progress: Some(&mut look) };
+    let result = run_jobs_at_once(&scenario.node, &scenario.memory, jobs, options)?;
+    let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
+    Ok((summary, result.tables))
+}
+
+/// Looks at how far a run is.
+#[derive(Default)]
+struct Looks {
+    all: u32,
+    /// Those since something was done.
+    idle: u32,
+    done: [u64; 3],
+}
+
+impl Looks {
+    fn look(&mut self, done: [u64; 3]) -> ControlFlow<()> {
+        self.all += 1;
+        self.idle = if done == self.done { self.idle + 1 } else { 0 };
+        self.done = done;
+        if self.idle >= IDLE_LOOKS || self.all >= LOOKS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// What an error means: most are what a user is to be told.
+fn judged(error: SimError, is_idle: bool) -> Played {
+    match error {
+        SimError::Interrupted if is_idle => Played::Broken("hangs: no access is served any more".to_owned()),
+        SimError::Interrupted => Played::Left("long"),
+        SimError::Stuck { .. }
+        | SimError::NoProgress(_)
+        | SimError::TooLong { .. }
+        | SimError::OverTime { .. }
+        | SimError::Strategy(_) => Played::Broken(format!("is its own defect: {error}")),
+        error => Played::Refused { key: key(&error), reason: error.to_string() },
+    }
+}
+
+/// The key that an error names.
+fn key(error: &SimError) -> Option<String> {
+    match error {
+        SimError::Capacity(CapacityError::TooFew { key, .. } | CapacityError::TooMuch { key, .. }) => Some(key.clone()),
+        SimError::Memory(error) => Some(format!("memory.{}", error.key)),
+        SimError::Node(error) => Some(format!("node.{}", error.key)),
+        _ => None,
+    }
+}
