@@ -16,14 +16,18 @@ const BLOCK: u64 = 2 << 20;
 /// Seconds that no program runs, below what a time can hold; chosen.
 const LONGEST: f64 = 1e6;
 
+/// Visits and operations that no program makes: the model's sums are numbers below; chosen.
+const MOST: f64 = 1e18;
+
 /// What the model is asked; none if a number is outside its range.
 pub fn question(system: &System, data: &Data) -> Option<Question> {
     let known = DEVICE_FIRST | WRITE_SHARED | SEEN_BY_HOST | SWEPT;
     let times = [data.kernel_seconds, data.stalled_seconds];
+    let counts = [data.visits, data.operations];
     if data.bytes == 0
         || data.flags & !known != 0
         || !times.iter().all(|time| (0.0..LONGEST).contains(time))
-        || data.operations < 0.0
+        || !counts.iter().all(|count| (0.0..MOST).contains(count))
     {
         return None;
     }

@@ -4,4 +4,5 @@
 mod answers;
 mod header;
 mod installed;
+mod numbers;
 mod programs;
