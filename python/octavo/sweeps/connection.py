@@ -20,7 +20,7 @@ from octavo.runs.answers import private_output
 from octavo.scenarios.scenario import Scenario
 from octavo.sweeps.machines import Machines, NoMachineError, Task, said
 from octavo.sweeps.remote import needed
-from octavo.sweeps.worker import explained
+from octavo.apart.raised import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
