@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 RAY = Path(sys.executable).with_name("ray")
-_MARK = "OCTAVO_TEST_RAYLET"
+MARK = "OCTAVO_TEST_RAYLET"
 """Variable that every process of a raylet has, by which it is found."""
+_FEWER = ["--include-log-monitor", "false", "--disable-usage-stats"]
+"""Without the processes that nothing here needs."""
 _QUICK = {
-    "RAY_health_check_initial_delay_ms": "0",
-    "RAY_health_check_period_ms": "500",
-    "RAY_health_check_timeout_ms": "2000",
+    "RAY_health_check_period_ms": "1000",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "2",
     "RAY_CLIENT_RECONNECT_GRACE_PERIOD": "2",
 }
@@ -45,7 +45,9 @@ class Cluster:
         try:
             self._ray("get-auth-token", "--generate")
             ports = ["--port", str(self._gcs), "--ray-client-server-port", str(client)]
-            self._start(head, cores, ["--head", *ports, "--temp-dir", str(self.folder / "ray")])
+            self._start(
+                head, cores, ["--head", "--include-dashboard", "false", *ports, "--temp-dir", str(self.folder / "ray")]
+            )
         except BaseException:
             self.close()
             raise
@@ -82,8 +84,8 @@ class Cluster:
         return f"{self.folder}@{host}"
 
     def _start(self, host: str, cores: int, options: list[str], more: dict[str, str] | None = None) -> None:
-        here = ["--node-ip-address", host, "--num-cpus", str(cores), "--disable-usage-stats"]
-        self._ray("start", *options, *here, **(more or {}), **{_MARK: self._mark(host)})
+        here = ["--node-ip-address", host, "--num-cpus", str(cores)]
+        self._ray("start", *options, *here, *_FEWER, **(more or {}), **{MARK: self._mark(host)})
 
     def _ray(self, *arguments: str, **more: str) -> None:
         done = subprocess.run(
@@ -94,7 +96,7 @@ class Cluster:
 
 def _marked(mark: str) -> Iterator[Path]:
     """Processes with a variable that begins so."""
-    wanted = f"{_MARK}={mark}".encode()
+    wanted = f"{MARK}={mark}".encode()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             found = (process / "environ").read_bytes().split(b"\0")
@@ -120,9 +122,9 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def until(true: object, seconds: float = 60) -> None:
-    """Wait until a function says yes."""
+def until(true: Callable[[], object], otherwise: Callable[[], object], seconds: float = 150) -> None:
+    """Wait until a function says yes; if that takes too long, the other one says what was there instead."""
     end = time.monotonic() + seconds
-    while not true():  # type: ignore[operator]
-        assert time.monotonic() < end, "it did not happen"
+    while not true():
+        assert time.monotonic() < end, otherwise()
         time.sleep(0.05)

@@ -12,21 +12,50 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import contents
-from raylets import Cluster, until
+from raylets import MARK, Cluster, until
 
 import octavo
 
 pytest.importorskip("ray", reason="clusters need octavo[ray]")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="addresses and processes as Linux has them")
 
-HEAD, SECOND, THIRD, FOURTH = "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"
+HEAD, OTHER, NONE, LOST = "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"
 FILE = """\
 [scenario]
-workload = { name = "stencil2d", scale = 0.0625 }
+workload = { name = "fir", scale = 0.015625 }
 node.preset = "grit-2gpu"
-memory.placement = "on-touch"
+memory.placement = "gate.py"
 [grid]
-seed = [1, 2, 3, 4, 5, 6]
+seed = [1, 2, 3, 4]
+"""
+GATE = f"""\
+import itertools
+import os
+import time
+from pathlib import Path
+
+from octavo.policies import Decision, PlacementPolicy
+
+
+class Gate(PlacementPolicy):
+    \"""On a cluster, each run says that it began, as which of its machine, and waits until it may go on.\"""
+
+    def start(self):
+        host = os.environ.get("{MARK}", "").rpartition("@")[2]
+        if host:
+            number = next(each for each in itertools.count() if took(f"began-{{host}}-{{each}}"))
+            while not Path(f"go-{{host}}-{{number}}").exists():
+                time.sleep(0.02)
+
+    def on_fault(self, fault, page):
+        return Decision.MIGRATE
+
+
+def took(name):
+    try:
+        return Path(name).touch(exist_ok=False) is None
+    except FileExistsError:
+        return False
 """
 
 
@@ -34,7 +63,7 @@ seed = [1, 2, 3, 4, 5, 6]
 def here(tmp_path_factory):
     """The sweep as it is on this machine."""
     folder = tmp_path_factory.mktemp("here")
-    (folder / "s.toml").write_text(FILE)
+    prepare(folder)
     again(folder)
     return contents(folder / "out")
 
@@ -47,18 +76,34 @@ def cluster():
     found.close()
 
 
+def prepare(folder, *go):
+    (folder / "s.toml").write_text(FILE)
+    (folder / "gate.py").write_text(GATE)
+    for name in go:
+        (folder / name).touch()
+
+
 def again(folder):
     """The command, given here."""
     command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-o", "out", "--workers", "2"]
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
 
 
-def begin(cluster, folder, *options, file=FILE, **more):
-    (folder / "s.toml").write_text(file)
-    command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-o", "out", *(options or ("--on", cluster.address))]
-    return subprocess.Popen(
-        command, cwd=folder, env=cluster.environment | more, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def begin(cluster, folder, *options, **more):
+    command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-o", "out", *options]
+    with (folder / "errors.txt").open("w") as errors:
+        return subprocess.Popen(
+            command, cwd=folder, env=cluster.environment | more, stdout=subprocess.DEVNULL, stderr=errors
+        )
+
+
+def is_at_the_second(folder):
+    """Whether a sweep has landed one point and is in the next, which waits."""
+    return places(folder) and (folder / f"began-{HEAD}-1").exists()
+
+
+def said(folder):
+    return (folder / "errors.txt").read_text()
 
 
 def places(folder):
@@ -78,8 +123,8 @@ def other_build(folder):
     package = folder / "other" / "octavo"
     shutil.copytree(Path(octavo.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     (library,) = package.glob("_core*.so")
-    with library.open("ab") as file:
-        file.write(b"\0")
+    content = library.read_bytes()
+    library.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # In a table that nothing reads to run it.
     return package.parent
 
 
@@ -91,68 +136,63 @@ def no_octavo(folder):
     return package.parent
 
 
-def test_only_machines_with_the_same_engine_get_points(cluster, here, tmp_path):
+def test_only_the_same_engine_gets_points_and_those_of_a_killed_machine_run_elsewhere(cluster, here, tmp_path):
     """The cluster wants a token, which Ray has written; nobody says so."""
-    cluster.join(SECOND, other_build(tmp_path), cores=4)
-    cluster.join(THIRD, no_octavo(tmp_path), cores=4)
-    running = begin(cluster, tmp_path)
-    _, errors = running.communicate(timeout=120)
-    for host in (SECOND, THIRD):
+    paths = {OTHER: other_build(tmp_path), NONE: no_octavo(tmp_path), LOST: None}
+    for host, path in paths.items():
+        cluster.join(host, path)
+    prepare(tmp_path)
+    running = begin(cluster, tmp_path, "--on", cluster.address)
+    until(
+        lambda: OTHER in said(tmp_path) and NONE in said(tmp_path) and (tmp_path / f"began-{LOST}-0").exists(),
+        lambda: (said(tmp_path), sorted(tmp_path.iterdir())),
+    )
+    cluster.kill(LOST)
+    for number in range(8):  # Not what is still alive of the machine that was killed.
+        (tmp_path / f"go-{HEAD}-{number}").touch()
+    assert running.wait(timeout=120) == 0, said(tmp_path)
+    for host in paths:
         cluster.kill_all(host)
-    assert running.returncode == 0, errors
-    assert places(tmp_path) == dict.fromkeys(range(6), HEAD)
+    notes = [line for line in said(tmp_path).splitlines() if line.startswith("note:")]
+    for host, why in ((OTHER, "build"), (NONE, "No module named"), (LOST, "elsewhere")):
+        assert any(host in line and why in line for line in notes), said(tmp_path)
+    assert places(tmp_path) == dict.fromkeys(range(4), HEAD)
     assert without_places(tmp_path) == here
-    refused = [line for line in errors.splitlines() if line.startswith("note:")]
-    assert any(SECOND in line and "build" in line for line in refused), errors
-    assert any(THIRD in line and "No module named" in line for line in refused), errors
+    assert not list(tmp_path.glob(f"began-{OTHER}-*"))
     table = octavo.load_sweep(tmp_path / "out", machines=True)
     assert table["engine"].n_unique() == 1
-    assert all(HEAD in machine for machine in table["machine"])
+    assert table["engine"].null_count() == 0
     assert table.drop("machine", "engine").equals(pl.read_parquet(tmp_path / "out" / "points.parquet"))
 
 
-def test_points_of_a_machine_that_is_killed_run_elsewhere(cluster, here, tmp_path):
-    cluster.join(FOURTH)
-    running = begin(cluster, tmp_path)
-    until(lambda: FOURTH in places(tmp_path).values())
-    cluster.kill(FOURTH)
-    _, errors = running.communicate(timeout=120)
-    assert running.returncode == 0, errors
-    assert FOURTH in errors
-    assert set(places(tmp_path).values()) == {HEAD, FOURTH}
+def test_sigterm_ends_like_ctrl_c(cluster, here, tmp_path):
+    prepare(tmp_path, f"go-{HEAD}-0")
+    running = begin(cluster, tmp_path, "--on", cluster.address, "--workers", "1")
+    until(lambda: is_at_the_second(tmp_path), lambda: said(tmp_path))
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(timeout=120) == 143, said(tmp_path)
+    assert "stopped: 1 of 4 points are finished and kept" in said(tmp_path)
+    assert "Traceback" not in said(tmp_path)
+    again(tmp_path)
     assert without_places(tmp_path) == here
 
 
-def test_sigterm_ends_like_ctrl_c(cluster, tmp_path):
-    running = begin(cluster, tmp_path)
-    until(lambda: places(tmp_path))
-    running.send_signal(signal.SIGTERM)
-    _, errors = running.communicate(timeout=60)
-    assert running.returncode == 143, errors
-    assert "points are finished and kept" in errors
-    assert "Traceback" not in errors
-
-
-def test_a_lost_cluster_ends_like_ctrl_c(cluster, tmp_path):
+def test_a_lost_cluster_ends_like_ctrl_c(cluster, here, tmp_path):
     """Ray ends a process that is connected directly; by the port of clients, it raises an exception."""
-    longer = FILE.replace("0.0625", "0.125")
     folders = [tmp_path / "by-port", tmp_path / "directly"]
     for folder in folders:
         folder.mkdir()
+        prepare(folder, f"go-{HEAD}-0")
     running = [
-        begin(cluster, folders[0], "--on", cluster.address, "--workers", "1", file=longer),
-        begin(cluster, folders[1], "--on", "ray", "--workers", "1", file=longer, RAY_ADDRESS=cluster.direct),
+        begin(cluster, folders[0], "--on", cluster.address, "--workers", "1"),
+        begin(cluster, folders[1], "--on", "ray", "--workers", "1", RAY_ADDRESS=cluster.direct),
     ]
-    until(lambda: all(map(places, folders)))
+    until(lambda: all(map(is_at_the_second, folders)), lambda: [said(folder) for folder in folders])
     cluster.kill_all(HEAD)
     for folder, process in zip(folders, running, strict=True):
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 130, errors
-        assert "Traceback" not in errors
-        kept = octavo.load_sweep(folder / "out")
-        assert f"{kept.height} of 6 points are finished and kept" in " ".join(errors.split())
-        assert "resumes" in errors
-    again(folder)
-    table = pl.read_parquet(folder / "out" / "points.parquet")
-    assert table["status"].to_list() == ["ok"] * 6
-    assert table.head(kept.height).equals(kept)
+        assert process.wait(timeout=120) == 130, said(folder)
+        assert "lost" in said(folder)
+        assert "1 of 4 points are finished and kept" in " ".join(said(folder).split())
+        assert "Traceback" not in said(folder)
+    again(folders[0])
+    assert without_places(folders[0]) == here

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,8 +24,8 @@ from octavo import extras
 from octavo.files import shared
 from octavo.runs import measures
 from octavo.runs.pictures.asked import USUAL, Asked
-from octavo.sweeps import picture, plan, spec
-from octavo.sweeps.crew import Job
+from octavo.sweeps import picture, places, plan, spec
+from octavo.sweeps.crew import Job, Place
 from octavo.sweeps.processes import Processes
 from octavo.sweeps.run import Sweep
 
@@ -94,12 +95,31 @@ def test_a_sweep_of_two_axes_draws_a_picture(grid):
 def test_who_runs_it_makes_no_difference(runner, grid, tmp_path):
     octavo.sweep(GRID, output=tmp_path / "other", **runner)
     found = contents(tmp_path / "other")
-    places = {name for name in found if name.startswith("points/") and name.endswith(".json")}
-    assert len(places) == (4 if "on" in runner else 0)  # They alone say who ran a point.
-    assert {name: data for name, data in found.items() if name not in places} == contents(grid[1])
-    again = octavo.sweep(GRID, output=tmp_path / "other", workers=1, force=True)
-    assert contents(tmp_path / "other") == contents(grid[1])
-    assert octavo.load_sweep(tmp_path / "other", machines=True)["machine"].null_count() == again.height
+    told = {name for name in found if name.startswith("points/") and name.endswith(".json")}
+    assert len(told) == (4 if "on" in runner else 0)  # They alone say who ran a point.
+    assert {name: data for name, data in found.items() if name not in told} == contents(grid[1])
+
+
+def test_what_says_where_a_point_ran_goes_with_its_result(grid, tmp_path):
+    root = tmp_path / "s"
+    shutil.copytree(grid[1], root)
+    files = [root / "points" / f"{number:05d}.json" for number in range(4)]
+    for number, file in enumerate(files):
+        file.write_bytes(places.sealed(number, Place("a host", "0" * 32)))
+    shutil.rmtree(next((root / "runs").glob("00001-*")))
+    octavo.sweep(GRID, output=root, workers=1)
+    assert [file.exists() for file in files] == [True, False, True, True]
+    table = octavo.load_sweep(root, machines=True)
+    assert table["machine"].to_list() == ["a host", None, "a host", "a host"]
+    files[2].write_text(files[2].read_text().replace("a host", "b host"))
+    with pytest.raises(octavo.DamagedError, match=r"00002\.json"):
+        octavo.load_sweep(root, machines=True)
+    fewer = {**GRID, "grid": {"memory.placement": ["grit"]}}
+    with pytest.raises(octavo.OctavoError, match=r"00002\.json"):  # Perhaps it is somebody else's.
+        octavo.sweep(fewer, output=root, workers=1, force=True)
+    files[2].unlink()
+    octavo.sweep(fewer, output=root, workers=1, force=True)
+    assert not any(file.exists() for file in files)
 
 
 def test_finished_points_are_not_run_again_and_damaged_tables_come_back(grid, tmp_path):
