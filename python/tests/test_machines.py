@@ -11,8 +11,9 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo.sweeps import hand, machines, remote
-from octavo.sweeps.machines import Machines, NoMachineError, Task
+from octavo.sweeps import cluster, hand, machines, remote
+from octavo.sweeps.crew import LostCrewError
+from octavo.sweeps.machines import LostMachinesError, Machines, NoMachineError, Task
 
 exceptions = pytest.importorskip("ray.exceptions", reason="clusters need octavo[ray]")
 
@@ -25,6 +26,12 @@ UNFIT = {"unfit": "it cannot read t.trace/launches.parquet: No such file or dire
 DEAD = exceptions.RayError("the process ended on host-a (127.0.0.2)")
 BUSY = object()
 """An answer that never comes."""
+
+
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch):
+    """Whether a machine is lost is known at once."""
+    monkeypatch.setattr(machines, "_SETTLE_SECONDS", 0.0)
 
 
 class Ray:
@@ -158,6 +165,24 @@ def test_points_of_a_machine_that_is_gone_run_elsewhere():
     assert "host-a (a) was lost" in told
 
 
+def test_when_every_machine_is_gone_no_point_has_failed():
+    ray = Ray({"a": (SAME, [DONE, DEAD])})
+    hear = ray.get
+
+    def get(reference):
+        ray.gone = {"a"} if reference.value is DEAD else ray.gone
+        return hear(reference)
+
+    ray.get = get
+    with pytest.raises(LostMachinesError, match="host-a"):
+        outcomes(ray, 3)
+
+
+def test_points_that_end_their_processes_do_not_end_the_only_machine():
+    found, _ = outcomes(Ray({"a": (SAME, [DEAD, DEAD, DEAD, DEAD, DONE])}), 5)
+    assert sorted("tables" in outcome.found for outcome in found.values()) == [False] * 4 + [True]
+
+
 def test_a_machine_that_others_keep_busy_holds_up_nothing(monkeypatch):
     monkeypatch.setattr(machines, "_PATIENCE_SECONDS", 0.0)
     found, _ = outcomes(Ray({"a": (BUSY, [DONE]), "b": (SAME, [DONE])}), 3, most=1)
@@ -173,6 +198,22 @@ def test_no_more_run_at_a_time_than_was_asked_for():
         crew.step(0)
     assert crew.slots == len(ray.ran) == 3
     assert {name for _, name in ray.ran} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"refused": "why"}, cluster.ClusterError),
+        ({"unusable": "why"}, cluster.ClusterError),
+        ({"lost": "why"}, LostCrewError),
+    ],
+)
+def test_what_ends_a_cluster_says_why(answer, expected, monkeypatch):
+    monkeypatch.setattr(cluster.RayCluster, "_begin", lambda *_: None)
+    crew = cluster.RayCluster("ray://there:1", 2)
+    crew._answers.put(answer)
+    with pytest.raises(expected, match=r"ray://there:1.*why"):
+        crew.poll(1)
 
 
 POLICY = """\

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.runs import folder
 from octavo.runs.answers import private_output
 from octavo.scenarios.scenario import Scenario
-from octavo.sweeps.machines import Machines, NoMachineError, Task, said
+from octavo.sweeps.machines import LostMachinesError, Machines, NoMachineError, Task, said
 from octavo.sweeps.remote import needed
 from octavo.apart.raised import explained
 
@@ -53,6 +53,8 @@ def main() -> None:
         _serve(Machines(ray, order["slots"], str(Path.cwd()), lambda text: answer({"note": text})), answer)
     except NoMachineError as error:
         answer({"unusable": error.message})
+    except LostMachinesError as error:
+        answer({"lost": error.message})
     except BrokenPipeError:
         pass  # Nobody listens any more.
     except Exception as error:

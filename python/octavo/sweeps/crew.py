@@ -73,5 +73,5 @@ class Crew(Protocol):
 
 def stopped(cause: BaseException, kept: int, total: int, what: str) -> InterruptedRun:
     """The end of what was stopped: by Ctrl-C or SIGTERM, or since who ran it is lost."""
-    why = cause.message if isinstance(cause, LostCrewError) else "stopped"
-    return InterruptedRun(f"{why}: {kept} of {total} {what} are finished and kept", "the same command resumes")
+    why = f"{cause.message};" if isinstance(cause, LostCrewError) else "stopped:"
+    return InterruptedRun(f"{why} {kept} of {total} {what} are finished and kept", "the same command resumes")

@@ -22,6 +22,8 @@ _LOOK_SECONDS = 2.0
 """Wall time between two looks at which machines there are; chosen."""
 _PATIENCE_SECONDS = 5.0
 """Wall time after which a process that waits for a core no longer counts: others are asked for elsewhere. Chosen."""
+_SETTLE_SECONDS = 5.0
+"""Wall time after a process has ended in which it becomes known whether its machine is lost, too; chosen."""
 _MOST_LOSSES = 3
 """Processes that may end under one point, or in a row on one machine, before the blame is its own; chosen."""
 _MOST_SAID = 300
@@ -31,6 +33,10 @@ _LOST = "was lost"
 
 class NoMachineError(OctavoError):
     """None of the machines can be used at all."""
+
+
+class LostMachinesError(OctavoError):
+    """No machine is left of those that were used."""
 
 
 @dataclass(eq=False)
@@ -45,6 +51,8 @@ class Task:
     """Why it has no result from a machine, by the machine's number in Ray."""
     losses: int = 0
     """How often its process ended, or its machine was lost."""
+    lost: float = 0.0
+    """When that was last, on Python's monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,7 @@ class Machines:
 
         Raises:
             NoMachineError: no machine was ever admitted, and none is left that could be.
+            LostMachinesError: none is left of those that were.
             Exception: the cluster is lost.
 
         """
@@ -164,7 +173,7 @@ class Machines:
         for key, machine in self._machines.items():
             if machine.alive and key not in seen:
                 machine.alive = False
-                self._tell(f"{machine.name} {_LOST}; its points run elsewhere")
+                self._tell(f"{machine.name} {_LOST}; its points run elsewhere, if they can")
 
     def _hire(self) -> None:
         """Start processes, until there are as many as there are tasks and cores."""
@@ -259,11 +268,13 @@ class Machines:
         machine, task = hand.machine, hand.task
         if task is not None:
             task.losses += 1
+            task.lost = time.monotonic()
             if machine.alive:  # Else `_look` has said so; it may take a while to be known.
-                self._tell(f"a process on {machine.name} ended, and its point runs elsewhere; Ray says: {said(error)}")
+                self._tell(f"a process on {machine.name} ended; its point runs elsewhere, if it can: {said(error)}")
             self._elsewhere(task, machine, "its process ended" if machine.alive else "it was lost")
         machine.losses += 1
-        if machine.alive and machine.losses >= _MOST_LOSSES:
+        others = any(other.usable for other in self._machines.values() if other is not machine)
+        if machine.alive and others and machine.losses >= _MOST_LOSSES:
             self._refuse(machine, f"{machine.losses} processes in a row ended there; Ray says: {said(error)}")
 
     def _elsewhere(self, task: Task, machine: _Machine, reason: str) -> None:
@@ -275,13 +286,16 @@ class Machines:
         self._ray.kill(hand.actor)
 
     def _hopeless(self) -> Iterator[Outcome]:
-        """Waiting tasks for which no machine is left."""
+        """Waiting tasks for which no machine is left, although there are some."""
         usable = {key for key, machine in self._machines.items() if machine.usable}
-        for task in [each for each in self._waiting if each.losses >= _MOST_LOSSES or usable <= each.failed.keys()]:
-            if not self._admitted and not usable:
-                raise NoMachineError(f"no machine of the cluster can be used: {self._problems()}")
-            self._waiting.remove(task)
-            yield Outcome(task, {"error": self._why(task)})
+        if self._waiting and not usable:
+            kind = LostMachinesError if self._admitted else NoMachineError
+            raise kind(f"no machine of it can be used: {self._problems()}")
+        settled = time.monotonic() - _SETTLE_SECONDS
+        for task in [each for each in self._waiting if each.lost < settled]:
+            if task.losses >= _MOST_LOSSES or usable <= task.failed.keys():
+                self._waiting.remove(task)
+                yield Outcome(task, {"error": self._why(task)})
 
     def _problems(self) -> str:
         """Why machines are not used, with their names."""
@@ -293,13 +307,10 @@ class Machines:
 
     def _why(self, task: Task) -> str:
         """Why a task has no result. No names of machines: this goes into tables."""
-        reasons = Counter(task.failed.values())
-        tried = "; ".join(f"{count} of them: {reason}" for reason, count in reasons.items())
+        tried = [f"on {count}, {reason}" for reason, count in Counter(task.failed.values()).items()]
         unused = sum(not machine.usable and machine.key not in task.failed for machine in self._machines.values())
-        left = f"; {unused} cannot be used" if unused else ""
-        return f"no machine of the cluster is left that can run it; it was on {len(task.failed)}" + (
-            f" ({tried}){left}" if tried else left
-        )
+        left = [f"{unused} cannot be used"] if unused else []
+        return f"no machine of the cluster is left that can run it: {'; '.join(tried + left)}"
 
 
 def said(error: BaseException) -> str:
