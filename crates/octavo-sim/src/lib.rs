@@ -4,6 +4,7 @@
 //! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
+mod bound;
 mod cpu;
 mod engine;
 mod error;
@@ -19,6 +20,7 @@ mod observe;
 mod rounds;
 mod simulate;
 
+pub use bound::{MemoryBound, MemoryMet};
 pub use cpu::cores::HostAccesses;
 pub use error::{SimError, When};
 pub use estimate::{Kept, MemoryEstimate, estimate_memory};

@@ -14,6 +14,7 @@ from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
 from octavo.cli.typed import as_typed
 from octavo.errors import OctavoError
+from octavo.runs import memory
 
 app = typer.Typer(
     cls=Commands,
@@ -66,6 +67,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except RecursionError:
         complain(OctavoError("something that was given is nested too deeply"))
+        sys.exit(OctavoError.exit_code)
+    except MemoryError:
+        complain(OctavoError(memory.NO_MORE.replace("for it", "for Octavo"), memory.HINT))
         sys.exit(OctavoError.exit_code)
     except OSError as error:
         _give_up(error)

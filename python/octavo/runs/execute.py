@@ -257,6 +257,8 @@ def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunRes
         return None if limits.may_fill and isinstance(failure, OutOfMemoryError) else failure
     except OctavoError as error:
         return error
+    except MemoryError:
+        return memory.none_left(point.label)
     except BaseException as error:
         if type(error).__name__ != _PANIC:
             raise

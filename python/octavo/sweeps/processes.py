@@ -132,6 +132,8 @@ class _Worker:
 
 
 def _cause_of_death(status: int) -> str:
+    if status == memory.NO_MORE_STATUS:
+        return memory.NO_MORE
     if status >= 0:
         return f"its process ended with status {status}"
     hint = ", perhaps for lack of memory" if -status == signal.SIGKILL else ""

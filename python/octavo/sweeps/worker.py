@@ -15,6 +15,7 @@ import octavo._core as _core
 from octavo.errors import OctavoError
 from octavo.runs import folder
 from octavo.runs.answers import private_output
+from octavo.runs.memory import NO_MORE
 from octavo.scenarios.scenario import Scenario
 from octavo.trace.folder import check_all
 
@@ -70,6 +71,8 @@ def explained(error: BaseException) -> str:
         return "\n".join(error.args).rstrip()
     if isinstance(error, (OctavoError, _core.SimulationError, _core.ScenarioError)):
         return str(error.args[0])
+    if isinstance(error, MemoryError):
+        return NO_MORE
     if isinstance(error, OSError):
         return f"cannot write the result: {error}"
     return f"{type(error).__name__}: {error}"
