@@ -9,6 +9,10 @@ print(comparison.speedups())
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from octavo import addresses
+
+addresses.spare()
+
 if TYPE_CHECKING:
     from octavo import advice, explain, measured, policies, report, roofline, trace, validate
     from octavo.advice.answer import Advice

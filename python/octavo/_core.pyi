@@ -167,10 +167,17 @@ def run(
     memory_limit: int | None = None,
     time_limit: int | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
-    """Run a resolved scenario; returns the summary as JSON and the tables. Refused if it would take more memory.
+    """Run a resolved scenario; returns the summary as JSON and the tables.
 
+    It is refused if the process would take more than `memory_limit` bytes for it, and ends as soon as the process does.
     One that is not over after `time_limit` picoseconds of simulated time may raise `OverTime`.
     """
+
+def memory_around() -> int:
+    """Bytes of this process that no run has: Python and its packages, or what it had before any run if that was more."""
+
+def memory_resident() -> int | None:
+    """Bytes of memory that this process has; None where the system does not say."""
 
 def memory_needed(resolved: str) -> tuple[int, int, int, int]:
     """How many bytes a run would take for the node's tables, for pages, for what is recorded and for graphs."""

@@ -1,24 +1,23 @@
 //! Python bindings, nothing else: text in, text and columns out. The package `octavo` makes it pleasant.
 
 mod advise;
+mod allocator;
 mod circuit;
 mod convert;
 mod describe;
 mod errors;
 mod gpu;
+mod memory;
 mod policies;
 mod run;
 mod scenario;
 mod tables;
 mod trace;
 
-use mimalloc::MiMalloc;
 use pyo3::prelude::*;
 
-/// It asks the system for huge pages, where that is allowed. The tables of a node are tens of megabytes, read all over: with
-/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses (docs/speed-history.md).
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: allocator::Counting = allocator::Counting;
 
 /// Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time.
 #[pymodule]
@@ -44,6 +43,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::gpu::{gpu_compile, gpu_describe, gpu_host, gpu_probe, gpu_probes};
+    #[pymodule_export]
+    use crate::memory::{memory_around, memory_resident};
     #[pymodule_export]
     use crate::policies::{
         AccessCount, CounterNotification, Decision, Fault, Hint, JobMemory, Memory, Move, Needs, Node, Occupancy,

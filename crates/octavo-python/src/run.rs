@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 
 use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, Kept, MemoryEstimate, Progress, Repeat, RunOptions, SimError, Table,
-    estimate_memory, page_order as page_order_of, run_jobs_at_once, simulate_jobs,
+    InstantOptions, InstantProgress, Job, Kept, MemoryBound, MemoryEstimate, Progress, Repeat, RunOptions, SimError,
+    Table, estimate_memory, page_order as page_order_of, run_jobs_at_once, simulate_jobs,
 };
 use octavo_units::Time;
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::allocator;
 use crate::errors;
+use crate::memory::{Held, memory_around};
 use crate::policies::take_raised;
 use crate::scenario::load;
 use crate::tables::{PyTable, to_python};
@@ -27,8 +29,9 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time in
 /// picoseconds (0 where there is none). The run stops when it returns false. Ctrl-C stops it too. `timeline`, if given,
-/// is a file that the run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes
-/// is refused. One that is not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`;
+/// is a file that the run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes,
+/// with what the process has besides (`memory_around`), is refused; one that does ends as soon as it has, or would to
+/// write its result. One that is not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`;
 /// which one does not depend on the machine.
 #[pyfunction]
 #[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None, time_limit=None))]
@@ -42,6 +45,9 @@ pub fn run(
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     drop(take_raised()); // Of an earlier run that could not end in it.
+    let held = Held::begin();
+    let in_use = || held.bytes();
+    let bound = memory_limit.map(|limit| MemoryBound { limit, around: memory_around(), in_use: &in_use });
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
     let (scenario, parts) = py.detach(|| {
         let scenario = load(resolved)?;
@@ -50,28 +56,35 @@ pub fn run(
         Ok::<_, PyErr>((scenario, parts))
     })?;
     let outcome = py.detach(|| {
-        check_memory(&scenario, &parts, memory_limit)?;
+        check_memory(&scenario, &parts, bound)?;
         match &scenario.executor {
             ExecutorChoice::Simulated(choice) => {
-                in_time(&scenario, choice, &parts, (timeline, time_limit.map(Time)), &mut telling)
+                in_time(&scenario, choice, &parts, (timeline, time_limit.map(Time)), (bound, &mut telling))
             }
             ExecutorChoice::Instant(_) if time_limit.is_some() => Err(SimError::NoTimeLimit { reason: NO_TIME }),
             ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
-            ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
+            ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, (bound, &mut telling)),
         }
     });
-    match (telling.raised, outcome) {
+    drop(parts);
+    let result = match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(errors::simulation(py, &error)),
-        (None, Ok((summary, tables))) => Ok((summary, tables.into_iter().map(|table| to_python(py, table)).collect())),
-    }
+        (None, Ok((summary, tables))) => {
+            let tables: PyResult<_> = tables.into_iter().map(|table| to_python(py, table)).collect();
+            Ok((summary, tables?))
+        }
+    };
+    allocator::give_back(); // The caller writes the tables, with memory of others.
+    result
 }
 
 /// Refuses a run that would take more memory than it may.
-fn check_memory(scenario: &Scenario, parts: &[Part], limit: Option<u64>) -> Result<(), SimError> {
-    let Some(limit) = limit else { return Ok(()) };
+fn check_memory(scenario: &Scenario, parts: &[Part], bound: Option<MemoryBound<'_>>) -> Result<(), SimError> {
+    let Some(MemoryBound { limit, around, .. }) = bound else { return Ok(()) };
     let needed = memory_of(scenario, parts)?;
-    if needed.total() <= limit { Ok(()) } else { Err(SimError::TooMuchMemory { needed, limit }) }
+    let fits = needed.total().saturating_add(around) <= limit;
+    if fits { Ok(()) } else { Err(SimError::TooMuchMemory { needed, around, limit }) }
 }
 
 fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimError> {
@@ -114,7 +127,7 @@ pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable
         page_order_of(&scenario.node, &scenario.memory, &job(part), turn)
             .map_err(|error| errors::SimulationError::new_err(error.to_string()))
     })?;
-    Ok(to_python(py, table))
+    to_python(py, table)
 }
 
 /// Why there is no timeline, and no limit of time.
@@ -128,7 +141,7 @@ fn in_time(
     choice: &SimulatedChoice,
     parts: &[Part],
     (mut timeline, time_limit): (Option<BufWriter<File>>, Option<Time>),
-    telling: &mut Telling,
+    (memory, telling): (Option<MemoryBound<'_>>, &mut Telling),
 ) -> Result<Results, SimError> {
     let mut report = |state: Progress| telling.tell(state.groups_done, state.groups, state.time.0);
     let options = RunOptions {
@@ -138,6 +151,7 @@ fn in_time(
         replicate: choice.replicate,
         timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
         time_limit,
+        memory,
         progress: Some(&mut report),
     };
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
@@ -151,13 +165,14 @@ fn at_once(
     scenario: &Scenario,
     choice: &InstantChoice,
     parts: &[Part],
-    telling: &mut Telling,
+    (memory, telling): (Option<MemoryBound<'_>>, &mut Telling),
 ) -> Result<Results, SimError> {
     let mut report = |state: InstantProgress| telling.tell(state.groups_done, state.groups, 0);
     let options = InstantOptions {
         turn: choice.turn,
         report_lines: choice.report_lines,
         record_events: scenario.record.events,
+        memory,
         progress: Some(&mut report),
     };
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();

@@ -120,8 +120,13 @@ fn run(scenario: &Scenario, workload: &dyn Workload) -> Ran {
             footprint_bytes: summary.footprint_bytes,
         };
     };
-    let options =
-        InstantOptions { turn: choice.turn, report_lines: choice.report_lines, record_events: false, progress: None };
+    let options = InstantOptions {
+        turn: choice.turn,
+        report_lines: choice.report_lines,
+        record_events: false,
+        memory: None,
+        progress: None,
+    };
     let run = run_at_once(&scenario.node, &scenario.memory, workload, options);
     let summary = run.unwrap_or_else(|error| panic!("{error}")).summary;
     Ran {

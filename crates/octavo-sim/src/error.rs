@@ -6,6 +6,7 @@ use octavo_manager::{ConfigError, MemoryId, Starving};
 use octavo_node::{CapacityError, NodeConfig, NodeError};
 use octavo_units::Time;
 
+use crate::bound::MemoryMet;
 use crate::estimate::MemoryEstimate;
 use crate::failure::StrategyFailure;
 use crate::stall::Stall;
@@ -191,16 +192,21 @@ pub enum SimError {
     NoProgress(Box<Stall>),
     /// The run would take more memory than it may.
     #[error(
-        "the run would take about {total} of memory ({node} for caches and TLBs, {pages} for pages, {records} for what is recorded, {inputs} for graphs), but may take {limit}",
-        total = taken(needed.total()), node = taken(needed.node), pages = taken(needed.pages),
+        "the run would take about {total} of memory ({node} for caches and TLBs, {pages} for pages, {records} for what is recorded, {inputs} for graphs, {around} for the program around it), but may take {limit}",
+        total = taken(needed.total().saturating_add(*around)), around = taken(*around), node = taken(needed.node), pages = taken(needed.pages),
         records = taken(needed.records), inputs = taken(needed.inputs), limit = allowed(*limit)
     )]
     TooMuchMemory {
         /// What it would take.
         needed: MemoryEstimate,
-        /// What it may take, in bytes.
+        /// What the process has besides, in bytes.
+        around: u64,
+        /// What the process may have, in bytes.
         limit: u64,
     },
+    /// The run took more memory than it may.
+    #[error("{0}")]
+    MemoryMet(Box<MemoryMet>),
     /// The run takes longer than anybody simulates.
     #[error(
         "the run is not over after {limit} of simulated time: is a clock or a link of the node slower than it was meant to be, or does the workload stall?"
@@ -293,12 +299,12 @@ impl SimError {
 }
 
 /// What a run takes, in MiB, rounded up to a tenth.
-fn taken(bytes: u64) -> String {
+pub(crate) fn taken(bytes: u64) -> String {
     tenths(bytes.saturating_mul(10).div_ceil(1 << 20))
 }
 
 /// What it may take, rounded down: a run that is refused never seems to fit.
-fn allowed(bytes: u64) -> String {
+pub(crate) fn allowed(bytes: u64) -> String {
     tenths(bytes.saturating_mul(10) >> 20)
 }
 

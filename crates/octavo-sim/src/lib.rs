@@ -4,6 +4,7 @@
 //! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
+mod bound;
 mod cpu;
 mod engine;
 mod error;
@@ -20,6 +21,7 @@ mod rounds;
 mod simulate;
 mod stall;
 
+pub use bound::{MemoryBound, MemoryMet};
 pub use cpu::cores::HostAccesses;
 pub use error::{SimError, When};
 pub use estimate::{Kept, MemoryEstimate, estimate_memory};

@@ -16,6 +16,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from octavo.addresses import NO_MORE, NO_MORE_STATUS
 from octavo.apart import raised
 from octavo.plain import cut
 
@@ -284,6 +285,8 @@ def _print(name: str, text: str) -> None:
 
 def _how(status: int) -> str:
     """How a process ended."""
+    if status == NO_MORE_STATUS:
+        return NO_MORE
     if status >= 0:
         return f"its process ended with status {status} before it was done"
     try:

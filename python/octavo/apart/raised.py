@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
 from octavo import errors
+from octavo.addresses import NO_MORE
 from octavo.plain import cut
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def explained(error: BaseException) -> str:
         return str(error.args[0])
     if isinstance(error, UnknownError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return NO_MORE
     if isinstance(error, OSError):
         return f"cannot write the result: {error}"
     return f"{type(error).__name__}: {error}"
@@ -58,6 +61,8 @@ def packed(error: BaseException) -> dict[str, Any]:
         return {"ours": name, "message": cut(error.message), "hint": error.hint, "details": error.details}
     if type(error) in _ENGINE.values():
         return {"engine": name, "arguments": _bounded(error.args), "cause": _cause(error.__cause__)}
+    if isinstance(error, MemoryError):
+        return {"memory": None}
     if isinstance(error, OSError):
         return {"system": [error.errno, error.strerror, error.filename and str(error.filename)]}
     return {"class": name, "text": cut(str(error))}
@@ -73,6 +78,8 @@ def unpacked(found: dict[str, Any]) -> BaseException:
         error = _ENGINE[found["engine"]](*found["arguments"])
         error.__cause__ = found["cause"] and _of_python(found["cause"])
         return error
+    if "memory" in found:
+        return MemoryError()
     if "system" in found:
         return OSError(*found["system"])
     return UnknownError(found["class"], found["text"])

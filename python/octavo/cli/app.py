@@ -14,7 +14,7 @@ from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
 from octavo.cli.typed import as_typed
 from octavo.errors import InterruptedRun, OctavoError
-from octavo.runs import interrupts
+from octavo.runs import interrupts, memory
 
 app = typer.Typer(
     cls=Commands,
@@ -69,6 +69,9 @@ def main() -> None:
         sys.exit(interrupts.TERMINATED if terminated else error.exit_code)
     except RecursionError:
         complain(OctavoError("something that was given is nested too deeply"))
+        sys.exit(OctavoError.exit_code)
+    except MemoryError:
+        complain(OctavoError(memory.NO_MORE.replace("for it", "for Octavo"), memory.HINT))
         sys.exit(OctavoError.exit_code)
     except OSError as error:
         _give_up(error)

@@ -185,8 +185,9 @@ MemoryLimit = Annotated[
         "--memory-limit",
         metavar="SIZE",
         callback=_limited,
-        help="Memory that all runs side by side may take, such as 8GiB. If left out: what is free on this machine, and "
-        "no limit on a Ray cluster that already runs. A run that would take more than its part is refused.",
+        help="Memory that this command may take with all runs side by side, such as 8GiB. If left out: what is free on "
+        "this machine, and no limit on a Ray cluster that already runs. A run that would take more than its part is "
+        "refused; one that does ends, and others go on.",
         show_default=False,
     ),
 ]

@@ -274,6 +274,8 @@ class _Runs:
             return Limit.MEMORY if self._may_fill and isinstance(failure, OutOfMemoryError) else failure
         except OctavoError as error:
             return error
+        except MemoryError:
+            return memory.none_left(point.label)
         except BaseException as error:
             if type(error).__name__ != _PANIC and not isinstance(error, UnknownError):
                 raise

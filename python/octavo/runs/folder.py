@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from octavo._core import VERSION
@@ -24,17 +25,18 @@ from octavo.runs.held import (
     is_replaceable_by_a_profile,
 )
 from octavo.runs.result import RunResult
-from octavo.runs.tables import frame
+from octavo.runs.tables import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from octavo.scenarios.scenario import Scenario
 
-_Tables = list[tuple[str, list[tuple[str, str, bytes | list[str], list[str]]]]]
+_Columns = list[tuple[str, str, bytes | list[str], list[str]]]
+_Tables = list[tuple[str, _Columns]]
 _FORCE = "replace it with --force"
 
 
@@ -143,17 +145,21 @@ def locked(folder: Path) -> Iterator[Path]:
 def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> RunResult:
     """Write a result; `folder`, which must be `locked`, appears or replaces what was there when everything is written.
 
+    `tables` is empty afterwards.
+
     Raises:
         OutputError: it cannot be written; what was there before stays.
 
     """
-    return save_tables(
-        folder,
-        RUN,
-        {name: frame(columns) for name, columns in tables},
-        {"octavo": VERSION, "format": RESULT_FORMAT, **json.loads(summary)},
-        scenario.toml,
-    )
+    files = ((f"{name}.parquet", parquet.encoded(taken(columns))) for name, columns in _popped(tables))
+    own = {"octavo": VERSION, "format": RESULT_FORMAT, **json.loads(summary)}
+    return _save(folder, RUN, files, own, scenario.toml)
+
+
+def _popped(tables: _Tables) -> Iterator[tuple[str, _Columns]]:
+    """One after another, and each no longer than it is needed: those of a long run take most of its memory."""
+    while tables:
+        yield tables.pop(0)
 
 
 def save_tables(
@@ -165,12 +171,21 @@ def save_tables(
     files: Mapping[str, bytes] | None = None,
 ) -> RunResult:
     """Write a result of some kind, and `files` beside its tables, by name; as `save`."""
+    encoded = ((f"{name}.parquet", parquet.encoded(table)) for name, table in tables.items())
+    return _save(folder, kind, chain(encoded, (files or {}).items()), summary, scenario)
+
+
+def _save(
+    folder: Path,
+    kind: str,
+    files: Iterable[tuple[str, bytes]],
+    summary: Mapping[str, Any],
+    scenario: str | None,
+) -> RunResult:
     with swap.replaced(folder, kind, ()) as temporary:
         if scenario is not None:
             (temporary / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
-        for name, table in tables.items():
-            (temporary / f"{name}.parquet").write_bytes(parquet.encoded(table))
-        for name, content in (files or {}).items():
+        for name, content in files:
             (temporary / name).write_bytes(content)
         (temporary / SUMMARY_FILE).write_text(_json(summary), encoding="utf-8", errors="backslashreplace")
     return RunResult(folder)

@@ -8,7 +8,9 @@ import resource
 import sys
 from pathlib import Path
 
-from octavo import given
+import octavo._core as _core
+from octavo import addresses, given
+from octavo.addresses import NO_MORE
 from octavo.errors import ScenarioError, SimulationError
 from octavo.plain import shortened
 
@@ -32,6 +34,8 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 HINT = "--memory-limit says otherwise; fewer --workers leave more for each; record.events=false records less"
 """What helps a run that would take too much."""
+_TOO_MUCH = ("the run would take about ", "the run takes more memory than ")
+"""How the engine begins what it says of a run that is refused, and of one that met its limit."""
 
 _limit: int | None = None
 """The user's limit in bytes, for all runs of this process; None for the free memory."""
@@ -60,7 +64,10 @@ def limit_to(limit: int | None) -> None:
 
 
 def limit_memory(limit: int | str | None) -> None:
-    """Say how much memory the runs of this process may take together, as `--memory-limit` does for a command.
+    """Say how much memory this process may have while runs go on, as `--memory-limit` does for a command.
+
+    What it has before, such as Python and its packages, is part of it. A run that would take more is refused, and one
+    that does ends.
 
     Args:
         limit: bytes, or an amount such as `8GiB`; nothing for what is free when runs begin, which is the default.
@@ -83,28 +90,48 @@ def limit_memory(limit: int | str | None) -> None:
 
 def refused(label: str, message: str) -> SimulationError:
     """What the engine says of a run, with what helps if it would take too much."""
-    too_much = message.startswith("the run would take about ")
-    return SimulationError(f"{label}: {message}", HINT if too_much else None)
+    return SimulationError(f"{label}: {message}", _hint() if message.startswith(_TOO_MUCH) else None)
+
+
+def none_left(label: str) -> SimulationError:
+    """The system gave a run no more memory."""
+    return SimulationError(f"{label}: {NO_MORE}", _hint())
+
+
+def _hint() -> str:
+    return HINT if addresses.limit() is None else f"{HINT}; `ulimit -v` counts, too"
 
 
 def share(workers: int) -> int | None:
-    """Bytes for each of this many runs side by side on this machine; nothing where their number is unknown."""
-    return part(whole(), workers)
+    """Bytes that this process may have for the sake of one of this many runs side by side in it.
+
+    They are what it has besides, and the run's part of the rest; nothing where nobody knows how many there are.
+    """
+    left, around = free(), _core.memory_around()
+    most = _limit if _limit is not None or left is None else left + (_core.memory_resident() or 0)
+    rest = part(most and max(most - around, 0), workers)
+    return None if most is None or rest is None else min(most, around) + rest
 
 
 def whole(*, here: bool = True) -> int | None:
-    """Bytes for all runs side by side: what the user said, or what is free if they run here, and not on a cluster."""
-    return free() if _limit is None and here else _limit
+    """Bytes for processes side by side, each with a run.
+
+    They are what the user said, or what is free if the processes run here, and not on a cluster. What this process has
+    is no longer theirs.
+    """
+    if not here:
+        return _limit
+    return free() if _limit is None else max(_limit - _core.memory_around(), 0)
 
 
 def part(most: int | None, runs: int) -> int | None:
-    """The part of each run when this many runs share the bytes."""
+    """The part of each when this many share the bytes."""
     return None if most is None else most // max(runs, 1)
 
 
 def free() -> int | None:
     """Bytes that could be taken without anything else being pushed out; nothing where the system does not say."""
-    known = [bytes_ for bytes_ in (_available(), _left_in_group()) if bytes_ is not None]
+    known = [bytes_ for bytes_ in (_available(), _left_in_group(), addresses.left()) if bytes_ is not None]
     return min(known, default=None)
 
 

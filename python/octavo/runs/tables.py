@@ -15,6 +15,11 @@ def frame(columns: Sequence[tuple[str, str, bytes | list[str], list[str]]]) -> p
     return pl.DataFrame([_series(*column) for column in columns])
 
 
+def taken(columns: list[tuple[str, str, bytes | list[str], list[str]]]) -> pl.DataFrame:
+    """The same of columns that nobody else needs: each is given up as soon as the frame has it."""
+    return pl.DataFrame([_series(*columns.pop(0)) for _ in range(len(columns))])
+
+
 def _series(name: str, kind: str, values: bytes | list[str], names: list[str]) -> pl.Series:
     if isinstance(values, list):
         return pl.Series(name, values, dtype=pl.String)

@@ -51,7 +51,10 @@ class Estimate:
     memory_bytes: tuple[int, int] | None = None
     """Of the run that takes most: what its trial took, and what it would take if it grew like that to the end."""
     needed_bytes: int | None = None
-    """Of the run that takes most, from the sizes of its tables before it begins: what `--memory-limit` is held to."""
+    """Of the run that takes most with the process around it, from the sizes of its tables before it begins.
+
+    This is what `--memory-limit` is held to before a run begins.
+    """
     disk_bytes: int | None = None
     """Results of all missing runs; nothing where trials were cut off and no smaller ones could be made."""
     disk_free_bytes: int = 0
@@ -117,7 +120,7 @@ def estimate(points: Sequence[Point], *, workers: int, force: bool, limit: float
         sum(one.share == 1 for one in tried),
         None if seconds is None else seconds * len(missing) / workers,
         max(one.memory() for one in tried),
-        max(one.needed_bytes for one in tried),
+        max(one.needed_bytes for one in tried) + _core.memory_around(),
         None if disk is None else int(disk * len(missing)),
         free,
         workers,

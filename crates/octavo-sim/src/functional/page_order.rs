@@ -57,7 +57,7 @@ pub fn page_order(node: &NodeConfig, memory: &MemoryConfig, job: &Job<'_>, turn:
     }
     let jobs = [job.clone()];
     side_by_side(memory, &jobs, |workload, programs| {
-        let options = InstantOptions { turn, report_lines: None, record_events: false, progress: None };
+        let options = InstantOptions { turn, report_lines: None, record_events: false, memory: None, progress: None };
         let begun = Begun::new(node, memory, (&jobs, workload, programs), None)?;
         let order = begun.run(options, PageOrder::default())?.machine.tables.listeners;
         let columns = vec![

@@ -8,6 +8,7 @@ use octavo_node::NodeConfig;
 use octavo_program::{Program, Workload};
 use octavo_units::{Cycles, Time};
 
+use crate::bound::{MemoryBound, MemoryMet, Met, Watch};
 use crate::error::{SimError, When};
 use crate::failure::StrategyFailure;
 use crate::functional::job::Running;
@@ -30,6 +31,9 @@ pub struct InstantOptions<'a> {
     pub report_lines: Option<u64>,
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,
+    /// The memory that the run may take; any if there is none. It ends with [`SimError::MemoryMet`] as soon as it has
+    /// more, or would need more to write its result.
+    pub memory: Option<MemoryBound<'a>>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
 }
@@ -50,6 +54,8 @@ pub struct InstantProgress {
 pub(super) enum Stop {
     /// The progress callback asked for it.
     Interrupted,
+    /// It took more memory than it may.
+    Full(Met),
     /// The machine does not go on.
     Halted,
 }
@@ -74,6 +80,7 @@ pub(super) struct Run<'a, L> {
     pub synchronised: BTreeSet<u32>,
     /// By GPU: how its memory was used when it held most at the end of a launch.
     pub most_used: Vec<Option<MemoryUse>>,
+    watch: Option<Watch<'a>>,
     progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
 }
 
@@ -166,6 +173,7 @@ impl<'a> Begun<'a> {
     /// Runs them to their end.
     pub fn run<L: Listen>(self, options: InstantOptions<'a>, listeners: L) -> Result<Run<'a, L>, SimError> {
         let Self { node, page_bytes, manager, workload, jobs, rounds, synchronised, groups } = self;
+        let watch = options.memory.map(Watch::new);
         let gpus = node.gpus as usize;
         let cycle = node.clock.time_for(Cycles(1));
         let address_end = workload.address_end();
@@ -184,17 +192,25 @@ impl<'a> Begun<'a> {
             copied_bytes: 0,
             synchronised,
             most_used: vec![None; gpus],
+            watch,
             progress: options.progress,
         };
-        let stopped = run.all();
+        let stopped = run.all().and_then(|()| run.check_memory());
         run.check(stopped)?;
         Ok(run)
     }
 }
 
 impl<L: Listen> Run<'_, L> {
-    /// Tells how far the run is.
+    /// Whether the run is still within its memory, and would be if it ended now.
+    fn check_memory(&self) -> Result<(), Stop> {
+        let met = self.watch.and_then(|watch| watch.met(self.machine.tables.listeners.recorded()));
+        met.map_or(Ok(()), |met| Err(Stop::Full(met)))
+    }
+
+    /// Tells how far the run is, and looks at its memory.
     pub fn report(&mut self) -> Result<(), Stop> {
+        self.check_memory()?;
         let Some(tell) = &mut self.progress else { return Ok(()) };
         let (groups_done, groups) = (self.groups_done.min(self.groups), self.groups);
         let progress = InstantProgress { lines: self.machine.tables.lines, groups_done, groups };
@@ -207,6 +223,10 @@ impl<L: Listen> Run<'_, L> {
             return Err(SimError::Interrupted);
         }
         let (manager, when) = (self.machine.driver.manager(), When::Lines(self.machine.tables.lines));
+        if let Err(Stop::Full(met)) = stopped {
+            let launches = (self.launches_done.min(self.workload.launches()), self.workload.launches());
+            return Err(SimError::MemoryMet(Box::new(MemoryMet::new(met, when, launches))));
+        }
         let page_bytes = self.machine.page_bytes();
         if let Some(failure) = manager.failure() {
             let failure = StrategyFailure::new(failure, when, page_bytes, self.workload);

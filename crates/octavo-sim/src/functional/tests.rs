@@ -101,7 +101,7 @@ fn in_time(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity
 }
 
 fn at_once(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity: Option<u32>) -> Vec<Plan> {
-    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, memory: None, progress: None };
     let (jobs, programs) = ([Job::alone(workload, None)], [None]);
     let begun = Begun::new(node, memory, (&jobs, workload, &programs), capacity).unwrap();
     let running = begun.run(options, (Plans::default(), touched(node, workload)));

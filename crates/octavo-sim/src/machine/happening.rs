@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use octavo_driver::{FaultId, Outstanding};
 use octavo_manager::{AttributeChange, Cause, Manager, MemoryId, PageRun, ProcessorId, Step};
 
+use crate::bound::Recorded;
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
@@ -105,6 +106,11 @@ pub(crate) trait Listen {
         false
     }
 
+    /// How much it has recorded.
+    fn recorded(&self) -> Recorded {
+        Recorded::default()
+    }
+
     /// Accesses that the driver is to be told of, if evictors want to know them.
     #[inline(always)]
     fn touched(&mut self) -> Option<&mut Touched> {
@@ -143,6 +149,10 @@ impl<A: Listen, B: Listen> Listen for (A, B) {
         self.0.wants_attributes() || self.1.wants_attributes()
     }
 
+    fn recorded(&self) -> Recorded {
+        self.0.recorded().and(self.1.recorded())
+    }
+
     #[inline(always)]
     fn touched(&mut self) -> Option<&mut Touched> {
         match self.0.touched() {
@@ -168,6 +178,10 @@ impl<T: Listen> Listen for Option<T> {
         self.as_ref().is_some_and(T::wants_attributes)
     }
 
+    fn recorded(&self) -> Recorded {
+        self.as_ref().map(T::recorded).unwrap_or_default()
+    }
+
     #[inline(always)]
     fn touched(&mut self) -> Option<&mut Touched> {
         self.as_mut().and_then(T::touched)
@@ -186,6 +200,10 @@ impl<T: Listen> Listen for Box<T> {
 
     fn wants_attributes(&self) -> bool {
         (**self).wants_attributes()
+    }
+
+    fn recorded(&self) -> Recorded {
+        (**self).recorded()
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@ use octavo_driver::Driver;
 use octavo_manager::{Manager, MemoryUse};
 use octavo_node::{Fidelity, NodeConfig};
 
+use crate::bound::Recorded;
 use crate::cpu::cores::{Cpu, HostAccesses};
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
@@ -93,6 +94,11 @@ impl<L: Listen> Node<'_, L> {
     /// Name of the program with that address space; empty for a program alone.
     pub fn program_name(&self, space: usize) -> &str {
         &self.jobs.running[space].program.name
+    }
+
+    /// How much the listeners have recorded.
+    pub fn recorded(&self) -> Recorded {
+        self.hardware.listeners.recorded()
     }
 
     /// Listeners may look at how things are.

@@ -5,11 +5,12 @@ use std::ops::Range;
 use octavo_program::Application;
 use serde::Serialize;
 
+use crate::bound::Recorded;
 use crate::machine::jobs::Running;
 use crate::observe::phases::Phases;
 use crate::observe::record::GroupCounts;
 use crate::observe::record::timeline::EventKind;
-use crate::observe::table::{Column, Table};
+use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// What happened to the pages of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -136,6 +137,11 @@ impl JobLog {
         let repetition = self.ended[job] + 1;
         self.ended[job] = repetition;
         self.rows.push(Row { job, repetition, began, ended: now, complete, counts });
+    }
+
+    /// The name, and as many numbers as a row has.
+    pub fn recorded(&self) -> Recorded {
+        Recorded::stay(self.rows.len(), size_of::<Row>(), size_of::<Row>() + TEXT_BYTES)
     }
 
     /// The jobs whose repetition is under way.

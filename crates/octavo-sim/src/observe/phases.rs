@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::bound::Recorded;
 use crate::machine::program::Phase;
-use crate::observe::table::{Column, Table};
+use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// Picoseconds that a whole program spent in each kind of phase, summed over its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -41,6 +42,11 @@ struct Row {
 impl PhaseLog {
     pub fn push(&mut self, (job, action): (usize, u32), phase: Phase, name: &str, (began, ended): (u64, u64)) {
         self.0.push(Row { job, action, phase, name: name.to_owned(), began, ended });
+    }
+
+    /// Two or three columns of text, and three of numbers.
+    pub fn recorded(&self) -> Recorded {
+        Recorded::stay(self.0.len(), size_of::<Row>() + TEXT_BYTES, 3 * (size_of::<u64>() + TEXT_BYTES))
     }
 
     /// The sums of a job; nothing if only its launches ran.

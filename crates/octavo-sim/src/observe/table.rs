@@ -1,5 +1,9 @@
 //! Result tables: named columns of equal length, ready to become Parquet.
 
+/// Bytes of a text in a column, about: a reference where it was written before, and what leads to it where it is
+/// written.
+pub(crate) const TEXT_BYTES: usize = 24;
+
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
@@ -9,6 +13,13 @@ pub enum Values {
     F64(Vec<f64>),
     /// Text.
     Text(Vec<String>),
+    /// The same text in each round of so many rows.
+    Rounds {
+        /// The text of a round.
+        round: Vec<String>,
+        /// How many rounds there are.
+        rounds: usize,
+    },
     /// Codes into a list of names.
     Category {
         /// One code a row.
@@ -49,6 +60,12 @@ impl Column {
     #[must_use]
     pub fn u64(name: &'static str, values: Vec<u64>) -> Self {
         Self { name, values: Values::U64(values) }
+    }
+
+    /// A column with the same text in each round of rows.
+    #[must_use]
+    pub(crate) fn rounds(name: &'static str, round: Vec<String>, rounds: usize) -> Self {
+        Self { name, values: Values::Rounds { round, rounds } }
     }
 
     /// A column of text.

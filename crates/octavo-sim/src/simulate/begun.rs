@@ -8,6 +8,7 @@ use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
 use super::{EVENTS_BETWEEN_REPORTS, Progress};
+use crate::bound::{MemoryMet, Watch};
 use crate::error::{MAX_TIME, SimError, When};
 use crate::failure::StrategyFailure;
 use crate::machine::happening::Listen;
@@ -28,7 +29,8 @@ pub(super) struct Begun<'a, 'p> {
     pub changes: Vec<CapacityAt>,
     /// The work-groups of all launches.
     pub groups: u64,
-    pub time_limit: Option<Time>,
+    /// Of simulated time, and of memory.
+    pub limits: (Option<Time>, Option<Watch<'a>>),
     pub progress: Option<&'p mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
 
@@ -42,7 +44,7 @@ pub(super) struct Done {
 impl Begun<'_, '_> {
     /// Runs to the end, pausing after this many events, of which [`EVENTS_BETWEEN_REPORTS`] is a multiple.
     pub fn run<L: Listen>(self, pause_every: u64, listeners: L) -> Result<(Done, L), SimError> {
-        let Self { node, manager, page_bytes, workload, running, programs, changes, groups, time_limit, mut progress } =
+        let Self { node, manager, page_bytes, workload, running, programs, changes, groups, limits, mut progress } =
             self;
         let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
         let (mut events, mut next_pause) = (0u64, pause_every);
@@ -56,7 +58,8 @@ impl Begun<'_, '_> {
             running.pause();
             // Whatever is recorded, the same run is looked at after the same events.
             if events.is_multiple_of(EVENTS_BETWEEN_REPORTS) {
-                running.check_time(time_limit)?;
+                running.check_time(limits.0)?;
+                running.check_memory(limits.1, workload)?;
                 if watchdog.looks(running.progress(), events) {
                     return Err(running.stalled(workload, page_bytes));
                 }
@@ -67,6 +70,7 @@ impl Begun<'_, '_> {
             }
         }
         running.check(workload, page_bytes)?;
+        running.check_memory(limits.1, workload)?;
         let (outcome, listeners) = running.end();
         Ok((Done { outcome, events }, listeners))
     }
@@ -101,6 +105,13 @@ impl<L: Listen> Node<'_, L> {
         let at = (self.launches_done(), When::Time(Time(self.now())));
         let (faults, plans) = (self.driver().outstanding().iter(), self.driver().plans_under_way());
         SimError::NoProgress(Box::new(Stall::of(at, faults, plans, (workload, page_bytes))))
+    }
+
+    /// Whether the run is still within its memory, and would be if it ended now.
+    fn check_memory(&self, watch: Option<Watch<'_>>, workload: &dyn Workload) -> Result<(), SimError> {
+        let Some(met) = watch.and_then(|watch| watch.met(self.recorded())) else { return Ok(()) };
+        let launches = (self.launches_done().min(workload.launches()), workload.launches());
+        Err(SimError::MemoryMet(Box::new(MemoryMet::new(met, When::Time(Time(self.now())), launches))))
     }
 
     fn how_far(&self, workload: &dyn Workload, groups: u64) -> Progress {

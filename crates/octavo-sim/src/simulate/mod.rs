@@ -13,6 +13,7 @@ use octavo_units::Time;
 
 use self::begun::{Begun, Done};
 pub(crate) use self::check::{check_launches, check_programs, check_size};
+use crate::bound::{MemoryBound, Watch};
 use crate::error::SimError;
 use crate::gpu::touched::Touched;
 use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces, synchronisations};
@@ -51,6 +52,9 @@ pub struct RunOptions<'a> {
     /// The longest simulated time that is of interest: a run that is not over by then may end with
     /// [`SimError::OverTime`]. When that is looked at depends on the run alone, so that the same run ends the same way.
     pub time_limit: Option<Time>,
+    /// The memory that the run may take; any if there is none. It ends with [`SimError::MemoryMet`] as soon as it has
+    /// more, or would need more to write its result.
+    pub memory: Option<MemoryBound<'a>>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
@@ -110,6 +114,7 @@ fn run_jobs(
     (workload, programs): (&dyn Workload, &[Option<Program>]),
     options: RunOptions<'_>,
 ) -> Result<RunResult, SimError> {
+    let watch = options.memory.map(Watch::new);
     let page_bytes = memory.decision_size()?.0;
     let footprint = footprint_pages(page_bytes, jobs.iter().map(|job| job.workload));
     let capacity = node.capacity_pages(page_bytes, footprint)?;
@@ -126,7 +131,8 @@ fn run_jobs(
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
     let (time_limit, progress) = (options.time_limit, options.progress);
-    let begun = Begun { node, manager, page_bytes, workload, running, programs, changes, groups, time_limit, progress };
+    let limits = (time_limit, watch);
+    let begun = Begun { node, manager, page_bytes, workload, running, programs, changes, groups, limits, progress };
     let kept = (Breakdown::default(), (recorder, FaultWaits::default()));
     let (done, kept) = listen(begun, kept, (options.timeline, options.interval))?;
     let memories = HostMemoryUse::all(node, done.outcome.driver.manager(), page_bytes);

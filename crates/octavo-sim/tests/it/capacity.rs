@@ -84,12 +84,14 @@ fn shrinking_waits_for_pages_that_plans_hold() {
         let result = run_on(&with(vec![change(at, 3)]), &twice(0..1));
         let gpu: Vec<u64> = {
             let table = result.tables.iter().find(|table| table.name == "memory_intervals").unwrap();
-            let Values::Text(names) = &table.columns.iter().find(|found| found.name == "processor").unwrap().values
+            let Values::Rounds { round, rounds } =
+                &table.columns.iter().find(|found| found.name == "processor").unwrap().values
             else {
                 panic!("processors have names")
             };
             let bytes = column(&result, "memory_intervals", "bytes");
-            names.iter().zip(bytes).filter(|(name, _)| *name == "gpu0").map(|(_, bytes)| bytes).collect()
+            let names = std::iter::repeat_n(round, *rounds).flatten();
+            names.zip(bytes).filter(|(name, _)| *name == "gpu0").map(|(_, bytes)| bytes).collect()
         };
         *gpu.last().unwrap()
     };

@@ -10,7 +10,7 @@ use octavo_sim::{Accesses, Progress, RunOptions, RunResult, SimError, simulate};
 use octavo_units::{Bytes, Time};
 use octavo_workload::WORKLOADS;
 
-fn kernel(name: &str, scale: f64) -> Box<dyn Workload> {
+pub fn kernel(name: &str, scale: f64) -> Box<dyn Workload> {
     let entry = WORKLOADS.find(name).expect("registered");
     (entry.build)(&Default::default(), &Size { scale, seed: 7 }).expect("default options are valid")
 }

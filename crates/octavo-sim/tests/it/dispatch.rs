@@ -31,7 +31,7 @@ fn in_time(dispatch: Dispatch) -> Vec<usize> {
 fn at_once(dispatch: Dispatch) -> Vec<usize> {
     let mut node = node(2);
     (node.dispatch, node.compute.units) = (dispatch, 2);
-    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, memory: None, progress: None };
     let result = run_at_once(&node, &memory("first-touch"), &script(), options).unwrap();
     let on = |gpu: &str| {
         let placed = result.summary.placement.iter().filter(|placed| placed.memory == gpu);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::support::{Script, combinations, compute, line, load, memory, node, store};
 
 pub fn options<'a>() -> InstantOptions<'a> {
-    InstantOptions { turn: 1, report_lines: None, record_events: true, progress: None }
+    InstantOptions { turn: 1, report_lines: None, record_events: true, memory: None, progress: None }
 }
 
 fn at_once(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> InstantResult {

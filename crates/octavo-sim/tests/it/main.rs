@@ -3,6 +3,7 @@
 
 mod barrier;
 mod batch;
+mod bound;
 mod breakdown;
 mod capacity;
 mod chunks;

@@ -63,7 +63,7 @@ fn a_host_without_room_for_what_an_idle_gpu_keeps_is_named() {
     let program = program(&script, &[Kind::Managed]);
     let job = Job::alone(&script, Some(&program));
     let timed = simulate_jobs(&node, &lending(), &[job], RunOptions::default()).unwrap_err();
-    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, memory: None, progress: None };
     let instant = run_jobs_at_once(&node, &lending(), &[Job::alone(&script, Some(&program))], options).unwrap_err();
     for error in [timed, instant] {
         assert!(matches!(error, SimError::HostFullForKept { gpu: 1, kept: 8, .. }), "{error}");
@@ -111,7 +111,8 @@ fn a_job_that_waits_in_vain_ends_a_run_that_others_repeat() {
                 [waits, again]
             };
             let timed = simulate_jobs(&node, &lending(), &jobs(), RunOptions::default()).unwrap_err();
-            let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+            let options =
+                InstantOptions { turn: 1, report_lines: None, record_events: false, memory: None, progress: None };
             let instant = run_jobs_at_once(&node, &lending(), &jobs(), options).unwrap_err();
             for error in [timed, instant] {
                 assert!(matches!(error, SimError::HostFullForKept { gpu: 1, .. }), "{error}");

@@ -16,10 +16,12 @@ use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
 use self::traffic::TrafficLog;
 use self::walks::Walks;
+use crate::bound::Recorded;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Running;
 use crate::observe::jobs::{JobCounts, JobLog, JobSummary};
 use crate::observe::phases::{PhaseLog, Phases};
+use crate::observe::table::TEXT_BYTES;
 use crate::rounds::Rounds;
 
 /// Names of the kinds of rows in the `events` table, by code.
@@ -39,10 +41,13 @@ pub(super) struct GroupCounts {
     gpus: MemoryMask,
 }
 
+/// A kernel that ran: its name, when it began and when it ended.
+type Kernel = (Cow<'static, str>, u64, u64);
+
 pub(crate) struct Recorder {
     page_bytes: u64,
     groups: Vec<GroupCounts>,
-    kernels: Vec<(Cow<'static, str>, u64, u64)>,
+    kernels: Vec<Kernel>,
     traffic: TrafficLog,
     samples: Option<Samples>,
     timeline: Option<Timeline>,
@@ -173,6 +178,17 @@ impl Recorder {
         under_way.into_iter().for_each(|job| self.job_ends(job, ended, false));
     }
 
+    /// What is kept row by row: all that grows with the length of a run.
+    fn rows(&self) -> Recorded {
+        let timeline = self.timeline.as_ref().map(Timeline::recorded);
+        let samples = self.samples.as_ref().map(Samples::recorded);
+        let jobs = self.jobs.as_ref().map(JobLog::recorded);
+        let kernels = Recorded::stay(self.kernels.len(), size_of::<Kernel>(), 2 * size_of::<u64>() + TEXT_BYTES);
+        let each =
+            [timeline, samples, jobs, Some(kernels), Some(self.traffic.recorded()), Some(self.phases.recorded())];
+        each.into_iter().flatten().fold(Recorded::default(), Recorded::and)
+    }
+
     /// How long each kind of phase of the whole program of a job took.
     pub fn phases(&self, job: usize) -> Option<Phases> {
         self.phases.sums(job)
@@ -257,6 +273,10 @@ impl Listen for Recorder {
 
     fn wants_attributes(&self) -> bool {
         self.timeline.is_some() || self.walks.is_some()
+    }
+
+    fn recorded(&self) -> Recorded {
+        self.rows()
     }
 }
 

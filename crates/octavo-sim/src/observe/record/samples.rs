@@ -5,9 +5,10 @@
 
 use octavo_manager::{Manager, Statistics};
 
+use crate::bound::Recorded;
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
-use crate::observe::table::{Column, Table};
+use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// Columns of the `intervals` table besides the time.
 const NAMES: [&str; 14] = [
@@ -68,7 +69,8 @@ pub(super) struct Samples {
 #[derive(Default)]
 struct LinkSamples {
     time: Vec<u64>,
-    link: Vec<String>,
+    /// What they are called, in the order of the rows of a sample.
+    names: Vec<String>,
     bytes: Vec<u64>,
     busy: Vec<u64>,
     /// Bytes and time at the last sample.
@@ -79,7 +81,8 @@ struct LinkSamples {
 #[derive(Default)]
 struct MemorySamples {
     time: Vec<u64>,
-    processor: Vec<String>,
+    /// What they are called, in the order of the rows of a sample.
+    names: Vec<String>,
     bytes: Vec<u64>,
 }
 
@@ -120,6 +123,15 @@ impl Samples {
         }
     }
 
+    /// Numbers of each row, kept as they are written, and the text of those of links and memories.
+    pub fn recorded(&self) -> Recorded {
+        const NUMBER: usize = size_of::<u64>();
+        let named = |rows, numbers| Recorded::rows(rows, numbers * NUMBER, numbers * NUMBER + TEXT_BYTES);
+        let (links, memory) = (named(self.links.time.len(), 3), named(self.memory.time.len(), 2));
+        let own = (NAMES.len() + 1) * NUMBER;
+        Recorded::rows(self.time.len(), own, own).and(links).and(memory)
+    }
+
     /// Makes one interval of each two.
     fn widen(&mut self) {
         self.links.widen(self.time.len());
@@ -138,11 +150,13 @@ impl Samples {
 
 impl LinkSamples {
     fn push(&mut self, time: u64, links: &[LinkUse]) {
-        self.last.resize(links.len(), (0, 0));
+        if self.names.is_empty() {
+            self.names = links.iter().map(|link| link.name.clone()).collect();
+            self.last = vec![(0, 0); links.len()];
+        }
         for (link, last) in links.iter().zip(&mut self.last) {
             let bytes = link.bytes.iter().sum::<u64>();
             self.time.push(time);
-            self.link.push(link.name.clone());
             self.bytes.push(bytes - last.0);
             self.busy.push(link.busy - last.1);
             *last = (bytes, link.busy);
@@ -152,15 +166,15 @@ impl LinkSamples {
     fn widen(&mut self, samples: usize) {
         let links = self.time.len() / samples;
         second_of_two(&mut self.time, links);
-        self.link.truncate(self.time.len());
         sum_of_two(&mut self.bytes, links);
         sum_of_two(&mut self.busy, links);
     }
 
     fn table(self) -> Table {
+        let samples = self.time.len() / self.names.len().max(1);
         let columns = vec![
             Column::u64("time_ps", self.time),
-            Column::text("link", self.link),
+            Column::rounds("link", self.names, samples),
             Column::u64("bytes", self.bytes),
             Column::u64("busy_ps", self.busy),
         ];
@@ -171,9 +185,11 @@ impl LinkSamples {
 impl MemorySamples {
     fn push(&mut self, time: u64, manager: &Manager) {
         let geometry = manager.geometry();
+        if self.names.is_empty() {
+            self.names = manager.memories().map(|memory| memory.to_string()).collect();
+        }
         for memory in manager.memories() {
             self.time.push(time);
-            self.processor.push(memory.to_string());
             self.bytes.push(manager.pages_held(memory) * geometry.page_size.0);
         }
     }
@@ -181,14 +197,14 @@ impl MemorySamples {
     fn widen(&mut self, samples: usize) {
         let memories = self.time.len() / samples;
         second_of_two(&mut self.time, memories);
-        self.processor.truncate(self.time.len());
         second_of_two(&mut self.bytes, memories);
     }
 
     fn table(self) -> Table {
+        let samples = self.time.len() / self.names.len().max(1);
         let columns = vec![
             Column::u64("time_ps", self.time),
-            Column::text("processor", self.processor),
+            Column::rounds("processor", self.names, samples),
             Column::u64("bytes", self.bytes),
         ];
         Table::new("memory_intervals", columns)

@@ -1,13 +1,12 @@
 //! The tables of what was written down.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use octavo_program::{Buffer, Workload, pages_of};
 
 use super::samples::Samples;
 use super::timeline::EventKind;
-use super::{Capacity, GROUP_BYTES, GroupCounts, Recorder};
+use super::{Capacity, GROUP_BYTES, GroupCounts, Kernel, Recorder};
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::observe::jobs::JobLog;
 use crate::observe::table::{Column, Table};
@@ -109,7 +108,7 @@ fn link_table(links: &[LinkUse]) -> Table {
 }
 
 /// Kernels that began and ended after this many line accesses.
-fn lines_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
+fn lines_table(kernels: &[Kernel]) -> Table {
     Table::new(
         "kernels",
         vec![
@@ -132,7 +131,7 @@ fn capacity_table(capacity: &[Capacity], page_bytes: u64) -> Table {
     )
 }
 
-fn kernel_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
+fn kernel_table(kernels: &[Kernel]) -> Table {
     Table::new(
         "kernels",
         vec![

@@ -2,6 +2,7 @@
 
 use octavo_manager::{ATTRIBUTES, AttributeChange, Cause, HOST_MEMORY, MemoryId, PageRun};
 
+use crate::bound::Recorded;
 use crate::observe::table::{Column, Table, Values};
 
 /// Kinds of rows in the `events` table. Changes of what a placement keeps about a page are numbered after them.
@@ -86,16 +87,20 @@ struct Row {
 /// any usual size, so that tables of different nodes can be compared.
 const NUMBERED_GPUS: usize = 16;
 
-/// All rows so far, in order of time.
+/// Rows of a chunk, 1.5 MiB; chosen.
+const CHUNK: usize = 1 << 16;
+
+/// All rows so far, in order of time, in chunks: they never move, and each is given up when its columns are made.
 pub(super) struct Timeline {
     gpus: usize,
-    rows: Vec<Row>,
+    /// All of them have [`CHUNK`] rows but the last.
+    chunks: Vec<Vec<Row>>,
 }
 
 impl Timeline {
     /// Of a node with so many GPUs.
     pub fn new(gpus: usize) -> Self {
-        Self { gpus, rows: Vec::new() }
+        Self { gpus, chunks: vec![Vec::new()] }
     }
 
     fn number(&self, memory: MemoryId) -> u8 {
@@ -104,38 +109,64 @@ impl Timeline {
 
     pub fn push(&mut self, time: u64, kind: EventKind, pages: PageRun, from: MemoryId, to: MemoryId) {
         let (from, to) = (self.number(from), self.number(to));
-        self.rows.push(Row { time, kind: kind as u8, page: pages.first.0, pages: pages.count, from, to });
+        self.add(Row { time, kind: kind as u8, page: pages.first.0, pages: pages.count, from, to });
+    }
+
+    fn add(&mut self, row: Row) {
+        if self.last().len() == CHUNK {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        self.last().push(row);
+    }
+
+    fn last(&mut self) -> &mut Vec<Row> {
+        self.chunks.last_mut().expect("one is there from the beginning")
+    }
+
+    fn rows(&self) -> usize {
+        self.chunks.iter().map(Vec::len).sum()
+    }
+
+    /// A row, and its number in each of five columns and its code.
+    pub fn recorded(&self) -> Recorded {
+        Recorded::rows(self.rows(), size_of::<Row>(), 5 * size_of::<u64>() + 1)
     }
 
     /// Neighbours that change alike one after another share a row.
     pub fn attribute(&mut self, time: u64, change: &AttributeChange) {
         let Some(kind) = code(change) else { return };
         let page = change.page.0;
-        if let Some(last) = self.rows.last_mut()
+        if let Some(last) = self.last().last_mut()
             && (last.time, last.kind) == (time, kind)
             && last.page + last.pages == page
         {
             last.pages += 1;
             return;
         }
-        self.rows.push(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
+        self.add(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
     }
 
     /// One row each, with what they were noted at in a column of the name of that `clock`.
-    pub fn table(&self, page_bytes: u64, clock: &'static str) -> Table {
-        let rows = &self.rows;
-        let column = |name, value: fn(&Row) -> u64| Column::u64(name, rows.iter().map(value).collect());
-        let codes = rows.iter().map(|row| row.kind).collect();
-        let addresses = rows.iter().map(|row| u64::from(row.page) * page_bytes).collect();
+    pub fn table(self, page_bytes: u64, clock: &'static str) -> Table {
+        let rows = self.rows();
+        let mut numbers: [Vec<u64>; 5] = std::array::from_fn(|_| Vec::with_capacity(rows));
+        let mut codes = Vec::with_capacity(rows);
+        for row in self.chunks.into_iter().flatten() {
+            let address = u64::from(row.page) * page_bytes;
+            let values = [row.time, address, row.pages.into(), row.from.into(), row.to.into()];
+            numbers.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+            codes.push(row.kind);
+        }
+        let [times, addresses, pages, from, to] = numbers;
         Table::new(
             "events",
             vec![
-                column(clock, |row| row.time),
+                Column::u64(clock, times),
                 Column { name: "kind", values: Values::Category { codes, names: EventKind::names() } },
                 Column::u64("address", addresses),
-                column("pages", |row| u64::from(row.pages)),
-                column("from", |row| u64::from(row.from)),
-                column("to", |row| u64::from(row.to)),
+                Column::u64("pages", pages),
+                Column::u64("from", from),
+                Column::u64("to", to),
             ],
         )
     }
@@ -170,8 +201,28 @@ mod tests {
             timeline.attribute(10, &on_touch(page));
         }
         timeline.attribute(11, &on_touch(8));
-        let pages: Vec<_> = timeline.rows.iter().map(|row| (row.page, row.pages)).collect();
+        let rows = &timeline.chunks[0];
+        let pages: Vec<_> = rows.iter().map(|row| (row.page, row.pages)).collect();
         assert_eq!(pages, [(4, 2), (7, 1), (8, 1)]);
-        assert!(timeline.rows.iter().all(|row| EventKind::names()[usize::from(row.kind)] == "scheme_on_touch"));
+        assert!(rows.iter().all(|row| EventKind::names()[usize::from(row.kind)] == "scheme_on_touch"));
+    }
+
+    #[test]
+    fn rows_are_in_order_however_many_chunks_there_are() {
+        let mut timeline = Timeline::new(1);
+        let rows = 2 * CHUNK + 3;
+        for time in 0..rows as u64 {
+            let page = PageRun { first: PageId(time as u32), count: 1 };
+            timeline.push(time, EventKind::Migration, page, HOST_MEMORY, MemoryId::gpu(0));
+        }
+        assert_eq!(timeline.chunks.iter().map(Vec::len).collect::<Vec<_>>(), [CHUNK, CHUNK, 3]);
+        assert_eq!(timeline.recorded(), Recorded::rows(rows, 24, 41));
+        let table = timeline.table(4096, "time_ps");
+        let column = |index: usize| match &table.columns[index].values {
+            Values::U64(values) => values.clone(),
+            other => panic!("numbers, not {other:?}"),
+        };
+        assert!(column(0).into_iter().eq(0..rows as u64));
+        assert!(column(2).into_iter().eq((0..rows as u64).map(|page| page * 4096)));
     }
 }

@@ -1,13 +1,13 @@
 //! Traffic between the levels of memory, by launch and over time, on nodes whose host and GPUs are coherent.
 
-use std::borrow::Cow;
-
 use octavo_program::LINE_BYTES;
 
+use super::Kernel;
+use crate::bound::Recorded;
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::{Links, Traffic};
 use crate::gpu::counts::Accesses;
-use crate::observe::table::{Column, Table};
+use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// Names of the columns, by level.
 const LEVELS: [&str; 9] = [
@@ -55,13 +55,21 @@ impl TrafficLog {
         self.samples.push((time, so_far(accesses, links, host)));
     }
 
+    /// A row for each launch, with the kernel's columns, and one for each interval.
+    pub fn recorded(&self) -> Recorded {
+        let bytes = size_of::<Bytes>();
+        let launches = Recorded::stay(self.rows.len(), bytes, bytes + 2 * size_of::<u64>() + TEXT_BYTES);
+        let sample = size_of::<(u64, Bytes)>();
+        launches.and(Recorded::stay(self.samples.len(), sample, sample))
+    }
+
     /// A row for each launch, in the order of the table of kernels, and one for each interval, by when these ended;
     /// nothing on nodes that are not coherent.
-    pub fn tables(&self, kernels: &[(Cow<'static, str>, u64, u64)], ends: &[u64]) -> (Option<Table>, Option<Table>) {
+    pub fn tables(&self, kernels: &[Kernel], ends: &[u64]) -> (Option<Table>, Option<Table>) {
         (self.by_launch(kernels), self.over_time(ends))
     }
 
-    fn by_launch(&self, kernels: &[(Cow<'static, str>, u64, u64)]) -> Option<Table> {
+    fn by_launch(&self, kernels: &[Kernel]) -> Option<Table> {
         if self.rows.is_empty() {
             return None;
         }
