@@ -97,6 +97,16 @@ def test_what_is_busy_enough_is_said_to_bound_the_run(on_touch):
     assert words.run("it", replace(found, shares={}))[0].endswith("nothing was accessed.")
 
 
+def test_pages_that_take_up_no_room_are_spoken_of_where_memory_has_a_limit(tmp_path):
+    def said(percent):
+        changes = [f"node.capacity.footprint_percent={percent}"]
+        result = octavo.run(**SYSTEM, placement="ideal", overrides=changes, output=tmp_path / f"{percent}")
+        return "took up no room" in "\n".join(words.run("it", facts(result)))
+
+    assert said(20)
+    assert not said(0)
+
+
 def test_remedies_are_runs_of_what_they_say(explained, on_touch, runs):
     assert explained.remedies == sorted(explained.remedies, key=lambda one: one.time_ps)
     by_override = {one.override: one for one in explained.remedies}

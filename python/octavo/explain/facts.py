@@ -50,6 +50,8 @@ class Facts:
     """Accesses that were tried later than their wake arrived."""
     late_ps: float = 0.0
     """By how much, on average."""
+    without_room: int = 0
+    """Pages that took up no room on GPUs whose memory has a limit (`ideal`)."""
 
 
 def facts(result: RunResult) -> Facts:
@@ -78,7 +80,13 @@ def facts(result: RunResult) -> Facts:
         buffers=_buffers(result),
         waits=waits(result),
         **_retries(summary["accesses"]),
+        without_room=_without_room(summary),
     )
+
+
+def _without_room(summary: Mapping[str, Any]) -> int:
+    limited = summary.get("capacity_bytes") is not None
+    return summary["manager"].get("pages_without_room", 0) if limited else 0
 
 
 def _retries(accesses: Mapping[str, int]) -> dict[str, Any]:

@@ -59,6 +59,7 @@ def run(name: str, found: Facts) -> list[str]:
         *_driver(found),
         *_waits(found),
         *_retries(found),
+        *_without_room(found),
         *_links(found),
         *_occupied(found),
         *_buffers(found),
@@ -113,6 +114,14 @@ def _retries(found: Facts) -> Iterable[str]:
         yield (
             f"{found.late_retries:,} accesses were tried {duration(found.late_ps)} after their wake on average, because "
             "their unit stood still or their translation took long; their pages stayed until then."
+        )
+
+
+def _without_room(found: Facts) -> Iterable[str]:
+    if found.without_room:
+        yield (
+            f"{found.without_room:,} pages took up no room, as each was local to every GPU from its first touch on "
+            "(`ideal`): GPUs may hold more than their memory has room for."
         )
 
 

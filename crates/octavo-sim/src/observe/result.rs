@@ -53,6 +53,9 @@ pub struct Summary {
     pub manager: Statistics,
     /// Batches in which the driver served faults and notifications; 0 if it serves them one by one.
     pub batches: u64,
+    /// Plans that the end of the run cut short: nobody waited for them any more. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub plans_cut_short: u64,
     /// How each GPU's memory was used when it held most at the end of a program, where frames are tracked; empty
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -103,6 +106,11 @@ pub struct HostMemoryUse {
     pub bytes: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl HostMemoryUse {
     /// All memories of the host; nothing if there is only one.
     pub(crate) fn all(node: &NodeConfig, manager: &Manager, page_bytes: u64) -> Vec<Self> {
@@ -146,6 +154,7 @@ impl RunResult {
             manager_state_bytes: manager.state_bytes() as u64,
             manager: manager.statistics(),
             batches: outcome.driver.batches(),
+            plans_cut_short: outcome.driver.plans_under_way() as u64,
             memory_use: outcome.most_used.iter().flatten().map(|used| FrameUse::of(used, manager)).collect(),
             host_memories,
             phases: if jobs.is_empty() { recorder.phases(0) } else { None },

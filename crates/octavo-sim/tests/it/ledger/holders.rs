@@ -95,7 +95,7 @@ pub fn events_lead_there(books: &Books) -> Law {
         return placed(books, &holders);
     }
     let (names, bytes) = (books.texts("memory_intervals", "processor"), books.numbers("memory_intervals", "bytes"));
-    if books.total("at_rest") == 0 || names.is_empty() {
+    if books.total("plans_cut_short") > 0 || names.is_empty() {
         return Ok(());
     }
     for gpu in 0..books.gpus {

@@ -19,10 +19,12 @@ use serde_json::Value;
 
 use crate::ledger::Books;
 
-/// Looks at a run, each after 65,536 events, in which nothing is done before it counts as one that hangs.
-const IDLE_LOOKS: u32 = 48;
-/// Looks after which a run is too long to be played to its end.
+/// Looks at a run, each after 65,536 events, after which it is too long to be played to its end.
 const LOOKS: u32 = 160;
+/// Looks in which nothing is done before a run may be one that hangs; the simulator's own watchdog has a say first.
+const IDLE_LOOKS: u32 = 48;
+/// Looks at most: by then the watchdog has given a run up that makes no progress.
+const MOST_LOOKS: u32 = 600;
 /// Real time after which a run counts as one that hangs: it no longer comes to be looked at.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes of memory above which a scenario is not played.
@@ -161,7 +163,8 @@ impl Looks {
         self.all += 1;
         self.idle = if done == self.done { self.idle + 1 } else { 0 };
         self.done = done;
-        if self.idle >= IDLE_LOOKS || self.all >= LOOKS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let is_long = self.all >= LOOKS && self.idle < IDLE_LOOKS;
+        if is_long || self.all >= MOST_LOOKS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
