@@ -105,6 +105,23 @@ def test_every_section_is_there_and_nothing_went_wrong(watched):
     assert watched.complaints == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_are_drawn_though_the_page_makes_no_code_of_text(browser, path, scheme):
+    watched = Watched(browser, path, color_scheme=scheme)
+    page = watched.drawn()
+    assert "unsafe-eval" not in page.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
+    asked = page.locator("figure:has(.chart)").count()
+    assert page.locator(".chart .plot[role=graphics-document]:has(path, rect, line)").count() == asked >= 12
+    assert watched.complaints == []
+    # Later, as what a debugger runs itself may make code.
+    page.evaluate("""() => setTimeout(() => {
+        try { document.body.dataset.made = Function("return 'code'")(); }
+        catch (error) { document.body.dataset.made = error.name; }
+    })""")
+    page.wait_for_selector("body[data-made]", state="attached")
+    assert page.locator("body").get_attribute("data-made") == "EvalError"
+
+
 def test_a_table_stands_behind_every_chart(watched):
     page = watched.drawn()
     charts = page.locator("figure:has(.chart)")

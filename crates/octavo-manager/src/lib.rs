@@ -30,7 +30,8 @@ pub use contract::event::{
 pub use contract::failure::{Failure, occasion};
 pub use contract::geometry::Geometry;
 pub use contract::ids::{
-    Access, HOST, HOST_MEMORY, MAX_GPUS, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId, SpaceId, Tier,
+    Access, HOST, HOST_MEMORY, MAX_GPUS, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId, SpaceId,
+    Tier,
 };
 pub use contract::kind::{Advice, Kind, Spread};
 pub use contract::masks::{MemoryMask, ProcessorMask};

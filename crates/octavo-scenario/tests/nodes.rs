@@ -119,7 +119,7 @@ fn what_cannot_be_used_is_refused_where_it_stands() {
         ("bad-key.toml", "bad-key.toml:4: `node.l1.wayss`: unknown key, expected one of size, line, ways"),
         ("bad-driver.toml", "bad-driver.toml:3: `node.driver.preset`: unknown preset `papr`"),
         ("bad-unit.toml", "bad-unit.toml:3: `node.clock`: expected a frequency such as 1GHz"),
-        ("impossible.toml", "impossible.toml:3: `node.gpus`: expected 1 to 16, found 99"),
+        ("impossible.toml", "impossible.toml:3: `node.gpus`: expected 1 to 72, found 99"),
         ("little.toml", "little.toml: `node.clock`: missing; expected a frequency"),
         ("not.toml", "not.toml:1: not valid TOML"),
         (

@@ -184,7 +184,7 @@ fn wrong_units_are_refused_with_what_was_expected() {
 
 #[test]
 fn impossible_combinations_are_refused() {
-    assert!(refusal(&["node.gpus=17"]).contains("`node.gpus`: expected 1 to 16, found 17"));
+    assert!(refusal(&["node.gpus=73"]).contains("`node.gpus`: expected 1 to 72, found 73"));
     assert!(refusal(&["node.l1.ways=3"]).contains("`node.l1.size`"));
     assert!(refusal(&["node.l1_tlb.ways=5"]).contains("`node.l1_tlb.ways`"));
     let lock = refusal(&["node.l2.lock=11cycles"]);

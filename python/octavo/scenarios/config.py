@@ -2150,7 +2150,7 @@ class Node(TypedDict, total=False):
     """The node that it runs on."""
 
     gpus: int
-    """Number of GPUs, 1 to 16."""
+    """Number of GPUs, 1 to 72."""
 
     clock: str
     """Clock of the GPUs' compute units, caches and translation."""

@@ -98,6 +98,22 @@ macro_rules! set {
 set!(ProcessorMask of ProcessorId, "processor", "processors");
 set!(MemoryMask of MemoryId, "memory", "memories");
 
+/// A set of processors in as few bytes as it needs, for where many are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PackedProcessors([u16; MAX_PROCESSORS.div_ceil(16)]);
+
+impl From<ProcessorMask> for PackedProcessors {
+    fn from(set: ProcessorMask) -> Self {
+        Self(std::array::from_fn(|part| (set.0 >> (16 * part)) as u16))
+    }
+}
+
+impl From<PackedProcessors> for ProcessorMask {
+    fn from(packed: PackedProcessors) -> Self {
+        Self(packed.0.iter().rev().fold(0, |bits, part| bits << 16 | u128::from(*part)))
+    }
+}
+
 impl MemoryMask {
     /// All memories that a host can have.
     pub const HOSTS: Self = Self(!(((1 << (MAX_GPUS)) - 1) << 1) & ((1 << MAX_MEMORIES) - 1));
@@ -154,6 +170,12 @@ mod tests {
             assert_eq!(MemoryMask::HOSTS.contains(memory), memory.on_host(), "{memory}");
             assert_eq!(MemoryMask::only(memory).processors(), ProcessorMask::only(memory.processor()), "{memory}");
         }
+    }
+
+    #[test]
+    fn a_packed_set_is_the_set() {
+        let set = ProcessorMask::all_gpus(MAX_GPUS).without(ProcessorId::gpu(30)).without(ProcessorId::gpu(70));
+        assert_eq!(ProcessorMask::from(PackedProcessors::from(set)), set);
     }
 
     #[test]

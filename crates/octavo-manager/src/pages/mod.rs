@@ -8,6 +8,7 @@ pub(crate) mod deciders;
 pub(crate) mod held;
 mod huge;
 mod planes;
+pub(crate) mod processor_sets;
 pub(crate) mod residency;
 mod run;
 pub(crate) mod spare;

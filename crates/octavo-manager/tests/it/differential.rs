@@ -228,7 +228,7 @@ proptest! {
     ) {
         let topology = Topology::of(capacity);
         let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
-        let (preferred, accessed_by) = (preferred.map(MemoryId), ProcessorMask(accessed_by));
+        let (preferred, accessed_by) = (preferred.map(MemoryId), ProcessorMask(accessed_by.into()));
         harness.second_advice = Advice { preferred, accessed_by, read_mostly };
         play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, RESIZED, &ops);
     }
@@ -243,7 +243,7 @@ proptest! {
     ) {
         let topology = Topology::of(capacity);
         let mapped = |(index, &bits): (usize, &u32)| {
-            let memories = MemoryMask(bits).intersection(MemoryMask::all_gpus(topology.gpus()));
+            let memories = MemoryMask(bits.into()).intersection(MemoryMask::all_gpus(topology.gpus()));
             if index == 0 { memories } else { memories.with(HOST_MEMORY) }
         };
         let reach = Reach::new(reach.iter().enumerate().map(mapped).take(topology.gpus() + 1).collect());

@@ -33,8 +33,8 @@ fn allocations_fill_one_memory_after_another_and_leave_them_when_they_go() {
     for plan in allocate(&mut manager, 512, 6, Kind::Pinned) {
         manager.complete(Time::ZERO, plan.id, &mut Vec::new());
     }
-    let owners: Vec<u8> = (512..518).map(|page| manager.page(PageId(page)).owner.0).collect();
-    assert_eq!(owners, [0, 17, 17, 18, 18, 18]);
+    let owners: Vec<_> = (512..518).map(|page| manager.page(PageId(page)).owner.host_index()).collect();
+    assert_eq!(owners, [0, 1, 1, 2, 2, 2].map(Some));
     let expected = [("host", 3), ("gpu0", 0), ("host1", 2), ("host2", 3)];
     assert_eq!(held(&manager), expected.map(|(name, frames)| (name.to_owned(), frames)));
     manager.handle(Time::ZERO, Event::Free(PageRun { first: PageId(512), count: 6 }), &mut Vec::new());

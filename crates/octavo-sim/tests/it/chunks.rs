@@ -141,8 +141,8 @@ fn pairs_that_cannot_be_are_refused() {
     assert_eq!(itself, "`links[1].gpus`: expected two GPUs, found 2 twice");
     let none = refused(|node| node.links.as_mut().expect("links")[0].count = 0);
     assert_eq!(none, "`links[0].count`: expected 1 to 64, found 0");
-    let far = refused(|node| node.links.as_mut().expect("links")[0].gpus[1] = 16);
-    assert_eq!(far, "`links[0].gpus`: expected 0 to 15, found 16");
+    let far = refused(|node| node.links.as_mut().expect("links")[0].gpus[1] = 72);
+    assert_eq!(far, "`links[0].gpus`: expected 0 to 71, found 72");
     let shared = refused(|node| node.gpu_link.sharing = octavo_node::LinkSharing::PerGpu);
     assert!(shared.starts_with("`gpu_link.sharing`: expected per-pair"), "{shared}");
     let mut node = preset("dgx-v100-4");

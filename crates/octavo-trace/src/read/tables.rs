@@ -9,9 +9,7 @@ use parquet::data_type::ByteArray;
 
 use super::column::{Column, Holds};
 use super::footer::ParquetFile;
-use crate::schema::{
-    KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, MAX_NAME_BYTES, MAX_TABLE_ROWS, too_many_rows,
-};
+use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, MAX_NAME_BYTES, MAX_TABLE_ROWS, too_many_rows};
 use crate::{Allocation, Header, LaunchRow, Memory, Share, TraceError, Version};
 
 /// The metadata of a file.

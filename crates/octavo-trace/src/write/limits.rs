@@ -10,10 +10,7 @@ use crate::schema::{MAX_LIST, MAX_NAME_BYTES, MAX_TABLE_ROWS, too_long, too_many
 const BYTES_OF_VALUE: usize = 64;
 
 /// Checks the rows of a table, which `path` will hold: how many they are, and of each its name and its longest list.
-pub(super) fn check<'a>(
-    path: &Path,
-    rows: impl ExactSizeIterator<Item = (&'a str, usize)>,
-) -> Result<(), TraceError> {
+pub(super) fn check<'a>(path: &Path, rows: impl ExactSizeIterator<Item = (&'a str, usize)>) -> Result<(), TraceError> {
     if rows.len() > MAX_TABLE_ROWS {
         return Err(TraceError::new(path, too_many_rows(rows.len() as u64)));
     }

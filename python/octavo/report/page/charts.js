@@ -39,6 +39,8 @@ class Chart {
     this.drawn = await vegaEmbed(this.plot, specification, {
       renderer: "svg",
       actions: false,
+      // Expressions are interpreted: the page may not make code of text.
+      ast: true,
       config: specifications.config,
       tooltip: { sanitize: (value) => String(value).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`) },
     });

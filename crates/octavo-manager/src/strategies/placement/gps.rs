@@ -15,6 +15,7 @@ use crate::contract::geometry::Geometry;
 use crate::contract::ids::{Access, HOST, PageId, PageRun};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
+use crate::pages::processor_sets::ProcessorSets;
 use crate::strategies::context::Context;
 use crate::strategies::decision::{Decision, Unsubscribe};
 
@@ -51,24 +52,22 @@ struct Gps {
     /// By address space: kernels that have ended.
     kernels: Vec<u32>,
     /// Processors that subscribed to each page by a load.
-    readers: Vec<ProcessorMask>,
+    readers: ProcessorSets,
     /// Processors that gave up the replica of each page.
-    unsubscribed: Vec<ProcessorMask>,
+    unsubscribed: ProcessorSets,
 }
 
 impl Placement for Gps {
-    fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
-        let end = pages.first.index() + pages.count as usize;
-        if end > self.readers.len() {
-            self.readers.resize(end, ProcessorMask::EMPTY);
-            self.unsubscribed.resize(end, ProcessorMask::EMPTY);
-        }
+    fn on_allocate(&mut self, pages: PageRun, context: &mut Context<'_>) {
+        let (end, gpus) = (pages.first.index() + pages.count as usize, context.geometry().gpus);
+        self.readers.grow(end, gpus);
+        self.unsubscribed.grow(end, gpus);
     }
 
     fn on_free(&mut self, pages: PageRun, _context: &mut Context<'_>) {
         for page in pages.iter() {
-            self.readers[page.index()] = ProcessorMask::EMPTY;
-            self.unsubscribed[page.index()] = ProcessorMask::EMPTY;
+            self.readers.set(page, ProcessorMask::EMPTY);
+            self.unsubscribed.set(page, ProcessorMask::EMPTY);
         }
     }
 
@@ -76,11 +75,10 @@ impl Placement for Gps {
         if fault.processor == HOST {
             return Decision::MapRemote;
         }
-        let unsubscribed = &mut self.unsubscribed[fault.page.index()];
+        let unsubscribed = self.unsubscribed.of(fault.page);
         if fault.access == Access::Read {
-            let readers = &mut self.readers[fault.page.index()];
-            *readers = readers.with(fault.processor);
-            *unsubscribed = unsubscribed.without(fault.processor);
+            self.readers.set(fault.page, self.readers.of(fault.page).with(fault.processor));
+            self.unsubscribed.set(fault.page, unsubscribed.without(fault.processor));
         } else if unsubscribed.contains(fault.processor) {
             return Decision::MapRemote;
         }
@@ -103,18 +101,18 @@ impl Placement for Gps {
     }
 
     fn bytes(&self) -> usize {
-        (self.readers.capacity() + self.unsubscribed.capacity()) * size_of::<ProcessorMask>()
+        self.readers.bytes() + self.unsubscribed.bytes()
     }
 }
 
 impl Gps {
     fn give_up(&mut self, page: PageId, context: &Context<'_>, given_up: &mut Vec<Unsubscribe>) {
         let view = context.page(page);
-        let readers = self.readers[page.index()];
+        let readers = self.readers.of(page);
         let memories = view.resident.difference(MemoryMask(readers.0)).without(view.owner);
         if view.mode == Mode::Broadcast && !memories.is_empty() {
             given_up.push(Unsubscribe { page, memories });
-            self.unsubscribed[page.index()] = self.unsubscribed[page.index()].union(memories.processors());
+            self.unsubscribed.set(page, self.unsubscribed.of(page).union(memories.processors()));
         }
     }
 }

@@ -34,7 +34,7 @@ impl Situation<'_, '_> {
         if let Some(preferred) = preferred.filter(|&preferred| self.all_can_map(preferred)) {
             return Choice::Pin(preferred);
         }
-        let preferred_fights = preferred.is_some_and(|preferred| fight.fighters.contains(preferred.processor()));
+        let preferred_fights = preferred.is_some_and(|preferred| fight.fighters().contains(preferred.processor()));
         if !preferred_fights && self.all_are_fast_to(self.owner) {
             return self.pin_where_all_are_fast();
         }
@@ -84,11 +84,11 @@ impl Situation<'_, '_> {
     }
 
     fn all_can_map(&self, place: MemoryId) -> bool {
-        self.fight.fighters.iter().all(|fighter| self.context.can_map(fighter, place))
+        self.fight.fighters().iter().all(|fighter| self.context.can_map(fighter, place))
     }
 
     fn all_are_fast_to(&self, place: MemoryId) -> bool {
-        self.fight.fighters.iter().all(|fighter| fighter == place.processor() || self.is_fast(fighter, place))
+        self.fight.fighters().iter().all(|fighter| fighter == place.processor() || self.is_fast(fighter, place))
     }
 
     fn is_fast(&self, processor: ProcessorId, place: MemoryId) -> bool {
@@ -132,7 +132,7 @@ mod tests {
         fn choose(&self, requester: ProcessorId, favoured: bool, pin: Option<MemoryId>) -> Choice {
             let &Case { topology, owner, links, preferred, .. } = self;
             let fight = Fight {
-                fighters: self.fighters.iter().copied().fold(ProcessorMask::EMPTY, ProcessorMask::with),
+                fighters: self.fighters.iter().copied().fold(ProcessorMask::EMPTY, ProcessorMask::with).into(),
                 favoured: Some(requester).filter(|_| favoured),
                 pin: pin.map(|at| Pin { at, until: None }),
                 ..Fight::default()

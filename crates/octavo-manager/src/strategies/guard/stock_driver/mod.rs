@@ -92,16 +92,16 @@ impl ThrashingGuard for StockDriver {
         }
         let Options { threshold, nap, pin_threshold, fast_links: links, .. } = self.options;
         let Some(fight) = self.fight(fault.page).filter(|fight| fight.events >= threshold) else { return Hint::Pass };
-        if fight.throttled.contains(requester) {
+        if fight.throttled().contains(requester) {
             if let Some(until) = fight.calm_until.filter(|&until| now < until && fight.favoured != Some(requester)) {
                 return Hint::Throttle(until);
             }
             fight.release(requester);
         }
-        if fight.pin.is_none() && fight.last.is_some_and(|last| now - last > lapse) {
+        if fight.pin.is_none() && fight.last().is_some_and(|last| now - last > lapse) {
             return Hint::Pass;
         }
-        fight.fighters = fight.fighters.with(requester);
+        fight.takes_part(requester);
         fight.choose_favoured(now, requester, nap);
         let preferred = context.advice(fault.page).preferred;
         let situation = Situation { requester, owner: page.owner, preferred, fight, pin_threshold, links, context };
@@ -203,8 +203,8 @@ impl StockDriver {
     fn throttle(&mut self, fault: &Fault) -> Hint {
         let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
         let Some(until) = fight.calm_until else { return Hint::Pass };
-        if !fight.throttled.contains(fault.processor) {
-            fight.throttled = fight.throttled.with(fault.processor);
+        if !fight.throttled().contains(fault.processor) {
+            fight.throttled = fight.throttled().with(fault.processor).into();
             if fight.pin.is_none() {
                 fight.throttles = fight.throttles.saturating_add(1);
             }
@@ -217,7 +217,7 @@ impl StockDriver {
     fn pin(&mut self, fault: &Fault, page: &PageView, at: MemoryId, now: Time) -> Hint {
         let until = Some(now + self.options.pin).filter(|_| self.options.pin > Time::ZERO);
         let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
-        let mappers = fight.fighters;
+        let mappers = fight.fighters();
         if fight.pin.is_none() || page.owner != at {
             fight.release_all();
         }
@@ -310,11 +310,11 @@ mod tests {
         for (pinned, from, to, waits) in [(false, 0, 0, 0), (false, 0, 1, 0), (true, 0, 0, 1), (true, 0, 1, 0)] {
             let mut driver = driver(Options::default());
             let pin = pinned.then_some(Pin { at: MemoryId::gpu(from), until: None });
-            let throttled = ProcessorMask::only(ProcessorId::gpu(1));
+            let throttled = ProcessorMask::only(ProcessorId::gpu(1)).into();
             driver.block(PAGE).pages.resize(512, Fight { pin, throttled, ..Fight::default() });
             let fault = Fault { processor: ProcessorId::gpu(0), page: PAGE, access: Access::Write };
             driver.pin(&fault, &PageView::on_a_gpu_alone(from), MemoryId::gpu(to), Time(1));
-            let waiting = driver.fight(PAGE).unwrap().throttled.len();
+            let waiting = driver.fight(PAGE).unwrap().throttled().len();
             assert_eq!(waiting, waits, "pinned before: {pinned}, from GPU {from} to GPU {to}");
         }
     }

@@ -1,9 +1,11 @@
 //! The state of one page in a block with thrashing.
 
+use std::num::NonZeroU64;
+
 use octavo_units::Time;
 
 use crate::contract::ids::{MemoryId, ProcessorId};
-use crate::contract::masks::ProcessorMask;
+use crate::contract::masks::{PackedProcessors, ProcessorMask};
 
 /// Most moves that are counted: three bits.
 const MOST_EVENTS: u8 = 7;
@@ -19,14 +21,14 @@ pub(super) struct Pin {
 /// The processors that compete for a page, and since when.
 #[derive(Clone, Default)]
 pub(super) struct Fight {
-    /// When it moved last.
-    pub last: Option<Time>,
+    /// A picosecond after it moved last.
+    pub moved: Option<NonZeroU64>,
     /// Moves within the lapse of the one before.
     pub events: u8,
     /// Processors that took part.
-    pub fighters: ProcessorMask,
+    pub fighters: PackedProcessors,
     /// Processors whose faults wait.
-    pub throttled: ProcessorMask,
+    pub throttled: PackedProcessors,
     /// Until when they do.
     pub calm_until: Option<Time>,
     /// The processor that does not have to wait in this period.
@@ -48,10 +50,30 @@ pub(super) enum Moved {
 }
 
 impl Fight {
+    /// When it moved last.
+    pub fn last(&self) -> Option<Time> {
+        self.moved.map(|after| Time(after.get() - 1))
+    }
+
+    pub fn fighters(&self) -> ProcessorMask {
+        self.fighters.into()
+    }
+
+    /// One more processor takes part.
+    pub fn takes_part(&mut self, processor: ProcessorId) {
+        self.fighters = self.fighters().with(processor).into();
+    }
+
+    pub fn throttled(&self) -> ProcessorMask {
+        self.throttled.into()
+    }
+
     /// The page moved to a memory of `to`.
     pub fn moved(&mut self, now: Time, to: ProcessorId, lapse: Time, threshold: u8) -> Moved {
-        self.fighters = self.fighters.with(to);
-        let Some(last) = self.last.replace(now) else { return Moved::Nothing };
+        self.takes_part(to);
+        let before = self.last();
+        self.moved = NonZeroU64::new(now.0 + 1);
+        let Some(last) = before else { return Moved::Nothing };
         if now - last <= lapse {
             let before = self.events;
             self.events = (before + 1).min(MOST_EVENTS);
@@ -65,20 +87,21 @@ impl Fight {
     /// The fight is over. The last favoured processor and the number of throttled faults are kept, as in the driver.
     pub fn forget(&mut self) {
         self.release_all();
-        (self.last, self.events, self.fighters, self.pin) = (None, 0, ProcessorMask::EMPTY, None);
+        (self.moved, self.events, self.fighters, self.pin) = (None, 0, PackedProcessors::default(), None);
     }
 
     /// One whose fault waited goes on; the period ends with the last.
     pub fn release(&mut self, processor: ProcessorId) {
-        self.throttled = self.throttled.without(processor);
-        if self.throttled.is_empty() {
+        let others = self.throttled().without(processor);
+        self.throttled = others.into();
+        if others.is_empty() {
             self.calm_until = None;
         }
     }
 
     pub fn release_all(&mut self) {
-        if !self.throttled.is_empty() {
-            (self.throttled, self.calm_until) = (ProcessorMask::EMPTY, None);
+        if !self.throttled().is_empty() {
+            (self.throttled, self.calm_until) = (PackedProcessors::default(), None);
         }
     }
 
@@ -107,6 +130,11 @@ mod tests {
     }
 
     #[test]
+    fn a_fight_is_72_bytes() {
+        assert_eq!(size_of::<Fight>(), 72, "there is one for each page of a block with thrashing");
+    }
+
+    #[test]
     fn a_fight_begins_once_even_where_no_more_moves_are_counted() {
         let mut fight = Fight::default();
         assert_eq!(moves(&mut fight, MOST_EVENTS, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), [(7, true)]);
@@ -124,19 +152,19 @@ mod tests {
     #[test]
     fn a_period_ends_when_the_last_fault_that_waits_goes_on() {
         let throttled = ProcessorMask::only(GPU).with(OTHER);
-        let mut fight = Fight { throttled, calm_until: Some(Time(9)), ..Fight::default() };
+        let mut fight = Fight { throttled: throttled.into(), calm_until: Some(Time(9)), ..Fight::default() };
         fight.release(GPU);
-        assert_eq!((fight.throttled, fight.calm_until), (ProcessorMask::only(OTHER), Some(Time(9))));
+        assert_eq!((fight.throttled(), fight.calm_until), (ProcessorMask::only(OTHER), Some(Time(9))));
         fight.release(OTHER);
-        assert_eq!((fight.throttled, fight.calm_until), (ProcessorMask::EMPTY, None));
+        assert_eq!((fight.throttled(), fight.calm_until), (ProcessorMask::EMPTY, None));
     }
 
     #[test]
     fn a_period_in_which_nobody_waits_goes_on_when_all_are_released() {
         for (throttled, calm_until) in [(ProcessorMask::only(GPU), None), (ProcessorMask::EMPTY, Some(Time(9)))] {
-            let mut fight = Fight { throttled, calm_until: Some(Time(9)), ..Fight::default() };
+            let mut fight = Fight { throttled: throttled.into(), calm_until: Some(Time(9)), ..Fight::default() };
             fight.release_all();
-            assert_eq!((fight.throttled, fight.calm_until), (ProcessorMask::EMPTY, calm_until));
+            assert_eq!((fight.throttled(), fight.calm_until), (ProcessorMask::EMPTY, calm_until));
         }
     }
 }
