@@ -174,7 +174,7 @@ def run(
     """
 
 def memory_around() -> int:
-    """Bytes of this process that no run has: Python and its packages, or what it had before any run if that was more."""
+    """Bytes of this process that no run has: Python and its packages, or what it had before any run if more."""
 
 def memory_resident() -> int | None:
     """Bytes of memory that this process has; None where the system does not say."""

@@ -1,4 +1,4 @@
-"""The addresses of this process, where `ulimit -v` limits them: there, what is only set aside counts as what is used."""
+"""The addresses of this process, where `ulimit -v` limits them: what is only set aside counts there, too."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def command(where: Path, *arguments: str, addresses_at_most: int | None = None) 
             stdout=subprocess.DEVNULL,
             stderr=said,
             cwd=where,
-            preexec_fn=limited,
+            preexec_fn=limited,  # noqa: PLW1509 - it calls the system alone
         )
         _, status, used = os.wait4(started.pid, 0)
         started.returncode = os.waitstatus_to_exitcode(status)
@@ -181,14 +181,29 @@ def test_a_run_ends_before_addresses_do(recorded, tmp_path):
     assert ended.status == 2, ended.said
     assert "the run takes more memory than" in ended.said
     assert "`ulimit -v` counts, too" in ended.said
-    ended = command(tmp_path, "run", "-w", "fir", "-s", str(SMALL), "-o", "q", "-q", addresses_at_most=PACKAGES + 128 * MIB)
+    ended = command(
+        tmp_path, "run", "-w", "fir", "-s", str(SMALL), "-o", "q", "-q", addresses_at_most=PACKAGES + 128 * MIB
+    )
     assert ended.status == 0, ended.said
 
 
 def test_what_the_system_refuses_the_engine_ends_in_one_sentence(tmp_path):
     """A graph is built before it is counted. What was finished is kept; the worker of a sweep takes no other along."""
     most = PACKAGES + 192 * MIB
-    both = ("compare", "-w", "fir,bfs-shoc", "-s", "16", "--executor", "instant", "-p", "on-touch", "--workers", "1", "-q")
+    both = (
+        "compare",
+        "-w",
+        "fir,bfs-shoc",
+        "-s",
+        "16",
+        "--executor",
+        "instant",
+        "-p",
+        "on-touch",
+        "--workers",
+        "1",
+        "-q",
+    )
     ended = command(tmp_path, *both, "-o", "out", addresses_at_most=most)
     assert ended.status == addresses.NO_MORE_STATUS, ended.said
     assert ended.said.startswith("error: the system has no more memory")

@@ -19,6 +19,7 @@ from octavo.sweeps import cluster
 from octavo.sweeps.crew import Job
 
 MIB = 1 << 20
+AROUND = _core.memory_around()
 PEAK = """\
 import sys
 import octavo._core as core
@@ -102,7 +103,7 @@ def test_processes_share_what_is_free_among_those_that_run(plenty, monkeypatch, 
     [
         (None, None, 4, 4 << 30),
         (None, None, 1, 8 << 30),
-        (None, 6 << 30, 4, 3 << 30),
+        (None, 6 << 30, 4, (6 << 30) - AROUND >> 1),
         ("ray://there", None, 4, None),
         ("ray://there", 6 << 30, 4, 3 << 30),
         ("ray://there", 6 << 30, None, 3 << 30),
@@ -122,10 +123,17 @@ def test_the_limit_goes_to_a_cluster_with_each_task(address, limit, slots, found
 
 
 def test_what_is_free_is_shared_by_those_side_by_side(monkeypatch):
+    """What the process has besides is part of each share, and of what a user allows."""
+    monkeypatch.setattr(_core, "memory_resident", lambda: AROUND)
     monkeypatch.setattr(memory, "free", lambda: 12 * MIB)
-    assert [memory.share(workers) for workers in (1, 2, 0)] == [12 * MIB, 6 * MIB, 12 * MIB]
+    shares = [memory.share(workers) for workers in (1, 2, 0)]
+    assert shares == [AROUND + 12 * MIB, AROUND + 6 * MIB, AROUND + 12 * MIB]
+    monkeypatch.setattr(memory, "_limit", AROUND + 3 * MIB)
+    assert memory.share(3) == AROUND + MIB
+    assert memory.whole() == 3 * MIB
     monkeypatch.setattr(memory, "_limit", 3 * MIB)
-    assert memory.share(3) == MIB
+    assert memory.share(3) == 3 * MIB
+    assert memory.whole() == 0
     monkeypatch.setattr(memory, "free", lambda: None)
     monkeypatch.setattr(memory, "_limit", None)
     assert memory.share(3) is None
@@ -156,7 +164,7 @@ def test_what_is_said_is_near_what_a_run_takes(case):
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": MIB, "GiB": 1 << 30}
 AMOUNT = rf"([\d.]+) ({'|'.join(UNITS)})\b"
-"""An amount of memory in a message: the run's, its four parts, what it may take."""
+"""An amount of memory in a message: the run's, its five parts, what it may take."""
 
 
 def test_a_run_that_would_take_more_is_refused_with_what_it_would_take(cli, tmp_path):
@@ -165,7 +173,7 @@ def test_a_run_that_would_take_more_is_refused_with_what_it_would_take(cli, tmp_
     said = " ".join(done.stderr.split())
     assert done.returncode != 0
     assert "the run would take about" in said
-    whole, *parts, limit = [float(found) * UNITS[unit] for found, unit in re.findall(AMOUNT, said)][:6]
+    whole, *parts, limit = [float(found) * UNITS[unit] for found, unit in re.findall(AMOUNT, said)][:7]
     assert abs(whole - sum(parts)) < 0.5 * MIB, said
     assert 0.9 * MIB <= limit <= 10**6, said
     assert "--memory-limit says otherwise" in said
@@ -179,7 +187,7 @@ def test_its_siblings_run_all_the_same(cli, tmp_path):
         'scenario = { workload = { name = "fir", scale = 0.015625 }, node = { preset = "grit-2gpu" } }\n'
         '[grid]\nnode.l2.size = ["2MiB", "1GiB"]\n'
     )
-    done = cli("sweep", "s.toml", "-o", "out", "--workers", "1", "--memory-limit", "256MiB", "--json")
+    done = cli("sweep", "s.toml", "-o", "out", "--workers", "1", "--memory-limit", "384MiB", "--json")
     rows = json.loads(done.stdout)["points"] if done.stdout else []
     assert [row["status"] for row in rows] == ["ok", "failed"], done.stderr
     assert "would take about" in rows[1]["error"]
@@ -188,8 +196,8 @@ def test_its_siblings_run_all_the_same(cli, tmp_path):
 def test_graphs_count_and_those_that_need_less_go_on(cli, tmp_path):
     graph = octavo.scenario(workload="bfs-shoc", scale=0.25, executor="instant")
     assert _core.memory_needed(graph.toml)[3] >= 0.25 * 32e6
-    arguments = ("compare", "-w", "bfs-shoc,fir", "-s", "0.25", "--executor", "instant", "--set", "record.events=false")
-    done = cli(*arguments, "-p", "on-touch", "--workers", "1", "--memory-limit", "8MB", "-o", "out")
+    arguments = ("compare", "-w", "bfs-shoc,fir", "-s", "0.5", "--executor", "instant", "--set", "record.events=false")
+    done = cli(*arguments, "-p", "on-touch", "--workers", "1", "--memory-limit", f"{AROUND + 24 * MIB}B", "-o", "out")
     said = " ".join(done.stderr.split())
     assert done.returncode != 0
     assert "bfs-shoc on-touch: the run would take about" in said
@@ -201,7 +209,7 @@ def test_a_dry_run_shows_the_estimate_and_refuses_as_the_run_would(cli, tmp_path
     arguments = ("run", "-w", "fir", "-s", str(SMALL), "-o", "r", "--dry-run")
     found = json.loads(cli(*arguments, "--json").stdout)
     toml = octavo.scenario(workload="fir", scale=SMALL).toml
-    assert found["needed_bytes"] == sum(_core.memory_needed(toml))
+    assert found["needed_bytes"] == sum(_core.memory_needed(toml)) + AROUND
     refused = cli(*arguments, "--memory-limit", "1MB")
     assert refused.returncode != 0
     assert "would take about" in " ".join(refused.stderr.split())

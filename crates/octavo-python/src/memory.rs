@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::allocator::{held, page_bytes};
 
 /// Bytes of Python with the packages that runs need, once all of them are loaded and have written tables, less what they
-/// wrote. Measured on x86-64 Linux with CPython 3.11, numpy 2 and polars 1; `test_memory_limit.py` holds them to it.
+/// wrote. Measured on x86-64 Linux with CPython 3.11, numpy 2 and polars 1; `test_memory_bound.py` holds them to it.
 const PYTHON: u64 = 112 << 20;
 
 /// Runs under way in this process.

@@ -70,7 +70,7 @@ impl<'a> Watch<'a> {
         // Columns are made while the node is still there, and written when it is gone.
         let needed = in_use.max(others + recorded.columns).max(inputs + recorded.written());
         let MemoryBound { limit, around, .. } = self.bound;
-        (around + needed > limit).then(|| Met { limit, around, in_use, needed, recorded, inputs })
+        (around + needed > limit).then_some(Met { limit, around, in_use, needed, recorded, inputs })
     }
 }
 
