@@ -107,3 +107,26 @@ pub fn moved(books: &Books) -> Law {
     }
     Ok(())
 }
+
+/// On coherent nodes: traffic over time sums up to lines of memories, and to what the links to the host carried.
+pub fn traffic(books: &Books) -> Law {
+    if books.table("traffic_intervals").is_none() {
+        return Ok(());
+    }
+    let same_sum = |column: &str, bytes: u64| same(column, books.sum("traffic_intervals", column), bytes);
+    same_sum("hbm_read_bytes", LINE * books.total("accesses.dram_reads"))?;
+    same_sum("hbm_written_bytes", LINE * books.total("accesses.dram_writes"))?;
+    let carried = |is: &dyn Fn(&str) -> bool, columns: &[&str]| -> u64 {
+        let rows = books.texts("links", "link").iter().enumerate().filter(|(_, link)| is(link));
+        rows.map(|(row, _)| columns.iter().map(|column| books.numbers("links", column)[row]).sum::<u64>()).sum()
+    };
+    let pages = [&CAUSES[..], &["copies"]].concat();
+    for (way, is) in [
+        ("from_host", &(|link: &str| link.starts_with("host->gpu")) as &dyn Fn(&str) -> bool),
+        ("to_host", &|link: &str| link.starts_with("gpu") && link.ends_with("->host")),
+    ] {
+        same_sum(&format!("{way}_line_bytes"), carried(is, &["lines"]))?;
+        same_sum(&format!("{way}_page_bytes"), carried(is, &pages))?;
+    }
+    Ok(())
+}

@@ -137,3 +137,19 @@ pub fn within_capacity(books: &Books) -> Law {
     }
     Ok(())
 }
+
+/// What a memory of the host holds at the end is in the last sample, and never more than it can.
+pub fn host_memories(books: &Books) -> Law {
+    let names = books.texts("memory_intervals", "processor");
+    for memory in books.summary["host_memories"].as_array().into_iter().flatten() {
+        let number = |key: &str| memory[key].as_u64().unwrap_or(0);
+        at_most(format!("bytes at the end in {memory}"), number("bytes"), number("most_bytes"))?;
+        if number("capacity_bytes") > 0 {
+            at_most(format!("bytes in {memory}"), number("most_bytes"), number("capacity_bytes"))?;
+        }
+        if let Some(row) = names.iter().rposition(|name| memory["memory"] == name.as_str()) {
+            same(format!("{memory}"), books.numbers("memory_intervals", "bytes")[row], number("bytes"))?;
+        }
+    }
+    Ok(())
+}

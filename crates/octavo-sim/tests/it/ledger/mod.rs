@@ -34,7 +34,7 @@ pub struct Books {
 pub type Law = Result<(), String>;
 
 /// Every law, by name.
-const LAWS: [(&str, fn(&Books) -> Law); 17] = [
+const LAWS: [(&str, fn(&Books) -> Law); 19] = [
     ("events are the counts of page groups", counts::events_are_groups),
     ("page groups sum up to allocations", counts::groups_sum_up),
     ("jobs sum up to allocations and are the summary's", counts::jobs_sum_up),
@@ -47,6 +47,8 @@ const LAWS: [(&str, fn(&Books) -> Law); 17] = [
     ("lines on links are those that were accessed", bytes::lines_on_links),
     ("programs' copies are on links", bytes::programs_copies),
     ("link intervals sum up to links", bytes::link_intervals),
+    ("traffic is what passes memories and links", bytes::traffic),
+    ("memories of the host hold what was sampled last", holders::host_memories),
     ("bytes moved without time are those of events", bytes::moved),
     ("pages are where events lead", holders::events_lead_there),
     ("no memory holds more than it can", holders::within_capacity),
