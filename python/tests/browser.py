@@ -43,6 +43,20 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def until(page: Page, holds: str) -> None:
+    """Wait until an expression holds, asked from outside: a report's page may not make code of text, as Playwright would.
+
+    Raises:
+        AssertionError: it does not within ten seconds.
+
+    """
+    for _ in range(200):
+        if page.evaluate(holds):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(holds)
+
+
 class Watched:
     """A page that is opened from disk, with everything that went wrong in it or that it asked a network for."""
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 import pytest
-from browser import Watched, chromium
+from browser import Watched, chromium, until
 from conftest import SMALL, copied_without_manifest
 from nsys_exports import saxpy
 
@@ -278,7 +278,7 @@ def test_names_of_small_buffers_stay_within_the_map(browser, of_two_workloads):
         };
     }""")
     page.set_viewport_size({"width": 1300, "height": 900})
-    page.wait_for_function("window.named.history")
+    until(page, "window.named.history")
     names = page.evaluate("window.named")
     first, last = min(names.values()), max(names.values())
     height = page.evaluate("document.querySelector('canvas').clientHeight")
@@ -428,7 +428,7 @@ def test_dark_is_dark_and_can_be_switched(browser, path):
     assert page.get_by_role("button", name="Light").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="Auto").click()
     page.emulate_media(color_scheme="light")
-    page.wait_for_function(f"{paper} === 'rgb(255, 255, 255)'")
+    until(page, f"{paper} === 'rgb(255, 255, 255)'")
     assert watched.complaints == []
 
 

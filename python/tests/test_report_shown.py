@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from browser import Watched, chromium
+from browser import Watched, chromium, until
 from conftest import SMALL
 from nsys_exports import saxpy
 
@@ -272,7 +272,7 @@ def test_perfetto_gets_the_trace_and_the_same_moment(browser, path, tmp_path):
     page.set_input_files("#perfetto-file", tmp_path / "grit.pftrace")
     go = page.get_by_role("button", name="Show this moment in Perfetto")
     go.click()
-    page.wait_for_function("window.sent.some(([message]) => message.perfetto?.timeStart)")
+    until(page, "window.sent.some(([message]) => message.perfetto?.timeStart)")
     assert page.evaluate("window.opened") == "https://ui.perfetto.dev/?visStart=250000&visEnd=500000"
     ping, *rest = page.evaluate("""window.sent.map(([message, origin]) => message.perfetto?.buffer
             ? [{ ...message.perfetto, buffer: new TextDecoder().decode(message.perfetto.buffer) }, origin]
@@ -284,4 +284,4 @@ def test_perfetto_gets_the_trace_and_the_same_moment(browser, path, tmp_path):
     assert [one for one in rest if one != ["PING", site]] == [[trace_sent, site], [range_sent, site]]
     set_end(page, "to", 0.375)
     go.click()
-    page.wait_for_function("window.sent.at(-1)[0].perfetto?.timeEnd === 0.000375")
+    until(page, "window.sent.at(-1)[0].perfetto?.timeEnd === 0.000375")

@@ -52,13 +52,6 @@ impl Order {
             }
         }
     }
-
-    /// The actions that wait for `action` itself.
-    #[must_use]
-    pub fn followers(&self, action: ActionId) -> &[ActionId] {
-        let [first, end] = [0, 1].map(|offset| self.first_follower[action.index() + offset] as usize);
-        &self.followers[first..end]
-    }
 }
 
 #[cfg(test)]
@@ -79,6 +72,5 @@ mod tests {
         assert_eq!(ready, [ActionId(3)]);
         order.done(ActionId(1), &mut ready);
         assert_eq!(ready, [ActionId(3), ActionId(2)]);
-        assert_eq!(order.followers(ActionId(0)), [ActionId(2), ActionId(3)]);
     }
 }

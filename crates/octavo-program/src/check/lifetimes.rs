@@ -1,15 +1,15 @@
 //! When the buffers of a program exist.
 
 use super::error::{ActionFault, ProgramError};
+use super::waits::Waits;
 use crate::action::{Action, ActionId, BufferId, Ordered};
-use crate::order::Order;
 use crate::program::ProgramBuffer;
 
 /// When buffers exist.
 pub(super) struct Lifetimes<'a> {
     buffers: &'a [ProgramBuffer],
     actions: &'a [Ordered],
-    order: &'a Order,
+    waits: Waits<'a>,
     /// By buffer: who allocates it.
     allocated: Vec<Option<usize>>,
     /// By buffer: who frees it.
@@ -19,7 +19,11 @@ pub(super) struct Lifetimes<'a> {
 }
 
 impl<'a> Lifetimes<'a> {
-    pub fn new(buffers: &'a [ProgramBuffer], actions: &'a [Ordered], order: &'a Order) -> Result<Self, ProgramError> {
+    pub fn new(
+        buffers: &'a [ProgramBuffer],
+        actions: &'a [Ordered],
+        order: &'a [ActionId],
+    ) -> Result<Self, ProgramError> {
         let (mut allocated, mut freed) = (vec![None; buffers.len()], vec![None; buffers.len()]);
         let mut users = vec![Vec::new(); buffers.len()];
         for (index, ordered) in actions.iter().enumerate() {
@@ -38,58 +42,48 @@ impl<'a> Lifetimes<'a> {
             }
             ordered.action.uses(|id| users[id.index()].push(index));
         }
-        Ok(Self { buffers, actions, order, allocated, freed, users })
+        Ok(Self { buffers, actions, waits: Waits::new(actions, order), allocated, freed, users })
     }
 
     /// Each buffer is allocated, if it is, before it is used, and freed after. Only what is allocated is freed.
     pub fn check(&self) -> Result<(), ProgramError> {
-        (0..self.buffers.len()).try_for_each(|buffer| {
-            let name = || self.buffers[buffer].buffer.name.clone();
-            let early = match self.allocated[buffer] {
-                Some(allocation) => {
-                    let reached = self.reach(allocation);
-                    let mut users = self.users[buffer].iter().chain(&self.freed[buffer]);
-                    users.find(|user| !reached[**user]).copied()
-                }
-                None => self.freed[buffer],
-            };
-            if let Some(user) = early {
-                return Err(self.wrong(user, ActionFault::NotAllocated { name: name() }));
+        let never =
+            (0..self.buffers.len()).find(|&buffer| self.allocated[buffer].is_none() && self.freed[buffer].is_some());
+        let known = 0..never.unwrap_or(self.buffers.len());
+        if let Some((action, before)) = self.waits.missing(known.flat_map(|buffer| self.pairs(buffer))) {
+            return Err(self.disordered(action, before));
+        }
+        match never.and_then(|buffer| Some((buffer, self.freed[buffer]?))) {
+            Some((buffer, free)) => Err(self.wrong(free, ActionFault::NotAllocated { name: self.name(buffer) })),
+            None => Ok(()),
+        }
+    }
+
+    /// Actions about a buffer and those that they have to wait for.
+    fn pairs(&self, buffer: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let (users, freed) = (&self.users[buffer], self.freed[buffer]);
+        let begun = self.allocated[buffer].into_iter();
+        let begun =
+            begun.flat_map(move |before| users.iter().copied().chain(freed).map(move |action| (action, before)));
+        begun.chain(freed.into_iter().flat_map(move |free| users.iter().map(move |&user| (free, user))))
+    }
+
+    /// What is wrong if `action` does not wait for `before`, as it would have to.
+    fn disordered(&self, action: usize, before: usize) -> ProgramError {
+        match (&self.actions[action].action, &self.actions[before].action) {
+            (_, Action::Allocate(id)) => self.wrong(action, ActionFault::NotAllocated { name: self.name(id.index()) }),
+            (Action::Free(id), _) => {
+                self.wrong(before, ActionFault::UsedAfterFree { name: self.name(id.index()), free: action })
             }
-            let Some(free) = self.freed[buffer] else { return Ok(()) };
-            let waited_for = self.waited_for(free);
-            match self.users[buffer].iter().find(|user| !waited_for[**user]) {
-                Some(&user) => Err(self.wrong(user, ActionFault::UsedAfterFree { name: name(), free })),
-                None => Ok(()),
-            }
-        })
+            _ => unreachable!("only allocations and frees order other actions"),
+        }
+    }
+
+    fn name(&self, buffer: usize) -> String {
+        self.buffers[buffer].buffer.name.clone()
     }
 
     fn wrong(&self, action: usize, fault: ActionFault) -> ProgramError {
         ProgramError::Action { action, name: self.actions[action].action.name(), fault }
     }
-
-    /// By action: whether it waits for `from`, directly or through others.
-    fn reach(&self, from: usize) -> Vec<bool> {
-        spread(self.actions.len(), from, |action| self.order.followers(action))
-    }
-
-    /// By action: whether `from` waits for it, directly or through others.
-    fn waited_for(&self, from: usize) -> Vec<bool> {
-        spread(self.actions.len(), from, |action| &self.actions[action.index()].after)
-    }
-}
-
-/// By action: whether a step of `next`, or several, lead there from `from`.
-fn spread<'a>(actions: usize, from: usize, next: impl Fn(ActionId) -> &'a [ActionId]) -> Vec<bool> {
-    let mut reached = vec![false; actions];
-    let mut open = vec![ActionId(from as u32)];
-    while let Some(action) = open.pop() {
-        for &found in next(action) {
-            if !std::mem::replace(&mut reached[found.index()], true) {
-                open.push(found);
-            }
-        }
-    }
-    reached
 }

@@ -2,6 +2,7 @@
 
 mod error;
 mod lifetimes;
+mod waits;
 
 use std::ops::Range;
 
@@ -22,8 +23,7 @@ pub(crate) fn check(buffers: &[ProgramBuffer], actions: &[Ordered], launches: u3
         check_predecessors(&ordered.after, actions.len()).map_err(wrong)?;
         Checked { buffers, launches }.action(&ordered.action).map_err(wrong)?;
     }
-    let order = Order::new(actions);
-    check_circles(actions, &order)?;
+    let order = in_order(actions)?;
     Lifetimes::new(buffers, actions, &order)?.check()
 }
 
@@ -130,17 +130,19 @@ fn wrong_kind(found: &ProgramBuffer, expected: &'static str) -> ActionFault {
     ActionFault::Kind { name: found.buffer.name.clone(), kind: found.kind, expected }
 }
 
-/// Goes through the actions in order; those never reached wait for themselves.
-fn check_circles(actions: &[Ordered], order: &Order) -> Result<(), ProgramError> {
-    let mut order = order.clone();
+/// The actions, each behind those that it waits for; those never reached wait for themselves.
+fn in_order(actions: &[Ordered]) -> Result<Vec<ActionId>, ProgramError> {
+    let mut order = Order::new(actions);
     let mut ready: Vec<_> = order.ready().collect();
     let mut reached = vec![false; actions.len()];
+    let mut all = Vec::with_capacity(actions.len());
     while let Some(action) = ready.pop() {
         reached[action.index()] = true;
+        all.push(action);
         order.done(action, &mut ready);
     }
     match reached.iter().position(|reached| !reached) {
         Some(action) => Err(ProgramError::Circle { action, name: actions[action].action.name() }),
-        None => Ok(()),
+        None => Ok(all),
     }
 }
