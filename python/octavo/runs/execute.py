@@ -142,7 +142,8 @@ def _results(
     missing = [index for index in range(len(points)) if index not in results]
     workers = given.workers(workers) or default_workers()
     time_limit, may_fill = bounds
-    limits = Limits(memory.share(min(workers, len(missing))), time_limit)
+    together = min(workers, len(missing))
+    limits = _Shares(memory.share(together), memory.part(memory.whole(), together), time_limit)
     runs = _Runs(points, progress, limits, may_fill=may_fill, force=force)
     return results | runs.all(missing, workers, watch or (lambda _: None))
 
@@ -167,11 +168,23 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
     return results
 
 
+@dataclass(frozen=True)
+class _Shares:
+    """What each run may take."""
+
+    here: int | None
+    """Bytes that this process may have for its sake."""
+    apart: int | None
+    """Bytes of a process of its own."""
+    time: int | None
+    """Picoseconds of simulated time."""
+
+
 class _Runs:
     """Runs that are under way."""
 
     def __init__(
-        self, points: Sequence[Point], progress: Progress, limits: Limits, *, may_fill: bool, force: bool
+        self, points: Sequence[Point], progress: Progress, limits: _Shares, *, may_fill: bool, force: bool
     ) -> None:
         """`may_fill`: whether a run that is out of memory has no result, as one over time; else it is a failure."""
         self._points, self._progress, self._limits = points, progress, limits
@@ -246,10 +259,12 @@ class _Runs:
             self._progress.running[point.label] = share
             return self._wish == Wish.GO_ON
 
-        order = Order(point.scenario, point.folder, self._limits, point.timeline, self._force)
+        apart = needs_a_process(point.scenario)
+        limits = Limits(self._limits.apart if apart else self._limits.here, self._limits.time)
+        order = Order(point.scenario, point.folder, limits, point.timeline, self._force)
         self._progress.running[point.label] = 0.0
         try:
-            if needs_a_process(point.scenario):
+            if apart:
                 carry_out_apart(order, report, lambda: self._wish)
             else:
                 self._run_inside(order, report)

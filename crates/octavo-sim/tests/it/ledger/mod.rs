@@ -33,8 +33,10 @@ pub struct Books {
 /// Why a result is wrong.
 pub type Law = Result<(), String>;
 
+type Check = fn(&Books) -> Law;
+
 /// Every law, by name.
-const LAWS: [(&str, fn(&Books) -> Law); 19] = [
+const LAWS: [(&str, Check); 19] = [
     ("events are the counts of page groups", counts::events_are_groups),
     ("page groups sum up to allocations", counts::groups_sum_up),
     ("jobs sum up to allocations and are the summary's", counts::jobs_sum_up),

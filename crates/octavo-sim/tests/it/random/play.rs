@@ -134,6 +134,7 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
         replicate,
         timeline: None,
         time_limit: Some(Time(1 << 50)),
+        memory: None,
         progress: Some(&mut look),
     };
     let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
@@ -143,7 +144,8 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
 
 fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
     let mut look = |state: InstantProgress| looks.look([state.lines, state.groups_done, 0]);
-    let options = InstantOptions { turn, report_lines: None, record_events: true, progress: Some(&mut look) };
+    let options =
+        InstantOptions { turn, report_lines: None, record_events: true, memory: None, progress: Some(&mut look) };
     let result = run_jobs_at_once(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
     Ok((summary, result.tables))
