@@ -17,7 +17,7 @@ from conftest import SMALL
 import octavo
 import octavo._core as _core
 from octavo import addresses
-from octavo.runs import execute, folder, memory
+from octavo.runs import execute, folder
 
 if TYPE_CHECKING:
     from pathlib import Path

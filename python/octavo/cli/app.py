@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from octavo._core import VERSION
+from octavo.addresses import NO_MORE
 from octavo.cli import options, streams
 from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
@@ -71,7 +72,7 @@ def main() -> None:
         complain(OctavoError("something that was given is nested too deeply"))
         sys.exit(OctavoError.exit_code)
     except MemoryError:
-        complain(OctavoError(memory.NO_MORE.replace("for it", "for Octavo"), memory.HINT))
+        complain(OctavoError(NO_MORE.replace("for it", "for Octavo"), memory.HINT))
         sys.exit(OctavoError.exit_code)
     except OSError as error:
         _give_up(error)

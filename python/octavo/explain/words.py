@@ -112,8 +112,8 @@ def _retries(found: Facts) -> Iterable[str]:
         yield f"{found.wakes_in_vain:,} wakes were in vain: every access that had waited faulted anew."
     if found.late_retries:
         yield (
-            f"{found.late_retries:,} accesses were tried {duration(found.late_ps)} after their wake on average, because "
-            "their unit stood still or their translation took long; their pages stayed until then."
+            f"{found.late_retries:,} accesses were tried {duration(found.late_ps)} after their wake on average, "
+            "because their unit stood still or their translation took long; their pages stayed until then."
         )
 
 

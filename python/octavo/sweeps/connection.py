@@ -13,14 +13,13 @@ import queue
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from octavo.apart.raised import explained
 from octavo.runs import folder
-from octavo.runs.answers import private_output
 from octavo.scenarios.scenario import Scenario
 from octavo.sweeps.machines import LostMachinesError, Machines, NoMachineError, Task, said
 from octavo.sweeps.remote import needed
-from octavo.apart.raised import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +36,7 @@ _TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 def main() -> None:
     """Serve until the input ends or the cluster does."""
-    answers = private_output()
+    answers = _private_output()
 
     def answer(value: dict[str, Any]) -> None:
         answers.write(json.dumps(value) + "\n")
@@ -62,6 +61,13 @@ def main() -> None:
         os._exit(1)  # What is gone cannot be left in order.
     ray.shutdown()
     os._exit(0)
+
+
+def _private_output() -> TextIO:
+    """Standard output for answers alone: what Ray prints goes to standard error from now on."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
 
 
 def _connected(address: str | None, slots: int | None) -> Any:
