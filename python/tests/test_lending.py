@@ -23,7 +23,7 @@ EVENTS = [
     (40, "migration", 0, 2, 2, 1),
     (50, "write_fault", 2, 1, 2, 0),
     (60, "discard", 3, 1, 2, 2),
-    (70, "prefetch", 8, 1, 0, 3),
+    (70, "duplication", 8, 1, 0, 3),
     (75, "read_fault", 8, 1, 1, 0),
     (80, "migration", 8, 1, 3, 1),
     (85, "prefetch", 9, 1, 0, 1),

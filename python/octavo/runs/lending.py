@@ -41,7 +41,7 @@ def intervals(result: RunResult) -> pl.DataFrame:
     keeps = pl.col("lent")
     keeper = pl.when(keeps).then("to").forward_fill().over("page")
     own = pl.col("kind").is_in(_FAULTS) & (pl.col("from") == keeper)
-    bounds = moves.filter(pl.col("kind").is_in(_LEAVES) | own)
+    bounds = moves.filter(pl.col("kind").is_in(_LEAVES) | own | keeps)
     last = pl.lit(result.summary["time_ps"], pl.UInt64)
     rows = bounds.with_columns(ended_ps=pl.col("time_ps").shift(-1).over("page").fill_null(last))
     return (
@@ -129,7 +129,7 @@ def sources(result: RunResult) -> pl.DataFrame:
         `staged` (that came from the host by way of a neighbour).
 
     """
-    moves = _moves(result).filter(pl.col("kind").is_in(_LEAVES))
+    moves = _moves(result).filter(pl.col("kind").is_in(_LEAVES) | pl.col("lent"))
     comes = pl.col("kind").is_in(list(_COMES)) & (pl.col("to") != HOST) & ~pl.col("lent")
     from_host = pl.col("from") == HOST
     staged = ~from_host & (pl.col("came_from") == HOST) & pl.col("was_lent")
@@ -168,13 +168,14 @@ def page_bytes(result: RunResult) -> int:
 def _moves(result: RunResult) -> pl.DataFrame:
     """Faults and moves of each page in order: one row for each page of each event, whether it is `lent`, and whose.
 
-    Lent is what is evicted to a GPU, and what is brought to one from the host whence another GPU takes it next. (A GPU
-    that prefetched a page for itself, which another touches first, looks the same.)
+    Lent is what is evicted to a GPU, and what the host copies to one whence another GPU takes it next. (A replica of a
+    page that another GPU takes from there looks the same.)
     """
     events = result.table("events").with_columns(pl.col("kind").cast(pl.String), pl.col("from", "to").cast(pl.Int64))
     first = pl.col("address") // page_bytes(result)
+    copied = (pl.col("kind") == "duplication") & (pl.col("from") == HOST) & (pl.col("to") != HOST)
     pages = (
-        events.filter(pl.col("kind").is_in([*_LEAVES, *_FAULTS]))
+        events.filter(pl.col("kind").is_in([*_LEAVES, *_FAULTS]) | copied)
         .with_columns(page=pl.int_ranges(first, first + pl.col("pages")))
         .explode("page")
         .sort("page", "time_ps", maintain_order=True)
@@ -189,7 +190,7 @@ def _moves(result: RunResult) -> pl.DataFrame:
     taken = (
         pl.col("next_kind").is_in(list(_COMES)) & (pl.col("next_from") == pl.col("to")) & (pl.col("next_to") != HOST)
     )
-    staged = (pl.col("kind") == "prefetch") & (pl.col("from") == HOST) & (pl.col("to") != HOST) & taken
+    staged = copied & taken
     return pages.with_columns(following).with_columns(
         lent=(evicted | staged).fill_null(value=False), owner=pl.when(evicted).then("from").otherwise("next_to")
     )

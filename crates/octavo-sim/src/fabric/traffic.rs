@@ -10,7 +10,8 @@ pub(crate) enum Traffic {
     Lines,
     /// Pages that move.
     Migration,
-    /// Pages that are replicated, and copies that the host gets of pages that another GPU keeps.
+    /// Pages that are replicated: for readers, for the host that gets copies of what another GPU keeps, and in the idle
+    /// memory of another GPU, to be fetched from there.
     Duplication,
     /// Pages that move because a write removed their replicas.
     WriteCollapse,
@@ -32,10 +33,10 @@ impl Traffic {
     pub const fn of(cause: Cause) -> Self {
         match cause {
             Cause::Migration | Cause::RemoteMap => Self::Migration,
-            Cause::Duplication | Cause::WriteBack => Self::Duplication,
+            Cause::Duplication | Cause::WriteBack | Cause::Staging => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
             Cause::Eviction => Self::Eviction,
-            Cause::Prefetch | Cause::Staging => Self::Prefetch,
+            Cause::Prefetch => Self::Prefetch,
         }
     }
 }

@@ -225,10 +225,10 @@ fn moved<L: Listen>(machine: &Machine<L>, copies_bytes: u64) -> Moved {
     Moved {
         // A page that is copied so that it can be mapped moves.
         migration_bytes: bytes(Cause::Migration) + bytes(Cause::RemoteMap),
-        duplication_bytes: bytes(Cause::Duplication),
+        duplication_bytes: bytes(Cause::Duplication) + bytes(Cause::Staging),
         write_collapse_bytes: bytes(Cause::WriteCollapse),
         eviction_bytes: bytes(Cause::Eviction),
-        prefetch_bytes: bytes(Cause::Prefetch) + bytes(Cause::Staging),
+        prefetch_bytes: bytes(Cause::Prefetch),
         write_back_bytes: bytes(Cause::WriteBack),
         copies_bytes,
     }

@@ -65,6 +65,8 @@ pub(crate) struct JobLog {
     groups: Vec<Range<usize>>,
     /// By job: when the present repetition began, and what had been counted by then.
     open: Vec<Option<(u64, JobCounts)>>,
+    /// By job: what had been counted by the end of its last repetition.
+    counted: Vec<JobCounts>,
     /// By job: repetitions that have ended.
     ended: Vec<u64>,
     rows: Vec<Row>,
@@ -111,7 +113,9 @@ impl JobLog {
     /// A log of named programs; `groups` are the page groups of each.
     pub fn new(programs: &[Application], groups: Vec<Range<usize>>) -> Self {
         let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
-        Self { open: vec![None; names.len()], ended: vec![0; names.len()], rows: Vec::new(), groups, names }
+        let (open, counted, ended) =
+            (vec![None; names.len()], vec![JobCounts::default(); names.len()], vec![0; names.len()]);
+        Self { open, counted, ended, rows: Vec::new(), groups, names }
     }
 
     /// The names of the jobs.
@@ -126,12 +130,23 @@ impl JobLog {
 
     /// A repetition begins, before which so much was counted.
     pub fn begin(&mut self, job: usize, now: u64, counted: JobCounts) {
+        self.settle(job, counted);
         self.open[job] = Some((now, counted));
+    }
+
+    /// What has happened since the last repetition ended happened to the pages that it left.
+    pub fn settle(&mut self, job: usize, counted: JobCounts) {
+        let before = std::mem::replace(&mut self.counted[job], counted);
+        if let Some(row) = self.rows.iter_mut().rfind(|row| row.job == job) {
+            row.counts.each(&counted, |sum, count| *sum += count);
+            row.counts.each(&before, |sum, count| *sum -= count);
+        }
     }
 
     /// A repetition ends, `complete` or cut off, up to which so much was counted.
     pub fn end(&mut self, job: usize, now: u64, counted: JobCounts, complete: bool) {
         let Some((began, before)) = self.open[job].take() else { return };
+        self.counted[job] = counted;
         let mut counts = counted;
         counts.each(&before, |count, before| *count -= before);
         let repetition = self.ended[job] + 1;

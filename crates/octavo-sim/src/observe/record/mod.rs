@@ -176,6 +176,12 @@ impl Recorder {
     pub fn end(&mut self, ended: u64) {
         let under_way = self.jobs.as_ref().map(JobLog::under_way).unwrap_or_default();
         under_way.into_iter().for_each(|job| self.job_ends(job, ended, false));
+        for job in 0..self.jobs.as_ref().map_or(0, |log| log.names().len()) {
+            let counts = self.counts_of(job);
+            if let (Some(log), Some(counts)) = (&mut self.jobs, counts) {
+                log.settle(job, counts);
+            }
+        }
     }
 
     /// What is kept row by row: all that grows with the length of a run.

@@ -48,11 +48,11 @@ impl EventKind {
     pub const fn of(cause: Cause) -> Self {
         match cause {
             Cause::Migration | Cause::RemoteMap => Self::Migration,
-            // The host gets one more copy, as it does when a page is duplicated there.
-            Cause::Duplication | Cause::WriteBack => Self::Duplication,
+            // There is one more copy, and the source keeps its own.
+            Cause::Duplication | Cause::WriteBack | Cause::Staging => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
             Cause::Eviction => Self::Eviction,
-            Cause::Prefetch | Cause::Staging => Self::Prefetch,
+            Cause::Prefetch => Self::Prefetch,
         }
     }
 

@@ -142,9 +142,9 @@ pub fn faults_end(books: &Books) -> Law {
 /// Pages that the manager counts, with the kind of events that copies them.
 const OF_MANAGER: [(&str, &[&str]); 4] = [
     ("migration", &["manager.migrations", "manager.synchronised"]),
-    ("duplication", &["manager.duplications", "manager.written_back"]),
+    ("duplication", &["manager.duplications", "manager.written_back", "manager.staged"]),
     ("eviction", &["manager.evictions_written", "manager.evictions_to_spare"]),
-    ("prefetch", &["manager.prefetched", "manager.staged"]),
+    ("prefetch", &["manager.prefetched"]),
 ];
 
 /// Pages that the manager decided about have been copied, or were `placed` where that costs nothing, unless a plan failed
