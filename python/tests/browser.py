@@ -44,7 +44,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def until(page: Page, holds: str) -> None:
-    """Wait until an expression holds, asked from outside: a report's page may not make code of text, as Playwright would.
+    """Wait until an expression holds, asked from outside: within the page, Playwright would make code of text.
 
     Raises:
         AssertionError: it does not within ten seconds.
