@@ -103,7 +103,7 @@ impl fmt::Display for Stall {
         }
         write!(
             f,
-            ", {plans} plans are under way; another `memory.placement` or `memory.eviction`, or more `node.capacity`, may help; please report this scenario"
+            ", {plans} plans are under way; another `memory.guard`, `memory.placement` or `memory.eviction`, or more `node.capacity`, may help; if the strategies are Octavo's, please report this scenario"
         )
     }
 }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use octavo_trace::{Allocation, Counts, Header, Key, Kind, LaunchRow, Row, Touched, TraceReader, TraceWriter};
+use octavo_trace::{
+    Allocation, Counts, Header, Key, Kind, LaunchRow, MAX_GROUP_ROWS, MAX_LIST, MAX_NAME_BYTES, MAX_TABLE_ROWS, Row,
+    Share, Touched, TraceError, TraceReader, TraceWriter,
+};
 
 fn header() -> Header {
     Header { lanes: 64, source: "test 1".to_owned(), command: "by hand".to_owned() }
@@ -142,4 +145,94 @@ fn rows_that_break_a_rule_are_named() {
     }
     let error = writer.finish(&[], &[]).unwrap_err();
     assert!(error.reason.contains("has no `end`"), "{error}");
+}
+
+/// A change of a trace of two wavefronts.
+struct Change {
+    name: &'static str,
+    /// Values at the limit, of which one more is refused.
+    most: usize,
+    make: fn(usize, &mut Vec<Allocation>, &mut LaunchRow, &mut Vec<u64>),
+}
+
+/// Limits of what both the writer and the reader take.
+const LIMITS: [Change; 5] = [
+    Change {
+        name: "rows of a table",
+        most: MAX_TABLE_ROWS,
+        make: |count, allocations, _, _| {
+            allocations.extend((1..count as u64).map(|index| Allocation {
+                name: index.to_string(),
+                base: index * 4096,
+                bytes: 1,
+                gpu: 0,
+            }));
+        },
+    },
+    Change {
+        name: "bytes of an allocation's name",
+        most: MAX_NAME_BYTES,
+        make: |count, allocations, _, _| allocations[0].name = "x".repeat(count),
+    },
+    Change {
+        name: "bytes of a kernel's name",
+        most: MAX_NAME_BYTES,
+        make: |count, _, launch, _| launch.kernel = "x".repeat(count),
+    },
+    Change {
+        name: "shares of a launch",
+        most: MAX_LIST,
+        make: |count, _, launch, _| {
+            launch.split = vec![Share { gpu: 1, first: 0, groups: 0 }; count];
+            launch.split[0].groups = 1;
+        },
+    },
+    Change {
+        name: "lines of code in a row",
+        most: MAX_LIST,
+        make: |count, _, _, code_lines| *code_lines = vec![7; count],
+    },
+];
+
+fn written_with(change: &Change, count: usize) -> Result<(PathBuf, usize), TraceError> {
+    let path = folder("limit.trace");
+    let ([allocation], [mut launch]) = tables();
+    let (mut allocations, mut code_lines) = (vec![allocation], Vec::new());
+    (change.make)(count, &mut allocations, &mut launch, &mut code_lines);
+    let mut writer = TraceWriter::create(&path, header())?;
+    for wavefront in 0..2 {
+        writer.push(Row { code_lines: &code_lines, ..load(wavefront, 0, &[1, 2, 0]) })?;
+        writer.push(end(wavefront, 1))?;
+    }
+    let rows = allocations.len();
+    writer.finish(&allocations, &[launch]).map(|()| (path, rows))
+}
+
+#[test]
+fn what_is_at_a_limit_is_written_and_read_and_one_more_is_refused() {
+    for change in LIMITS {
+        let (path, rows) =
+            written_with(&change, change.most).unwrap_or_else(|error| panic!("{}: {error}", change.name));
+        assert_eq!(TraceReader::open(&path).unwrap().allocations().len(), rows, "{}", change.name);
+        let refused = written_with(&change, change.most + 1).expect_err(change.name);
+        let [found, most] = [change.most + 1, change.most].map(|count| count.to_string());
+        assert!(refused.reason.contains(&found) && refused.reason.contains(&most), "{}: {refused}", change.name);
+        assert!(refused.file.contains("limit.trace"), "{}: {refused}", change.name);
+    }
+}
+
+#[test]
+fn tables_of_more_rows_than_a_row_group_has_are_read_back() {
+    let path = folder("long.trace");
+    let (allocations, [launch]) = tables();
+    let count = MAX_GROUP_ROWS as u32 + 1;
+    let launch = LaunchRow { grid: [1, 1, 1], group: [64, 1, 1], wavefronts_per_group: 1, ..launch };
+    let mut writer = TraceWriter::create(&path, header()).unwrap();
+    for launch in 0..count {
+        let key = Key { launch, group: 0, wavefront: 0, sequence: 0 };
+        writer.push(Row::plain(key, Kind::End, Counts::default())).unwrap();
+    }
+    let launches: Vec<_> = (0..count).map(|one| LaunchRow { code_bytes: one, ..launch.clone() }).collect();
+    writer.finish(&allocations, &launches).unwrap();
+    assert_eq!(TraceReader::open(&path).unwrap().launches(), launches);
 }
