@@ -44,11 +44,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def until(page: Page, holds: str) -> None:
-<<<<<<< HEAD
-    """Wait until an expression holds, asked from outside: a report may not make code of text as Playwright would.
-=======
     """Wait until an expression holds, asked from outside: within the page, Playwright would make code of text.
->>>>>>> w5
 
     Raises:
         AssertionError: it does not within ten seconds.
