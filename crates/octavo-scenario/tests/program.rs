@@ -47,9 +47,9 @@ fn launches_alone_leave_no_trace_in_the_resolved_scenario() {
 
 #[test]
 fn a_whole_program_is_spelled_out_and_loads_again() {
-    let set = format!("program.buffers.{}={{ kind = \"system\", accessed_by = [\"gpu1\", \"host\"] }}", first());
+    let set = format!("program.buffers.{}={{ kind = \"managed\", accessed_by = [\"gpu1\", \"host\"] }}", first());
     let chosen = resolved(&["program.kind=pinned", "program.host_threads=2", &set]).unwrap();
-    for expected in ["kind = \"pinned\"", "devices = \"interleaved\"", "host_threads = 2", "kind = \"system\""] {
+    for expected in ["kind = \"pinned\"", "devices = \"interleaved\"", "host_threads = 2", "kind = \"managed\""] {
         assert!(chosen.toml.contains(expected), "{expected} not in\n{}", chosen.toml);
     }
     assert_eq!(resolve(Source { name: "again.toml", text: &chosen.toml }, &[]), Ok(chosen));
