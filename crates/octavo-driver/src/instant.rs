@@ -121,6 +121,12 @@ impl Instant {
         }
     }
 
+    /// A new page that is on the host is in this memory of it.
+    pub fn place(&mut self, page: PageId, memory: MemoryId) {
+        self.copies.set(page, HOST_MEMORY, false);
+        self.copies.set(page, memory, true);
+    }
+
     /// What `processor` maps of `page`, which was allocated once.
     #[must_use]
     #[inline]

@@ -174,6 +174,19 @@ impl<L: Listen> Run<'_, L> {
     pub fn allocate(&mut self, allocation: Allocation) {
         self.machine.tables.entries.allocate(&allocation);
         self.machine.drive(|driver, now, tables| driver.allocate(now, allocation, tables));
+        if allocation.populated && !allocation.kind.stays() && !self.config.host.memories.is_empty() {
+            self.place_on_host(allocation.run);
+        }
+    }
+
+    /// Pages that did not fit the host's first memory are in another.
+    fn place_on_host(&mut self, run: PageRun) {
+        for page in run.iter() {
+            let owner = self.machine.driver.manager().page(page).owner;
+            if owner.on_host() {
+                self.machine.tables.entries.place(page, owner);
+            }
+        }
     }
 
     fn runs(&self, job: usize) -> Vec<PageRun> {
