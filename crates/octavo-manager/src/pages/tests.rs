@@ -77,7 +77,7 @@ fn a_run_that_is_read_at_once_is_what_its_pages_are_one_by_one() {
             let further = MemoryId::host(1 + page as usize % 2);
             let mut state = held_by(&[MemoryId((page as usize % all.len()) as u8), further], Mode::Broadcast);
             state.mapped = ProcessorMask(u128::from(page).wrapping_mul(MIXED) >> 8).intersection(all);
-            state.writable = ProcessorMask(state.mapped.0 & u128::MAX / 3);
+            state.writable = ProcessorMask(state.mapped.0 & (u128::MAX / 3));
             set(&mut pages, PageId(page), &state);
             assert_eq!(pages.state(PageId(page)), state);
         }
