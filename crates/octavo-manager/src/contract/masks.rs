@@ -28,7 +28,7 @@ macro_rules! set {
             #[doc = concat!("Whether this ", $one, " is in the set.")]
             #[must_use]
             pub const fn contains(self, member: $member) -> bool {
-                self.0 & (1 << member.0) != 0
+                self.0 >> member.0 & 1 != 0
             }
 
             #[doc = concat!("The set with this ", $one, ".")]
@@ -81,13 +81,15 @@ macro_rules! set {
 
             #[doc = concat!("The ", $many, " in ascending order.")]
             pub fn iter(self) -> impl Iterator<Item = $member> {
-                let mut rest = self.0;
+                // In halves: most nodes have members in the first alone.
+                let (mut first, mut second) = (self.0 as u64, (self.0 >> 64) as u64);
                 std::iter::from_fn(move || {
-                    if rest == 0 {
+                    let (rest, start) = if first != 0 { (&mut first, 0) } else { (&mut second, u64::BITS) };
+                    if *rest == 0 {
                         return None;
                     }
-                    let lowest = rest.trailing_zeros();
-                    rest &= rest - 1;
+                    let lowest = start + rest.trailing_zeros();
+                    *rest &= *rest - 1;
                     Some($member(lowest as u8))
                 })
             }

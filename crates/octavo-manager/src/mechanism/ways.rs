@@ -81,7 +81,7 @@ impl Outlook {
     /// Before any victim leaves.
     pub(super) fn now(tx: &Transaction<'_>) -> Self {
         Self {
-            change: tx.draft.flight.change,
+            change: tx.draft.flight.change.clone(),
             gone: [0; MAX_MEMORIES],
             removed: Vec::new(),
             late: [0; MAX_MEMORIES],

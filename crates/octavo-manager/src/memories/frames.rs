@@ -4,46 +4,73 @@ use crate::contract::by_memory::ByMemory;
 use crate::contract::ids::{MAX_MEMORIES, MemoryId};
 use crate::contract::topology::Topology;
 
-/// Frames that the plan under construction, or an unfinished one, gains and gives up.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Change {
-    /// How many more, or fewer, frames of each memory are used after the steps so far.
-    net: ByMemory<i32>,
+/// Frames that the plan under construction, or an unfinished one, gains and gives up: of few memories, mostly one or two.
+#[derive(Clone, Default)]
+pub(crate) struct Change(Vec<Used>);
+
+/// The same of one memory.
+#[derive(Clone, Copy)]
+struct Used {
+    memory: MemoryId,
+    /// How many more, or fewer, frames are used after the steps so far.
+    net: i32,
     /// The highest that this was after any step, or how many free frames were taken where frames have numbers.
-    peak: ByMemory<i32>,
+    peak: i32,
+}
+
+impl Used {
+    /// Frames that are free once the plan is done, of those that it uses at its peak.
+    fn released(&self) -> u32 {
+        (self.peak - self.net) as u32
+    }
 }
 
 impl Change {
     pub fn gain(&mut self, memory: MemoryId, frames: u32) {
-        let (net, peak) = (&mut self.net[memory], &mut self.peak[memory]);
-        *net += frames as i32;
-        *peak = (*peak).max(*net);
+        let used = self.used(memory);
+        used.net += frames as i32;
+        used.peak = used.peak.max(used.net);
     }
 
     /// What was gained last comes before the steps that give up this many frames.
     pub fn precede(&mut self, memory: MemoryId, later: u32) {
-        let (net, peak) = (self.net[memory], &mut self.peak[memory]);
-        *peak = (*peak).max(net + later as i32);
+        let used = self.used(memory);
+        used.peak = used.peak.max(used.net + later as i32);
     }
 
     /// Frames that are free, even if the plan gave up others before.
     pub fn take(&mut self, memory: MemoryId, frames: u32) {
-        self.net[memory] += frames as i32;
-        self.peak[memory] += frames as i32;
+        let used = self.used(memory);
+        used.net += frames as i32;
+        used.peak += frames as i32;
     }
 
     /// A frame that the plan gave up before.
     pub fn reuse(&mut self, memory: MemoryId) {
-        self.net[memory] += 1;
+        self.used(memory).net += 1;
     }
 
     pub fn lose(&mut self, memory: MemoryId, frames: u32) {
-        self.net[memory] -= frames as i32;
+        self.used(memory).net -= frames as i32;
     }
 
-    /// Frames that are free once the plan is done, of those that it uses at its peak.
-    fn released(&self, memory: MemoryId) -> u32 {
-        (self.peak[memory] - self.net[memory]) as u32
+    /// Nothing is gained or given up.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn used(&mut self, memory: MemoryId) -> &mut Used {
+        let known = self.0.iter().position(|used| used.memory == memory);
+        let index = known.unwrap_or_else(|| {
+            self.0.push(Used { memory, net: 0, peak: 0 });
+            self.0.len() - 1
+        });
+        &mut self.0[index]
+    }
+
+    fn of(&self, memory: MemoryId) -> Used {
+        let known = self.0.iter().find(|used| used.memory == memory);
+        known.copied().unwrap_or(Used { memory, net: 0, peak: 0 })
     }
 }
 
@@ -168,13 +195,13 @@ impl Frames {
         if held > capacity || i64::from(count) > capacity {
             return None;
         }
-        let used = held + i64::from(change.net[memory]);
+        let used = held + i64::from(change.of(memory).net);
         Some((used + i64::from(count) - capacity).max(0) as u32)
     }
 
     /// Frames that are free, beside those that the plan under construction gave up.
     pub fn spare(&self, memory: MemoryId, change: &Change) -> u32 {
-        let used = self.held(memory) + change.peak[memory] as u32;
+        let used = self.held(memory) + change.of(memory).peak as u32;
         self.capacity(memory).saturating_sub(used)
     }
 
@@ -212,20 +239,19 @@ impl Frames {
 
     /// A plan with this change begins: what it uses at its peak is held from now on.
     pub fn begin(&mut self, change: &Change) {
-        for &memory in &self.memories {
-            let index = memory.index();
-            self.held[index] += change.peak[memory] as u32;
-            self.releasing[index] += change.released(memory);
+        for used in &change.0 {
+            let index = used.memory.index();
+            self.held[index] += used.peak as u32;
+            self.releasing[index] += used.released();
             self.most[index] = self.most[index].max(self.held[index]);
         }
     }
 
     /// The plan is done: the frames that it gave up are free.
     pub fn complete(&mut self, change: &Change) {
-        for place in 0..self.memories.len() {
-            let memory = self.memories[place];
-            self.releasing[memory.index()] -= change.released(memory);
-            self.release(memory, change.released(memory));
+        for used in &change.0 {
+            self.releasing[used.memory.index()] -= used.released();
+            self.release(used.memory, used.released());
         }
     }
 
@@ -234,8 +260,9 @@ impl Frames {
     pub fn refuse(&mut self, change: &Change, kept: &ByMemory<i32>) {
         for place in 0..self.memories.len() {
             let memory = self.memories[place];
-            self.releasing[memory.index()] -= change.released(memory);
-            self.release(memory, (change.peak[memory] - kept[memory]) as u32);
+            let used = change.of(memory);
+            self.releasing[memory.index()] -= used.released();
+            self.release(memory, (used.peak - kept[memory]) as u32);
         }
     }
 

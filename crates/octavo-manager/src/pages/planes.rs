@@ -3,7 +3,7 @@
 use wide::u64x4;
 
 use crate::contract::block::BlockMap;
-use crate::contract::ids::{HOST, MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{HOST, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
 /// Which of a page's bitmaps by processor.
@@ -125,10 +125,12 @@ impl Planes {
 
     /// The bits of a page in one word: memories, then processors plane by plane.
     fn split(&self, bits: u64) -> Masks {
-        let processors = |bits: u64| ProcessorMask(u128::from(bits & ((1 << self.processors) - 1)));
-        let resident = MemoryMask::at_places(u128::from(bits & ((1 << self.memories) - 1)), self.processors - 1);
+        // Of a word, as shifts of two words by what is known only now cost much more.
+        let processors = |bits: u64| u128::from(bits & ((1 << self.processors) - 1));
+        let further = u128::from((bits & ((1 << self.memories) - 1)) >> self.processors) << MAX_PROCESSORS;
         let mapped = bits >> self.memories;
-        (resident, processors(mapped), processors(mapped >> self.processors))
+        let writable = ProcessorMask(processors(mapped >> self.processors));
+        (MemoryMask(processors(bits) | further), ProcessorMask(processors(mapped)), writable)
     }
 
     /// Writes only the bits of memories that differ, mostly one or two.

@@ -62,7 +62,7 @@ impl Flight {
         self.faults.clear();
         self.waiting.clear();
         self.undo.clear();
-        self.change = Change::default();
+        self.change.clear();
         self.counters = None;
         self.owed.clear();
         self.journal.reset();
