@@ -10,7 +10,7 @@ mod times;
 use std::collections::BTreeMap;
 
 use octavo_scenario::Scenario;
-use octavo_sim::{Table, Values};
+use octavo_sim::{Column, Table, Values};
 use serde_json::Value;
 
 /// A result, and what of its scenario the laws need.
@@ -62,12 +62,13 @@ impl Books {
     /// The books of a result of a scenario.
     pub fn new(
         scenario: &Scenario,
-        (summary, tables): (Value, Vec<Table>),
+        (summary, mut tables): (Value, Vec<Table>),
         copied: Option<u64>,
         filled: Vec<String>,
     ) -> Self {
         let page_bytes = scenario.memory.decision_size().expect("the scenario ran").0;
         let (header, gpus) = (scenario.node.remote.header.0, scenario.node.gpus as usize);
+        tables.iter_mut().flat_map(|table| &mut table.columns).for_each(spell_out);
         Self { summary, tables, page_bytes, header, gpus, filled, copied }
     }
 
@@ -139,6 +140,13 @@ impl Books {
             let first = addresses[row] / self.page_bytes;
             Event { kind: names[usize::from(*code)], first, pages: pages[row], from: from[row], to: to[row] }
         })
+    }
+}
+
+/// A column of rounds becomes one of texts.
+fn spell_out(column: &mut Column) {
+    if let Values::Rounds { round, rounds } = &column.values {
+        column.values = Values::Text((0..*rounds).flat_map(|_| round.clone()).collect());
     }
 }
 
