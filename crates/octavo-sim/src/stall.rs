@@ -30,11 +30,13 @@ pub(crate) struct Progress {
     pub vain: u64,
     /// Faults that are open.
     pub open: u64,
+    /// Samples, reports and looks so far: they come while something that takes long is awaited, and mean nothing.
+    pub looks: u64,
 }
 
 /// Notices that a run makes no progress.
 pub(crate) struct Watchdog {
-    /// When something was done last, and after how many events that was seen.
+    /// When something was done last, and after how many events that mean something.
     last: (Progress, u64),
     idle_events: u64,
 }
@@ -48,6 +50,7 @@ impl Watchdog {
     /// Looks at a run after so many events; whether it is to be given up.
     pub fn looks(&mut self, now: Progress, events: u64) -> bool {
         let (before, seen) = self.last;
+        let events = events - now.looks;
         if now.done != before.done {
             self.last = (now, events);
             return false;
@@ -114,13 +117,15 @@ mod tests {
 
     #[test]
     fn a_run_is_given_up_after_wakes_in_vain_or_idle_events() {
-        let progress = |done, vain| Progress { done, vain, open: 2 };
+        let progress = |done, vain| Progress { done, vain, open: 2, looks: 0 };
         let mut dog = Watchdog::new(0);
         assert!(!dog.looks(progress(1, 0), 1 << 16));
         assert!(!dog.looks(progress(1, VAIN_WAKES + 32), 2 << 16), "each fault may be woken in vain some times");
         assert!(dog.looks(progress(1, VAIN_WAKES + 33), 3 << 16));
         assert!(!dog.looks(progress(2, VAIN_WAKES + 33), 4 << 16), "something was done");
         assert!(!dog.looks(progress(2, VAIN_WAKES + 33), (4 << 16) + IDLE_EVENTS));
+        let sampled = Progress { looks: 1 << 16, ..progress(2, VAIN_WAKES + 33) };
+        assert!(!dog.looks(sampled, (5 << 16) + IDLE_EVENTS), "samples are no events that a run is given up for");
         assert!(dog.looks(progress(2, VAIN_WAKES + 33), (5 << 16) + IDLE_EVENTS));
     }
 }

@@ -9,11 +9,13 @@ pub(crate) struct Clock {
     calendar: Calendar,
     /// Events in the calendar that keep themselves going: samples, reports, looks at what has yet to come.
     periodic: usize,
+    /// Those that have come.
+    looks: u64,
 }
 
 impl Clock {
     pub fn new() -> Self {
-        Self { now: 0, calendar: Calendar::new(), periodic: 0 }
+        Self { now: 0, calendar: Calendar::new(), periodic: 0, looks: 0 }
     }
 
     /// Picoseconds since the beginning.
@@ -49,6 +51,12 @@ impl Clock {
     /// A periodic event has come.
     pub fn end_periodic(&mut self) {
         self.periodic -= 1;
+        self.looks += 1;
+    }
+
+    /// Periodic events that have come: they go on while something that takes long is awaited.
+    pub const fn looks(&self) -> u64 {
+        self.looks
     }
 
     /// The next event, whose time it is now; `ahead` more are taken note of, if as many are near.

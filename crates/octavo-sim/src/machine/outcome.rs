@@ -71,6 +71,7 @@ impl<L: Listen> Node<'_, L> {
             done: self.lines() + work + flow + ends + host + self.hardware.replays.useful(),
             vain: accesses.wakes_in_vain,
             open: self.driver.outstanding().len() as u64,
+            looks: self.hardware.clock.looks(),
         }
     }
 
