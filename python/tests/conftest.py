@@ -20,6 +20,10 @@ HERE = Path(__file__).parent
 Environment = dict[str, str]
 
 
+AROUND = 112 << 20
+"""Bytes that Python and its packages count with beside a run, in a process that runs one first of all."""
+
+
 def missing(what: str) -> NoReturn:
     """End a test that needs what is not here: as skipped, as failed if `OCTAVO_TOOLS=required` forbids it."""
     if os.environ.get("OCTAVO_TOOLS") == "required":

@@ -94,7 +94,7 @@ def test_a_scenario_of_launches_says_nothing_of_a_program():
         ({"program.kind": "manged"}, "did you mean `managed`"),
         ({"program.kind": "managed", "program.buffers.inputs.kind": "device"}, "unknown buffer of `fir`"),
         ({"program.buffers.input.kind": "device"}, "needs a whole program"),
-        ({"program.kind": "pinned", "program.buffers.input.read_mostly": True}, "advice is for memory that moves"),
+        ({"program.kind": "pinned", "program.buffers.input.read_mostly": True}, "advice is about managed memory"),
     ],
 )
 def test_what_cannot_be_is_refused(overrides, message):

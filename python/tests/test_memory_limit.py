@@ -9,7 +9,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from conftest import SMALL
+from conftest import AROUND, SMALL
 
 import octavo
 import octavo._core as _core
@@ -19,7 +19,8 @@ from octavo.sweeps import cluster
 from octavo.sweeps.crew import Job
 
 MIB = 1 << 20
-AROUND = _core.memory_around()
+HERE = _core.memory_around()
+"""Bytes that this process counts with."""
 PEAK = """\
 import sys
 import octavo._core as core
@@ -119,17 +120,17 @@ def test_the_limit_goes_to_a_cluster_with_each_task(address, limit, slots, found
     crew.expect(2)
     point = SimpleNamespace(scenario=SimpleNamespace(toml=""), label="a")
     crew.start(Job(point, tmp_path))
-    assert sent == [(6 << 30) - AROUND >> 1 if isinstance(found, str) else found]
+    assert sent == [(6 << 30) - HERE >> 1 if isinstance(found, str) else found]
 
 
 def test_what_is_free_is_shared_by_those_side_by_side(monkeypatch):
     """What the process has besides is part of each share, and of what a user allows."""
-    monkeypatch.setattr(_core, "memory_resident", lambda: AROUND)
+    monkeypatch.setattr(_core, "memory_resident", lambda: HERE)
     monkeypatch.setattr(memory, "free", lambda: 12 * MIB)
     shares = [memory.share(workers) for workers in (1, 2, 0)]
-    assert shares == [AROUND + 12 * MIB, AROUND + 6 * MIB, AROUND + 12 * MIB]
-    monkeypatch.setattr(memory, "_limit", AROUND + 3 * MIB)
-    assert memory.share(3) == AROUND + MIB
+    assert shares == [HERE + 12 * MIB, HERE + 6 * MIB, HERE + 12 * MIB]
+    monkeypatch.setattr(memory, "_limit", HERE + 3 * MIB)
+    assert memory.share(3) == HERE + MIB
     assert memory.whole() == 3 * MIB
     monkeypatch.setattr(memory, "_limit", 3 * MIB)
     assert memory.share(3) == 3 * MIB

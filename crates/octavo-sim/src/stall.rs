@@ -13,8 +13,10 @@ use crate::failure::buffer_of;
 const VAIN_WAKES: u64 = 1 << 15;
 /// For each open fault, so many more: a driver that discards what it has not served wakes it all in vain. Chosen.
 const VAIN_WAKES_OF_A_FAULT: u64 = 16;
-/// Events in a row without progress of any kind, after which a run is given up: about a second of work. Chosen.
-const IDLE_EVENTS: u64 = 1 << 21;
+/// Events in a row without progress of any kind, after which a run is given up: a part of a second's work. Chosen.
+const IDLE_EVENTS: u64 = 1 << 19;
+/// For each open fault, so many more: each can be put off or discarded several times. Chosen.
+const IDLE_EVENTS_OF_A_FAULT: u64 = 64;
 /// For each page, so many more: a program's prefetch moves every page, and nothing else may happen meanwhile. Chosen.
 const IDLE_EVENTS_OF_A_PAGE: u64 = 32;
 
@@ -55,7 +57,8 @@ impl Watchdog {
             self.last = (now, events);
             return false;
         }
-        now.vain - before.vain > VAIN_WAKES + VAIN_WAKES_OF_A_FAULT * now.open || events - seen > self.idle_events
+        now.vain - before.vain > VAIN_WAKES + VAIN_WAKES_OF_A_FAULT * now.open
+            || events - seen > self.idle_events + IDLE_EVENTS_OF_A_FAULT * now.open
     }
 }
 

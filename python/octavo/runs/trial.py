@@ -27,6 +27,8 @@ TRIAL_SECONDS = 3.0
 """Wall time after which a trial is cut off; chosen."""
 MOST_TRIALS = 8
 """Runs that are tried, evenly spread over all; chosen."""
+_STANDSTILL = 3.0
+"""Times its limit that a trial goes on whose run does not get on: it may say that it makes no progress; chosen."""
 _PATIENCE = 7.0
 """Trials that have not even begun after this many times their limit are given up; chosen."""
 _FEWER = 1 / 16
@@ -201,11 +203,15 @@ def main() -> None:
 def _trial(order: dict[str, Any], _tell: Callable[..., None], stopped: orders.Stopped) -> dict[str, Any]:
     toml, limit, most = order["scenario"], order["limit"], order["memory_limit"]
     share, base, began = 0.0, memory.peak(), time.monotonic()
+    moved = began
 
     def report(reached: float, _time_ps: int) -> bool:
-        nonlocal share
-        share = reached
-        return time.monotonic() - began < limit and not stopped.wanted
+        nonlocal share, moved
+        now = time.monotonic()
+        if reached > share:
+            share, moved = reached, now
+        most = limit * _STANDSTILL if now - moved > limit / 2 else limit
+        return now - began < most and not stopped.wanted
 
     disk, needed = None, (0, 0, 0, 0)
     try:

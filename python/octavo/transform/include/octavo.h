@@ -50,15 +50,16 @@ typedef int32_t octavo_term;
 #define OCTAVO_SEEN_BY_HOST 4u /* the host touches it; so it does if anything is copied */
 #define OCTAVO_SWEPT 8u        /* the device touches its pages in order, so that the driver's prefetcher goes ahead */
 
-/* What is known of a data structure. 0 stands for "not known" in every field but the first three. */
+/* What is known of a data structure. 0 stands for "not known" in every field but the first three. Numbers that are
+ * infinite, negative or no numbers are refused (OCTAVO_BAD_ARGUMENT), and so are seconds from 1e6 on. */
 typedef struct octavo_data {
     uint32_t struct_size;        /* sizeof(octavo_data) */
     uint32_t flags;
     uint64_t bytes;              /* as allocated, above 0 */
     double touched;              /* share of its pages that the device touches, above 0, at most 1; all if not known */
-    double visits;               /* times that a touched page comes to the device, at least 1; once if not known */
+    double visits;               /* times that a touched page comes to the device, at least 1, below 1e18; once if not known */
     uint64_t accessed_bytes;     /* by kernels, repeats counted; bytes * touched if not known */
-    double operations;           /* integer and floating point, on these; one a byte if not known */
+    double operations;           /* integer and floating point, on these, below 1e18; one a byte if not known */
     uint64_t blocks;             /* of a launch that uses it: its occupancy, and faults that are served together */
     uint64_t threads_per_block;
     double kernel_seconds;       /* of the kernels that use it, data on the device; the roofline's if not known */
