@@ -1,5 +1,8 @@
 //! Which pages exist, and whose they are.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use crate::contract::ids::{PageId, PageRun, SpaceId};
 use crate::contract::kind::Kind;
 use crate::pages::deciders::Decider;
@@ -15,6 +18,8 @@ pub(super) struct Allocations {
     managed: Vec<PageRun>,
     /// The allocations that each placement decides about.
     decided: Vec<Vec<PageRun>>,
+    /// How many each address space has that has any.
+    of_space: BTreeMap<SpaceId, u32>,
     /// Whose all are, unless they are of several: saves a search for each view of a page.
     only: Option<SpaceId>,
 }
@@ -65,6 +70,7 @@ impl Allocations {
         let at = self.runs.partition_point(|known| known.first < run.first);
         self.runs.insert(at, run);
         self.spaces.insert(at, space);
+        count(&mut self.of_space, space, 1);
         if kind == Kind::Managed {
             insert(&mut self.managed, run);
         }
@@ -77,32 +83,55 @@ impl Allocations {
 
     /// Takes `run` out; what is left of an allocation on either side stays.
     pub fn remove(&mut self, run: PageRun) {
-        let (first, end) = (run.first.0, run.first.0 + run.count);
-        let cut = |known: &PageRun| {
-            let (from, to) = (known.first.0, known.first.0 + known.count);
-            [(from, to.min(first)), (from.max(end), to)]
-        };
-        let left = |known: &PageRun| {
-            let pieces = cut(known).into_iter().filter(|(from, to)| from < to);
-            pieces.map(|(from, to)| PageRun { first: PageId(from), count: to - from })
-        };
-        let owned = self.runs.iter().zip(&self.spaces);
-        (self.runs, self.spaces) = owned.flat_map(|(known, &space)| left(known).map(move |run| (run, space))).unzip();
+        let at = overlapping(&self.runs, run);
+        let owned = self.runs[at.clone()].iter().zip(&self.spaces[at.clone()]);
+        let left: Vec<(PageRun, SpaceId)> =
+            owned.flat_map(|(known, &space)| without(known, run).map(move |left| (left, space))).collect();
+        self.spaces[at.clone()].iter().for_each(|space| count(&mut self.of_space, *space, -1));
+        left.iter().for_each(|(_, space)| count(&mut self.of_space, *space, 1));
+        self.runs.splice(at.clone(), left.iter().map(|(run, _)| *run));
+        self.spaces.splice(at, left.iter().map(|(_, space)| *space));
         for runs in self.decided.iter_mut().chain([&mut self.managed]) {
-            *runs = runs.iter().flat_map(left).collect();
+            let at = overlapping(runs, run);
+            let left: Vec<PageRun> = runs[at.clone()].iter().flat_map(|known| without(known, run)).collect();
+            runs.splice(at, left);
         }
         self.note_only();
     }
 
     fn note_only(&mut self) {
-        let first = self.spaces.first().copied();
-        self.only = first.filter(|first| self.spaces.iter().all(|space| space == first));
+        let mut spaces = self.of_space.keys();
+        self.only = spaces.next().copied().filter(|_| spaces.next().is_none());
     }
 
     /// Index of the allocation that `page` is part of.
     fn index(&self, page: PageId) -> usize {
         self.runs.partition_point(|known| known.first <= page) - 1
     }
+}
+
+/// One allocation more, or fewer, of a space.
+fn count(of_space: &mut BTreeMap<SpaceId, u32>, space: SpaceId, change: i32) {
+    let known = of_space.entry(space).or_default();
+    *known = known.saturating_add_signed(change);
+    if *known == 0 {
+        of_space.remove(&space);
+    }
+}
+
+/// Where those of `runs`, which are sorted and disjoint, are that have a page of `run`.
+fn overlapping(runs: &[PageRun], run: PageRun) -> Range<usize> {
+    let from = runs.partition_point(|known| known.first.0 + known.count <= run.first.0);
+    let to = runs.partition_point(|known| known.first.0 < run.first.0 + run.count);
+    from..to.max(from)
+}
+
+/// What is left of `known` on either side of `run`.
+fn without(known: &PageRun, run: PageRun) -> impl Iterator<Item = PageRun> + use<> {
+    let (from, to) = (known.first.0, known.first.0 + known.count);
+    let pieces = [(from, to.min(run.first.0)), (from.max(run.first.0 + run.count), to)];
+    let pieces = pieces.into_iter().filter(|(from, to)| from < to);
+    pieces.map(|(from, to)| PageRun { first: PageId(from), count: to - from })
 }
 
 fn insert(runs: &mut Vec<PageRun>, run: PageRun) {

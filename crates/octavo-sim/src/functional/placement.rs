@@ -51,7 +51,8 @@ impl Placement {
     pub fn forget<'b>(&mut self, buffers: impl Iterator<Item = &'b Buffer>) {
         for buffer in buffers {
             let (first, end) = (buffer.base / GROUP_BYTES, (buffer.base + buffer.bytes).div_ceil(GROUP_BYTES));
-            self.groups.retain(|(group, _), _| !(first..end).contains(group));
+            let noted = self.groups.range((first, MemoryId(0))..(end, MemoryId(0))).map(|(place, _)| *place);
+            noted.collect::<Vec<_>>().iter().for_each(|place| _ = self.groups.remove(place));
         }
     }
 
