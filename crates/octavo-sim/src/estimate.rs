@@ -14,7 +14,7 @@ use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
 /// A page: what the manager records of it and who decides about it.
 const PAGE: u64 = 16;
 /// A page, for each GPU: its entry, and counters of accesses.
-const PAGE_ON_GPU: u64 = 4;
+const PAGE_ON_GPU: u64 = 5;
 /// The same, where evictors are told of accesses, or one written in Python may be: how often it was accessed, and when
 /// last.
 const TOUCHES: u64 = 8;
