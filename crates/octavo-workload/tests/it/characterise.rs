@@ -164,7 +164,7 @@ fn impossible_settings_are_refused() {
     let key = |setting: &Setting| characterise(&toy(), setting).unwrap_err().key;
     let good = Setting::default();
     assert_eq!(key(&Setting { gpus: 0, ..good }), "gpus");
-    assert_eq!(key(&Setting { gpus: 65, ..good }), "gpus");
+    assert_eq!(key(&Setting { gpus: 73, ..good }), "gpus");
     assert_eq!(key(&Setting { compute_units_per_gpu: 0, ..good }), "compute_units_per_gpu");
     assert_eq!(key(&Setting { dispatch: Dispatch::FillFirst, ..good }), "dispatch");
     assert_eq!(key(&Setting { page_bytes: 3000, ..good }), "page_bytes");
