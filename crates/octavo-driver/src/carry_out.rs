@@ -28,18 +28,14 @@ impl Driver {
 
     /// The steps of a plan are over: what was prefetched with it comes now, and a batch that waited for it may end.
     fn end_steps(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
-        self.admit_followers(now, slot, to);
+        for plan in std::mem::take(&mut self.plans.running[slot].followers) {
+            self.admit(now, plan, to);
+        }
         self.plans.leave_batch(slot);
         if self.plans.running[slot].is_done() {
             self.end_if_done(now, slot, to);
         } else {
             self.end_batches_if_done(now, to);
-        }
-    }
-
-    fn admit_followers(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
-        for plan in std::mem::take(&mut self.plans.running[slot].followers) {
-            self.admit(now, plan, to);
         }
     }
 

@@ -19,13 +19,16 @@ static RUNS: AtomicUsize = AtomicUsize::new(0);
 #[pyfunction]
 pub fn memory_around() -> u64 {
     static AROUND: OnceLock<u64> = OnceLock::new();
-    *AROUND.get_or_init(|| resident().unwrap_or_default().max(PYTHON))
+    *AROUND.get_or_init(|| memory_resident().unwrap_or_default().max(PYTHON))
 }
 
-/// Bytes of memory that this process has; nothing where the system does not say.
+/// Bytes of memory that this process has, as Linux counts them; nothing where the system does not say.
 #[pyfunction]
 pub fn memory_resident() -> Option<u64> {
-    resident()
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let mut words = text.split(' ');
+    let pages: u64 = words.nth(1)?.parse().ok()?;
+    Some(pages * page_bytes())
 }
 
 /// The memory of a run, from its beginning to its end, on the thread that it runs on.
@@ -48,7 +51,7 @@ impl Held {
         if RUNS.load(Ordering::Relaxed) > 1 {
             return own;
         }
-        own.max(resident().unwrap_or_default().saturating_sub(memory_around()))
+        own.max(memory_resident().unwrap_or_default().saturating_sub(memory_around()))
     }
 }
 
@@ -56,12 +59,4 @@ impl Drop for Held {
     fn drop(&mut self) {
         RUNS.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Bytes of memory that this process has, as Linux counts them.
-fn resident() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let mut words = text.split(' ');
-    let pages: u64 = words.nth(1)?.parse().ok()?;
-    Some(pages * page_bytes())
 }

@@ -63,7 +63,7 @@ impl<'a> Watch<'a> {
         Self { inputs: (bound.in_use)(), bound }
     }
 
-    /// What the run has and will have to have if it ended now, should that be more than it may.
+    /// What the run needs to end now, if that is more than it may have.
     pub fn met(&self, recorded: Recorded) -> Option<Met> {
         let (in_use, inputs) = ((self.bound.in_use)(), self.inputs);
         let others = in_use.saturating_sub(recorded.kept);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use octavo_manager::{ConfigError, MemoryId, Starving};
+use octavo_manager::{ConfigError, Manager, MemoryId, OutOfMemory, Starving};
 use octavo_node::{CapacityError, NodeConfig, NodeError};
 use octavo_units::Time;
 
@@ -271,8 +271,13 @@ impl SimError {
 }
 
 impl SimError {
+    /// The same with what the manager knows of the reason: the memories that the page is bound to, or who keeps pages.
+    pub(crate) fn because(self, manager: &Manager, out: OutOfMemory) -> Self {
+        self.within(manager.bound(out.page)).kept_by(manager.sharing_keeps(out.memory))
+    }
+
     /// The same where it is said who keeps the pages of a GPU's memory: the sharing, or else the eviction.
-    pub(crate) fn kept_by(self, sharing: bool) -> Self {
+    fn kept_by(self, sharing: bool) -> Self {
         match self {
             Self::OutOfMemory { application, gpu, address, when } if sharing => {
                 Self::NothingYielded { application, gpu, address, when }
@@ -282,7 +287,7 @@ impl SimError {
     }
 
     /// The same of a page that may be in these memories alone, if it is one of these that is full.
-    pub(crate) fn within(self, bound: Option<&[MemoryId]>) -> Self {
+    fn within(self, bound: Option<&[MemoryId]>) -> Self {
         let Some(nodes) = bound else { return self };
         let named = || nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         match self {

@@ -143,8 +143,9 @@ def _results(
     workers = given.workers(workers) or default_workers()
     time_limit, may_fill = bounds
     together = min(workers, len(missing))
-    limits = _Shares(memory.share(together), memory.part(memory.whole(), together), time_limit)
-    runs = _Runs(points, progress, limits, may_fill=may_fill, force=force)
+    here = Limits(memory.share(together), time_limit)
+    apart = Limits(memory.part(memory.whole(), together), time_limit)
+    runs = _Runs(points, progress, (here, apart), may_fill=may_fill, force=force)
     return results | runs.all(missing, workers, watch or (lambda _: None))
 
 
@@ -168,26 +169,23 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
     return results
 
 
-@dataclass(frozen=True)
-class _Shares:
-    """What each run may take."""
-
-    here: int | None
-    """Bytes that this process may have for its sake."""
-    apart: int | None
-    """Bytes of a process of its own."""
-    time: int | None
-    """Picoseconds of simulated time."""
-
-
 class _Runs:
     """Runs that are under way."""
 
     def __init__(
-        self, points: Sequence[Point], progress: Progress, limits: _Shares, *, may_fill: bool, force: bool
+        self, points: Sequence[Point], progress: Progress, limits: tuple[Limits, Limits], *, may_fill: bool, force: bool
     ) -> None:
-        """`may_fill`: whether a run that is out of memory has no result, as one over time; else it is a failure."""
-        self._points, self._progress, self._limits = points, progress, limits
+        """Nothing runs yet.
+
+        Args:
+            points: all runs.
+            progress: how far they are.
+            limits: of a run in this process, and of one in a process of its own.
+            may_fill: whether a run that is out of memory has no result, as one over time; else it is a failure.
+            force: replace what folders hold.
+
+        """
+        self._points, self._progress, (self._here, self._apart) = points, progress, limits
         self._may_fill, self._force = may_fill, force
         self._wish = Wish.GO_ON
         self._results: dict[int, RunResult] = {}
@@ -260,7 +258,7 @@ class _Runs:
             return self._wish == Wish.GO_ON
 
         apart = needs_a_process(point.scenario)
-        limits = Limits(self._limits.apart if apart else self._limits.here, self._limits.time)
+        limits = self._apart if apart else self._here
         order = Order(point.scenario, point.folder, limits, point.timeline, self._force)
         self._progress.running[point.label] = 0.0
         try:

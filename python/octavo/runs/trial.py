@@ -210,8 +210,8 @@ def _trial(order: dict[str, Any], _tell: Callable[..., None], stopped: orders.St
         now = time.monotonic()
         if reached > share:
             share, moved = reached, now
-        most = limit * _STANDSTILL if now - moved > limit / 2 else limit
-        return now - began < most and not stopped.wanted
+        patience = limit * _STANDSTILL if now - moved > limit / 2 else limit
+        return now - began < patience and not stopped.wanted
 
     disk, needed = None, (0, 0, 0, 0)
     try:

@@ -17,7 +17,7 @@ from octavo.errors import OctavoError
 from octavo.files.notes import note
 from octavo.plain import shortened
 from octavo.runs import memory
-from octavo.sweeps.crew import Ended, LostCrewError, Place
+from octavo.sweeps.crew import Ended, LostCrewError, Place, arrived
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,13 +123,7 @@ class RayCluster:
             LostCrewError: the cluster is lost.
 
         """
-        ended: list[Ended] = []
-        try:
-            ended += self._take(self._answers.get(timeout=seconds))
-            while True:
-                ended += self._take(self._answers.get_nowait())
-        except queue.Empty:
-            return ended
+        return [ended for answer in arrived(self._answers, seconds) for ended in self._take(answer)]
 
     def shares(self) -> Mapping[str, float]:
         """Which points were handed out; the cluster does not say how far they are."""

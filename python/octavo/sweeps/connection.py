@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from octavo.apart.raised import explained
 from octavo.runs import folder
 from octavo.scenarios.scenario import Scenario
+from octavo.sweeps.crew import arrived
 from octavo.sweeps.machines import LostMachinesError, Machines, NoMachineError, Task, said
 from octavo.sweeps.remote import needed
 
@@ -102,7 +103,7 @@ def _serve(machines: Machines, answer: Answer) -> None:
         if machines.slots != slots:
             slots = machines.slots
             answer({"slots": slots})
-        for job in _taken(jobs, 0 if machines.busy else _IDLE_SECONDS):
+        for job in arrived(jobs, 0 if machines.busy else _IDLE_SECONDS):
             if job is None:
                 machines.close()
                 return
@@ -121,17 +122,6 @@ def _read(jobs: queue.SimpleQueue[dict[str, Any] | None]) -> None:
     for line in sys.stdin:
         jobs.put(json.loads(line))
     jobs.put(None)
-
-
-def _taken(jobs: queue.SimpleQueue[dict[str, Any] | None], seconds: float) -> list[dict[str, Any] | None]:
-    """Every job that has come in, waiting that long for the first."""
-    found: list[dict[str, Any] | None] = []
-    try:
-        found.append(jobs.get(timeout=seconds) if seconds else jobs.get_nowait())
-        while True:
-            found.append(jobs.get_nowait())
-    except queue.Empty:
-        return found
 
 
 def _task(job: dict[str, Any]) -> Task:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from octavo.errors import InterruptedRun, OctavoError
 
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.sweeps.plan import Point
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,16 @@ class Crew(Protocol):
 
     def close(self) -> None:
         """Stop what is running and give everything back."""
+
+
+def arrived(come: queue.SimpleQueue[T], seconds: float) -> list[T]:
+    """Everything that has come in, waiting that long for the first; not at all if that is 0."""
+    found: list[T] = []
+    with contextlib.suppress(queue.Empty):
+        found.append(come.get(timeout=seconds) if seconds else come.get_nowait())
+        while True:
+            found.append(come.get_nowait())
+    return found
 
 
 def stopped(cause: BaseException, kept: int, total: int, what: str) -> InterruptedRun:

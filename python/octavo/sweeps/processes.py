@@ -10,7 +10,7 @@ import octavo._core as _core
 from octavo.apart.process import Wish
 from octavo.apart.raised import explained
 from octavo.runs import memory, single
-from octavo.sweeps.crew import Ended
+from octavo.sweeps.crew import Ended, arrived
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,13 +43,7 @@ class Processes:
 
     def poll(self, seconds: float) -> list[Ended]:
         """Jobs that ended."""
-        ended: list[Ended] = []
-        try:
-            ended.append(self._ended.get(timeout=seconds))
-            while True:
-                ended.append(self._ended.get_nowait())
-        except queue.Empty:
-            return ended
+        return arrived(self._ended, seconds)
 
     def shares(self) -> Mapping[str, float]:
         """How far each running point is."""

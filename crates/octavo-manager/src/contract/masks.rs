@@ -118,7 +118,7 @@ impl From<PackedProcessors> for ProcessorMask {
 
 impl MemoryMask {
     /// All memories that a host can have.
-    pub const HOSTS: Self = Self(!(((1 << (MAX_GPUS)) - 1) << 1) & ((1 << MAX_MEMORIES) - 1));
+    pub const HOSTS: Self = Self(!(((1 << MAX_GPUS) - 1) << 1) & ((1 << MAX_MEMORIES) - 1));
 
     /// The memories whose [places](MemoryId::place) in a node with `gpus` GPUs are these bits.
     #[must_use]

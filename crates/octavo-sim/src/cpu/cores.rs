@@ -25,13 +25,8 @@ pub struct HostAccesses {
     /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
     pub faults: u64,
     /// Of all lines, those of GPUs' memory, where cores reach it. Not listed if there are none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub gpu_lines: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The memories beside the host's first, as its cores reach them.

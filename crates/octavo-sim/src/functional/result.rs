@@ -111,7 +111,7 @@ pub struct Moved {
     /// Pages that are brought before they are asked for.
     pub prefetch_bytes: u64,
     /// Copies that the host gets of what other GPUs keep. Not listed if there are none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub write_back_bytes: u64,
     /// Copies that a program asks for.
     pub copies_bytes: u64,
@@ -213,11 +213,6 @@ fn accesses<L>(machine: &Machine<L>) -> InstantAccesses {
         broadcast_lines: counts.broadcast_lines,
         faults: counts.faults(),
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 fn moved<L: Listen>(machine: &Machine<L>, copies_bytes: u64) -> Moved {

@@ -235,7 +235,7 @@ impl<L: Listen> Run<'_, L> {
         if let Some(out) = manager.out_of_memory() {
             let (name, address) = (self.jobs[usize::from(out.space.0)].name(), u64::from(out.page.0) * page_bytes);
             let full = SimError::full(self.config, out.memory, name, address, when);
-            return Err(full.within(manager.bound(out.page)).kept_by(manager.sharing_keeps(out.memory)));
+            return Err(full.because(manager, out));
         }
         if let Some(reason) = self.workload.failure() {
             return Err(SimError::Workload { reason });
@@ -244,7 +244,7 @@ impl<L: Listen> Run<'_, L> {
             let out = starving.out;
             let (name, address) = (self.jobs[usize::from(out.space.0)].name(), u64::from(out.page.0) * page_bytes);
             let full = SimError::starving(self.config, starving, name, address, when);
-            return Err(full.within(manager.bound(out.page)).kept_by(manager.sharing_keeps(out.memory)));
+            return Err(full.because(manager, out));
         }
         if stopped.is_err() {
             let waiting = self.machine.driver.outstanding().len();

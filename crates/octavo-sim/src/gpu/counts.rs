@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+/// What seldom happens is not listed.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

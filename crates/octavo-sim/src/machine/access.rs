@@ -124,7 +124,7 @@ impl<L: Listen> Node<'_, L> {
             return self.hardware.clock.schedule(time, Kind::Access, number);
         }
         self.hardware.deferred.remove(number);
-        self.attempt(replay, |node| {
+        self.attempt(replay, run.count(), |node| {
             let entry = node.hardware.gpus[gpu].entry(node.hardware.page_of(run.line()));
             if !translated || !entry.allows(run.is_write()) {
                 node.access_again((gpu, unit), slot, run, time);
@@ -135,7 +135,6 @@ impl<L: Listen> Node<'_, L> {
             }
         });
         self.hardware.end_pending(slot);
-        self.hardware.note_lateness(replay, run.count());
         self.leave_replay(replay);
     }
 

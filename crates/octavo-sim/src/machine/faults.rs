@@ -125,7 +125,7 @@ impl<L: Listen> Node<'_, L> {
         let slot = waiter.slot as usize;
         let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
-        self.attempt(Some(replay), |node| {
+        self.attempt(Some(replay), waiter.run.count(), |node| {
             if time > node.hardware.clock.now() {
                 node.hardware.defer_issue(slot, waiter.run, time);
             } else {

@@ -72,15 +72,21 @@ impl Replays {
 }
 
 impl<L: Listen> Node<'_, L> {
-    /// Tries an access, which may be part of a replay.
+    /// Tries an access of so many lines, which may be part of a replay.
     #[inline]
-    pub(super) fn attempt(&mut self, replay: Option<ReplayId>, access: impl FnOnce(&mut Self)) {
-        let Some(number) = replay else { return access(self) };
+    pub(super) fn attempt(&mut self, replay: Option<ReplayId>, lines: u32, access: impl FnOnce(&mut Self)) {
+        let Some(ReplayId(number)) = replay else { return access(self) };
         (self.hardware.replays.current, self.hardware.replays.attempt) = (replay, Attempt::Served);
         access(self);
-        let replays = &mut self.hardware.replays;
+        let Hardware { replays, accesses, clock, .. } = &mut self.hardware;
         replays.current = None;
-        replays.replays[number.0].served |= replays.attempt == Attempt::Served;
+        let Replay { since, served, .. } = &mut replays.replays[number];
+        *served |= replays.attempt == Attempt::Served;
+        let late = clock.now() - *since;
+        if late > 0 && replays.attempt != Attempt::PutOff {
+            accesses.deferred_retries += u64::from(lines);
+            accesses.deferred_retry_ps += late * u64::from(lines);
+        }
     }
 
     /// An access that was put off is over, or the wake has gone through all that waited: the last of them ends the wake.
@@ -96,19 +102,5 @@ impl<L: Listen> Node<'_, L> {
         replays.useful += u64::from(served);
         self.hardware.accesses.wakes_in_vain += u64::from(!served);
         self.drive(|driver, now, hardware| driver.replayed(now, &fault, hardware));
-    }
-}
-
-impl<L: Listen> Hardware<'_, L> {
-    /// An access that was put off when its wake arrived has been tried, and is not put off again.
-    #[inline]
-    pub(super) fn note_lateness(&mut self, replay: Option<ReplayId>, lines: u32) {
-        if let Some(ReplayId(number)) = replay
-            && self.replays.attempt != Attempt::PutOff
-        {
-            let late = self.clock.now() - self.replays.replays[number].since;
-            self.accesses.deferred_retries += u64::from(lines);
-            self.accesses.deferred_retry_ps += late * u64::from(lines);
-        }
     }
 }

@@ -54,7 +54,7 @@ pub struct Summary {
     /// Batches in which the driver served faults and notifications; 0 if it serves them one by one.
     pub batches: u64,
     /// Plans that the end of the run cut short: nobody waited for them any more. Not listed if there are none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub plans_cut_short: u64,
     /// How each GPU's memory was used when it held most at the end of a program, where frames are tracked; empty
     /// otherwise.
@@ -104,11 +104,6 @@ pub struct HostMemoryUse {
     pub most_bytes: u64,
     /// Bytes of pages in it at the end.
     pub bytes: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl HostMemoryUse {

@@ -29,8 +29,8 @@ pub(super) struct Begun<'a, 'p> {
     pub changes: Vec<CapacityAt>,
     /// The work-groups of all launches.
     pub groups: u64,
-    /// Of simulated time, and of memory.
-    pub limits: (Option<Time>, Option<Watch<'a>>),
+    pub time_limit: Option<Time>,
+    pub watch: Option<Watch<'a>>,
     pub progress: Option<&'p mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
 
@@ -44,8 +44,19 @@ pub(super) struct Done {
 impl Begun<'_, '_> {
     /// Runs to the end, pausing after this many events, of which [`EVENTS_BETWEEN_REPORTS`] is a multiple.
     pub fn run<L: Listen>(self, pause_every: u64, listeners: L) -> Result<(Done, L), SimError> {
-        let Self { node, manager, page_bytes, workload, running, programs, changes, groups, limits, mut progress } =
-            self;
+        let Self {
+            node,
+            manager,
+            page_bytes,
+            workload,
+            running,
+            programs,
+            changes,
+            groups,
+            time_limit,
+            watch,
+            mut progress,
+        } = self;
         let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
         let (mut events, mut next_pause) = (0u64, pause_every);
         let mut watchdog = Watchdog::new(workload.address_end().div_ceil(page_bytes));
@@ -58,8 +69,8 @@ impl Begun<'_, '_> {
             running.pause();
             // Whatever is recorded, the same run is looked at after the same events.
             if events.is_multiple_of(EVENTS_BETWEEN_REPORTS) {
-                running.check_time(limits.0)?;
-                running.check_memory(limits.1, workload)?;
+                running.check_time(time_limit)?;
+                running.check_memory(watch, workload)?;
                 if watchdog.looks(running.progress(), events) {
                     return Err(running.stalled(workload, page_bytes));
                 }
@@ -70,7 +81,7 @@ impl Begun<'_, '_> {
             }
         }
         running.check(workload, page_bytes)?;
-        running.check_memory(limits.1, workload)?;
+        running.check_memory(watch, workload)?;
         let (outcome, listeners) = running.end();
         Ok((Done { outcome, events }, listeners))
     }
@@ -135,7 +146,7 @@ impl<L: Listen> Node<'_, L> {
             let address = u64::from(out.page.0) * page_bytes;
             let name = self.program_name(out.space.0.into());
             let full = SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now())));
-            return Err(full.within(self.manager().bound(out.page)).kept_by(self.manager().sharing_keeps(out.memory)));
+            return Err(full.because(self.manager(), out));
         }
         if let Some(reason) = workload.failure() {
             return Err(SimError::Workload { reason });
@@ -144,8 +155,7 @@ impl<L: Listen> Node<'_, L> {
             let address = u64::from(starving.out.page.0) * page_bytes;
             let name = self.program_name(starving.out.space.0.into());
             let full = SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now())));
-            let keeps = self.manager().sharing_keeps(starving.out.memory);
-            return Err(full.within(self.manager().bound(starving.out.page)).kept_by(keeps));
+            return Err(full.because(self.manager(), starving.out));
         }
         if !self.is_finished() {
             let (launch, waiting) = (self.launches_done(), self.open_faults());

@@ -131,8 +131,8 @@ fn run_jobs(
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
     let (time_limit, progress) = (options.time_limit, options.progress);
-    let limits = (time_limit, watch);
-    let begun = Begun { node, manager, page_bytes, workload, running, programs, changes, groups, limits, progress };
+    let begun =
+        Begun { node, manager, page_bytes, workload, running, programs, changes, groups, time_limit, watch, progress };
     let kept = (Breakdown::default(), (recorder, FaultWaits::default()));
     let (done, kept) = listen(begun, kept, (options.timeline, options.interval))?;
     let memories = HostMemoryUse::all(node, done.outcome.driver.manager(), page_bytes);

@@ -1,4 +1,4 @@
-//! What a table may hold, checked before it is written, and how it is cut into row groups that a reader takes.
+//! Limits of tables, checked before they are written. Larger tables are cut into row groups that a reader takes.
 
 use std::path::Path;
 

@@ -138,7 +138,7 @@ pub fn within_capacity(books: &Books) -> Law {
     Ok(())
 }
 
-/// What a memory of the host holds at the end is in the last sample, and never more than it can.
+/// The last sample says what each memory of the host holds at the end. No sample exceeds its capacity.
 pub fn host_memories(books: &Books) -> Law {
     let names = books.texts("memory_intervals", "processor");
     for memory in books.summary["host_memories"].as_array().into_iter().flatten() {
