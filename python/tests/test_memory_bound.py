@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -44,25 +42,29 @@ class Ended:
     """Most bytes that it had."""
 
 
-def command(where: Path, *arguments: str, addresses_at_most: int | None = None) -> Ended:
-    """Run the command in a process of its own, which may have so many bytes of addresses."""
+MEASURED = """
+import os, resource, subprocess, sys
+most, errors, *arguments = sys.argv[1:]
+def limited():
+    if int(most):
+        resource.setrlimit(resource.RLIMIT_AS, (int(most), int(most)))
+with open(errors, "w") as said:
+    started = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=said, preexec_fn=limited)
+_, status, used = os.wait4(started.pid, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_maxrss << 10)
+"""
+"""Runs a command and prints its status and most bytes. To the system they include those of the process that began it,
+so a small one has to."""
 
-    def limited() -> None:
-        if addresses_at_most is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (addresses_at_most, addresses_at_most))
 
+def command(where: Path, *arguments: str, addresses_at_most: int = 0) -> Ended:
+    """Run the command in a process of its own, which may have so many bytes of addresses; 0 is any."""
     errors = where / "errors"
-    with errors.open("w") as said:
-        started = subprocess.Popen(
-            [sys.executable, "-m", "octavo", *arguments],
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-            cwd=where,
-            preexec_fn=limited,  # noqa: PLW1509 - it calls the system alone
-        )
-        _, status, used = os.wait4(started.pid, 0)
-        started.returncode = os.waitstatus_to_exitcode(status)
-    return Ended(started.returncode, " ".join(errors.read_text().split()), used.ru_maxrss << 10)
+    measured = [sys.executable, "-S", "-c", MEASURED, str(addresses_at_most), str(errors)]
+    octavo_of = [sys.executable, "-m", "octavo", *arguments]
+    done = subprocess.run([*measured, *octavo_of], capture_output=True, text=True, cwd=where, check=True)
+    status, peak = map(int, done.stdout.split())
+    return Ended(status, " ".join(errors.read_text().split()), peak)
 
 
 def events(where: Path) -> int:

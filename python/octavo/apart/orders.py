@@ -69,7 +69,10 @@ class _Orders:
         with Path(os.devnull).open() as nothing:
             os.dup2(nothing.fileno(), 0)
         for stream in (sys.stdout, sys.stderr):
-            cast("Any", stream).reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+            # Lines are written whole, also where PYTHONUNBUFFERED is set: both streams may go to one place.
+            cast("Any", stream).reconfigure(
+                encoding="utf-8", errors="backslashreplace", line_buffering=True, write_through=False
+            )
         self._come: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._busy = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()

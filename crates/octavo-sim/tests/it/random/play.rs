@@ -21,9 +21,10 @@ use crate::ledger::Books;
 
 /// Looks at a run, each after 65,536 events, after which it is too long to be played to its end.
 const LOOKS: u32 = 160;
-/// Looks in which nothing is done before a run may be one that hangs; the simulator's own watchdog has a say first.
+/// Looks in which nothing is done before an instant run is one that hangs. One in time has the simulator's own watchdog,
+/// which knows what a report is.
 const IDLE_LOOKS: u32 = 48;
-/// Looks at most: by then the watchdog has given a run up that makes no progress.
+/// Looks at most.
 const MOST_LOOKS: u32 = 600;
 /// Real time after which a run counts as one that hangs: it no longer comes to be looked at.
 const PATIENCE: Duration = Duration::from_secs(300);
