@@ -39,11 +39,14 @@ impl Manager {
         }
     }
 
-    /// Whether a page is one of those that a prefetcher decides about.
+    /// Whether a page is one of those that a prefetcher decides about. What faults at no cost has its place: a prefetch
+    /// would move it from there, and what comes with it would cost nothing either.
     fn brings(&self, page: PageId, prefetcher: Decider) -> bool {
         let pages = &self.memory.pages;
         let kind = pages.kind(page);
-        !kind.stays() && self.policies.brings(kind, || pages.space(page)) == prefetcher
+        !kind.stays()
+            && !self.needs_of(page).free_faults
+            && self.policies.brings(kind, || pages.space(page)) == prefetcher
     }
 
     /// Pages of a block that are on the host, or that another GPU keeps for others, come by plans of their own. Pages

@@ -267,8 +267,8 @@ impl Manager {
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
         let contested = self.memory.contested(block.first, extent);
         let faulted = migrated.without(&contested);
-        if faulted.is_empty() {
-            return list;
+        if faulted.is_empty() || self.needs_of(fault.page).free_faults {
+            return list; // What faults at no cost brings nothing that has one.
         }
         let resident = pages.resident_near(fault.processor, fault.page).union(&migrated);
         let was_full = was_full.contains(fault.processor.memory());

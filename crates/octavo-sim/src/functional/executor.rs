@@ -58,7 +58,9 @@ impl<L: Listen> Tables<L> {
     fn tell(&mut self, left: &[Step], is_free: bool) -> usize {
         match left[0] {
             Step::Populate { memory, pages, .. } => self.say(Happening::Placed { pages, from: memory, to: memory }),
-            Step::Copy { pages, from, to, .. } if is_free => self.say(Happening::Placed { pages, from, to }),
+            Step::Copy { pages, from, to, cause } if is_free && !cause.keeps_source() => {
+                self.say(Happening::Placed { pages, from, to });
+            }
             Step::Copy { pages, from, to, cause } => {
                 self.copied.0[cause as usize] += u64::from(pages.count);
                 self.say(Happening::Copied { pages, from, to, cause });

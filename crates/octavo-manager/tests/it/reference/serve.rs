@@ -13,7 +13,7 @@ use super::kinds::settles;
 use super::model::Model;
 use super::page::Page;
 use super::prefetch::Block;
-use super::rules::Prefetch;
+use super::rules::{Placement, Prefetch};
 
 impl Model {
     pub(super) fn serve(&mut self, mut batch: Vec<Pending>) {
@@ -84,7 +84,9 @@ impl Model {
                 flight = self.open_flight();
             }
             migrated.retain(|&page| !self.keeps(page));
-            if !migrated.is_empty() {
+            // What faults at no cost brings nothing that has one.
+            let is_free = matches!(self.placement(page), Placement::Interleaved(_));
+            if !migrated.is_empty() && !is_free {
                 self.prefetch(flight, processor, &migrated, self.extent(page));
             }
         }

@@ -24,8 +24,11 @@ impl<L: Listen> Executor for Free<'_, '_, L> {
             Step::Populate { memory, pages, .. } => {
                 self.0.say(Happening::Placed { pages, from: memory, to: memory });
             }
-            Step::Copy { pages, from, to, .. } => {
-                self.0.say(Happening::Placed { pages, from, to });
+            Step::Copy { pages, from, to, cause } => {
+                self.0.say(match cause.keeps_source() {
+                    true => Happening::Copied { pages, from, to, cause },
+                    false => Happening::Placed { pages, from, to },
+                });
                 self.0.drop_lines(from, pages);
                 steps = moving_steps(left);
             }

@@ -11,8 +11,8 @@ use octavo_node::CapacityError;
 use octavo_program::Action;
 use octavo_scenario::{Again, ExecutorChoice, Part, Resolved, Scenario};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, Kept, Progress, Repeat, RunOptions, SimError, Table, estimate_memory,
-    run_jobs_at_once, simulate_jobs,
+    InstantOptions, InstantProgress, Job, Kept, MemoryBound, Progress, Repeat, RunOptions, SimError, Table,
+    estimate_memory, run_jobs_at_once, simulate_jobs,
 };
 use octavo_units::Time;
 use serde_json::Value;
@@ -30,6 +30,15 @@ const MOST_LOOKS: u32 = 600;
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes of memory above which a scenario is not played.
 const MOST_MEMORY: u64 = 1 << 30;
+/// Bytes that this process may have while one is played, several at once: what is recorded is not known before.
+const BOUND: MemoryBound<'_> = MemoryBound { limit: 8 << 30, around: 0, in_use: &resident };
+
+/// Bytes of memory that this process has; none where the system does not tell.
+fn resident() -> u64 {
+    const PAGE: u64 = 4096;
+    let told = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    told.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * PAGE
+}
 
 /// A summary as JSON, and tables.
 type Results = (Value, Vec<Table>);
@@ -92,7 +101,7 @@ fn played(scenario: &Scenario) -> Played {
             let filled = launches.map(|part| part.name.clone()).collect();
             Played::Ended(Box::new(Books::new(scenario, result, copied(&parts), filled)))
         }
-        Err(error) => judged(error, looks.idle >= IDLE_LOOKS),
+        Err(error) => judged(error, !in_time && looks.idle >= IDLE_LOOKS),
     }
 }
 
@@ -135,7 +144,7 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
         replicate,
         timeline: None,
         time_limit: Some(Time(1 << 50)),
-        memory: None,
+        memory: Some(BOUND),
         progress: Some(&mut look),
     };
     let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
@@ -145,8 +154,13 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
 
 fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
     let mut look = |state: InstantProgress| looks.look([state.lines, state.groups_done, 0]);
-    let options =
-        InstantOptions { turn, report_lines: None, record_events: true, memory: None, progress: Some(&mut look) };
+    let options = InstantOptions {
+        turn,
+        report_lines: None,
+        record_events: true,
+        memory: Some(BOUND),
+        progress: Some(&mut look),
+    };
     let result = run_jobs_at_once(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
     Ok((summary, result.tables))
@@ -176,6 +190,7 @@ fn judged(error: SimError, is_idle: bool) -> Played {
     match error {
         SimError::Interrupted if is_idle => Played::Broken("hangs: no access is served any more".to_owned()),
         SimError::Interrupted => Played::Left("long"),
+        SimError::MemoryMet(_) => Played::Left("memory"),
         SimError::Stuck { .. }
         | SimError::NoProgress(_)
         | SimError::TooLong { .. }
