@@ -12,6 +12,8 @@ ONCE_ENDLESS = [
     ("-w", "gemm", "-n", "b200-8", "-s", "0.0625"),
 ]
 """No option of the memory system is set: what a newcomer types."""
+PLAIN = ("--set", "memory.preset=plain")
+"""The memory system that these nodes had then."""
 
 GUARD = """
 from octavo.policies import GuardPolicy, Hint
@@ -22,9 +24,10 @@ class Never(GuardPolicy):
 """
 
 
+@pytest.mark.parametrize("memory", [(), PLAIN], ids=["the node's memory", "plain"])
 @pytest.mark.parametrize("arguments", ONCE_ENDLESS, ids=lambda arguments: arguments[1])
-def test_commands_of_the_readme_s_kind_end(arguments, cli):
-    done = cli("run", *arguments, "-o", "out", "-q")
+def test_commands_of_the_readme_s_kind_end(arguments, memory, cli):
+    done = cli("run", *arguments, *memory, "-o", "out", "-q")
     assert done.returncode == 0, done.stderr
 
 
@@ -38,7 +41,7 @@ def test_a_run_without_progress_says_who_waits(option, cli, tmp_path):
 
 
 def test_explain_tells_of_late_accesses(cli):
-    assert cli("run", *ONCE_ENDLESS[2], "-o", "out", "-q").returncode == 0
+    assert cli("run", *ONCE_ENDLESS[2], *PLAIN, "-o", "out", "-q").returncode == 0
     found = json.loads(cli("explain", "out", "--json").stdout)["facts"]
     assert found["late_retries"] > 0
     assert found["late_ps"] > 0

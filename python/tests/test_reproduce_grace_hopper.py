@@ -290,12 +290,6 @@ def test_what_is_published_holds_no_number_that_could_be_an_input():
     assert not any(character.isdigit() for statement in values["statements"].values() for character in statement)
 
 
-def test_memory_is_the_nodes_own_or_the_stock_drivers():
-    assert Study().memory == ()
-    assert Study(node="mi300a").memory == ()
-    assert Study(node="cuda-sm90").memory == ("memory.preset=stock-driver",)
-
-
 def test_bad_options_are_named(cli):
     done = cli("reproduce", "grace-hopper", "--program", "hotspots")
     assert done.returncode == 2

@@ -93,7 +93,7 @@ def test_a_run_that_serves_nobody_is_refused(tmp_path):
 
 
 def test_experts_that_nobody_chose_are_not_touched(tmp_path):
-    few = ["workload.steps=2", "workload.load=0.5", "record.events=false"]
+    few = ["workload.steps=2", "workload.load=0.5", "record.events=false", "memory.prefetch=none"]
     one = octavo.run(workload="moe-decode", node="hgx-h100-8", scale=0.001, overrides=few, output=tmp_path / "moe")
     weights = one.table("allocations").filter(allocation="weights")
     came = (weights["migration"] + weights["prefetch"]).item() * 4096

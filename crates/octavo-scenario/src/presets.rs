@@ -48,6 +48,7 @@ const HOSTS: Presets = &[
     ("power8", include_str!("../../../presets/hosts/power8.toml")),
 ];
 const MEMORIES: Presets = &[
+    ("plain", include_str!("../../../presets/memory/plain.toml")),
     ("stock-driver", include_str!("../../../presets/memory/stock-driver.toml")),
     ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
     ("grace-hopper", include_str!("../../../presets/memory/grace-hopper.toml")),

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use octavo_manager::{ConfigError, MemoryConfig, SpaceConfig, SystemConfig};
 use octavo_registry::{Choice, OptionError, Options, in_words};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::check::{check, inline_schema};
 use crate::check_jobs::check_jobs;
@@ -125,10 +125,22 @@ fn first_in_file(main: &str, mut written: Vec<Layer>, read: &Reader<'_>, refused
 
 fn completed(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
     let mut merged = merge(main, written, read)?;
+    take_page_size_of_kernel(&mut merged.values);
     spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario, merged.get("program.kind").is_some()).map_err(|problem| merged.locate(problem))?;
     Ok(scenario)
+}
+
+/// Pages of a scenario that says nothing of them have the first size that the kernel of its host has.
+fn take_page_size_of_kernel(scenario: &mut Map<String, Value>) {
+    const KEY: &str = "page_size";
+    let sizes = lookup(scenario, "node.host.page_sizes").and_then(Value::as_array);
+    let Some(first) = sizes.and_then(|sizes| sizes.first()).cloned() else { return };
+    let memory = scenario.get_mut("memory").and_then(Value::as_object_mut);
+    if let Some(memory) = memory.filter(|memory| !memory.contains_key(KEY)) {
+        memory.insert(KEY.to_owned(), first);
+    }
 }
 
 /// The memory system of a node, which a scenario has that names none.

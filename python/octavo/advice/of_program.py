@@ -14,7 +14,7 @@ from octavo.runs.execute import Point, execute
 from octavo.runs.held import holds_result
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
-from octavo.scenarios.scenario import Recipe, Scenario
+from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Progress], None] | None
 
-_DEFAULTS = ("memory.preset=stock-driver",)
-"""The memory system of workloads that are named alone: managed memory as the production driver has it."""
 _RUNS = "runs"
 
 
@@ -74,21 +72,10 @@ def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tup
     if isinstance(source, (str, Path)) and not str(source).endswith(".toml"):
         arguments["workload"], source = source, None
     if source is None:
-        node = node or systems.DEFAULT_NODE
-        arguments["node"] = node
-        recipe = api.recipe(None, **arguments)
-        changes = (*_DEFAULTS, *_without_placement(recipe.overrides, arguments))
-        scenario = Recipe(recipe.text, recipe.name, changes).resolve()
-    else:
-        scenario = api.scenario(source, **arguments)
+        arguments["node"] = node = node or systems.DEFAULT_NODE
+    scenario = api.scenario(source, **arguments)
     name = str(node) if node is not None else "the scenario's node"
     return scenario, systems.from_scenario(scenario, name=name, measured=measured)
-
-
-def _without_placement(overrides: Sequence[str], arguments: Arguments) -> list[str]:
-    """A recipe from names chooses on-touch, which the preset has, too, unless another was named."""
-    named = arguments.get("placement") is not None
-    return [each for each in overrides if named or each != "memory.placement=on-touch"]
 
 
 def _on_program(

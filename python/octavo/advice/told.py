@@ -95,10 +95,9 @@ def _held_up(buffers: Sequence[Buffer], run: RunResult) -> list[Buffer]:
     """Divides the time that faults were held up among all buffers whose pages go back and forth."""
     thrashing = [buffer.name for buffer in buffers if buffer.write_shared or _goes_to_and_fro(buffer)]
     guard = run.scenario.values["memory"].get("guard") or {}
-    throttled = run.summary["manager"]["throttled_faults"]
     if not thrashing or "nap" not in guard:
         return list(buffers)
-    each = throttled * quantities.number(guard["nap"], "s") / len(thrashing)
+    each = run.summary["manager"]["throttled_faults"] * quantities.number(guard["nap"], "s") / len(thrashing)
     fact = Fact.exact(each, "simulated", "faults that the guard against thrashing held up, a nap each")
     return [buffer.knowing({"thrashing": fact}) if buffer.name in thrashing else buffer for buffer in buffers]
 

@@ -1421,7 +1421,7 @@ class Memory(TypedDict, total=False):
     fragmentation: MemoryFragmentation
     """Foreign data in the GPUs' memories."""
 
-    preset: Literal["stock-driver", "uvmsmart", "grace-hopper", "one-memory"] | str
+    preset: Literal["plain", "stock-driver", "uvmsmart", "grace-hopper", "one-memory"] | str
     """Values to start from."""
 
 
@@ -1964,6 +1964,30 @@ class NodeHostCpu(TypedDict, total=False):
     """Translations that a core keeps."""
 
 
+class NodeHostCostsDeviceAllocate(TypedDict, total=False):
+    """A call that allocates."""
+
+    call: str
+    """The call."""
+
+    each: str
+    """Each piece of what it allocates or frees, besides; 0, the default, if its size is of no consequence."""
+
+    below_chunk: str
+    """All that a call for less than 2 MiB costs, which the driver has from a chunk that is there already; 0, the
+    default, if as much as a larger one."""
+
+
+class NodeHostCostsDevice(TypedDict, total=False):
+    """GPU memory (`cudaMalloc`, `cudaFree`), by chunks of 2 MiB."""
+
+    allocate: NodeHostCostsDeviceAllocate
+    """A call that allocates."""
+
+    free: NodeHostCostsDeviceAllocate
+    """A call that frees."""
+
+
 class NodeHostCostsStaging(TypedDict, total=False):
     """Copies of ordinary memory pass through pinned memory of the driver."""
 
@@ -1977,15 +2001,21 @@ class NodeHostCostsStaging(TypedDict, total=False):
 class NodeHostCosts(TypedDict, total=False):
     """Costs of allocating, populating, copying and freeing."""
 
-    call: str
-    """A call that allocates or frees."""
+    device: NodeHostCostsDevice
+    """GPU memory (`cudaMalloc`, `cudaFree`), by chunks of 2 MiB."""
 
-    device_chunk: str
-    """Each chunk of 2 MiB of GPU memory that a call allocates or frees (`cudaMalloc`, `cudaFree`)."""
+    pinned: NodeHostCostsDevice
+    """Pinned memory (`cudaMallocHost`, `cudaFreeHost`), by 4 KiB, zeroing not counted."""
 
-    pin: str
-    """Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted;
-    and each frame of any size that the driver makes for pages that leave a GPU (`memory.host_frames`)."""
+    managed: NodeHostCostsDevice
+    """Managed memory (`cudaMallocManaged`, `cudaFree`). What is touched costs when it is touched, and when it is
+    freed (`unmap_page`)."""
+
+    system: NodeHostCostsDevice
+    """Memory of the operating system (`malloc`, `free`), as managed memory."""
+
+    frame: str
+    """Each frame of any size that the driver makes for pages that leave a GPU (`memory.host_frames`)."""
 
     minor_fault: str
     """A fault of a core at its first touch of a page, zeroing not counted."""
@@ -2254,7 +2284,7 @@ class Node(TypedDict, total=False):
     )
     """Values to start from."""
 
-    memory_preset: Literal["stock-driver", "uvmsmart", "grace-hopper", "one-memory"]
+    memory_preset: Literal["plain", "stock-driver", "uvmsmart", "grace-hopper", "one-memory"]
     """The preset of the memory system that a scenario has which names none."""
 
 

@@ -16,7 +16,7 @@ from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
 from octavo.scenarios import lost
-from octavo.scenarios.scenario import DEFAULT_NODE, Recipe, Scenario, digest
+from octavo.scenarios.scenario import Recipe, Scenario, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -91,12 +91,6 @@ class Study:
         return f"record.interval={max(1000, round(INTERVAL * self.scale))}ns"
 
     @cached_property
-    def memory(self) -> tuple[str, ...]:
-        """The memory system: the node's own, or the stock driver's where it names none."""
-        own, plain = (_plain(node)["memory"] for node in (self.node, DEFAULT_NODE))
-        return ("memory.preset=stock-driver",) if own == plain else ()
-
-    @cached_property
     def described(self) -> dict[str, Any]:
         """The node as it is shipped."""
         node: dict[str, Any] = _plain(self.node)["node"]
@@ -107,7 +101,7 @@ class Study:
         program, kind = PROGRAMS[key[0]], key[1]
         only_gpu = () if kind == EXPLICIT else program.only_gpu_overrides()
         context = systems.context(self.described, self.scale * program.share)
-        settings = (f"node.preset={self.node}", *context, *self.memory, "record.events=false", "record.interval=0ns")
+        settings = (f"node.preset={self.node}", *context, "record.events=false", "record.interval=0ns")
         named = (*program.overrides(self.scale), f"program.kind={kind}", *only_gpu)
         return Recipe("", "arguments", (*settings, *named, *extra, *self.overrides))
 

@@ -25,8 +25,8 @@ KINDS = {
     "system": "system",
 }
 """Octavo's kinds, by those of the measured programs."""
-_DEFAULTS = ("memory.preset=stock-driver", "node.host.costs.context=0ns")
-"""Managed memory as the production driver has it; programs are timed when the context is there."""
+_CONTEXT = "node.host.costs.context=0ns"
+"""Programs are timed when the context is there."""
 
 _OWN = {"program.kind": "", "workload.name": "", "workload.scale": "", "node.preset": "--node"}
 """Keys that the comparison sets, and the option that changes them."""
@@ -43,7 +43,7 @@ def scenario(one: Measured, node: str | Path, changes: Sequence[str] = ()) -> Sc
     recipe = Recipe.from_names(one.program, node=node_name(node)).with_overrides([f"workload.scale={one.scale!r}"])
     inputs = inputs_of(recipe.resolve()) if one.kind == "managed-prefetch" else []
     prefetched = [f"program.buffers.{name}.prefetch=gpu0" for name in inputs]
-    return recipe.with_overrides([f"program.kind={KINDS[one.kind]}", *_DEFAULTS, *prefetched, *changes]).resolve()
+    return recipe.with_overrides([f"program.kind={KINDS[one.kind]}", _CONTEXT, *prefetched, *changes]).resolve()
 
 
 def inputs_of(source: Scenario) -> list[str]:
