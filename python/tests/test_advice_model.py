@@ -87,14 +87,35 @@ def test_measured_values_win_over_the_nodes(tmp_path):
     path = tmp_path / "machine.toml"
     path.write_text(
         'format = 1\n[machine]\ngpu = "made up"\ngpus = 1\nuuid = "GPU-0"\neffort = "full"\n'
-        "[measured.managed_fault_group_to_gpu]\n"
-        'value = "30us"\nlow = "29us"\nhigh = "31us"\nrepetitions = 5\nprobe = "managed"\n'
+        "[measured.launch_stream]\n"
+        'value = "3us"\nlow = "2.9us"\nhigh = "3.1us"\nrepetitions = 5\nprobe = "launches"\n'
         '[node]\npreset = "cuda-sm90"\n'
     )
     found = systems.from_node(path)
-    assert found.system.fault_group == pytest.approx(30e-6)
-    assert found.origins["fault_group"].certainty == "measured"
+    assert found.system.launch == pytest.approx(3e-6)
+    assert found.origins["launch"].certainty == "measured"
     assert found.origins["fault"].certainty == "derived"
+
+
+def test_a_block_is_paid_for_once_by_a_group_of_faults():
+    def constants(block: str) -> systems.System:
+        override = {"node.driver.service.block": block}
+        return systems.from_scenario(octavo.scenario(workload="fir", node="cuda-sm90", overrides=override)).system
+
+    without, with_block = constants("0ns"), constants("9us")
+    assert with_block.fault_group - without.fault_group == pytest.approx(9e-6)
+    assert replace(with_block, fault_group=without.fault_group) == without
+
+
+def test_memory_costs_what_its_calls_do():
+    system = systems.from_node("cuda-sm90").system
+    assert system.device_memory.to_model() == {"call": "211000000ps", "each": "620000ps", "below_chunk": "12800000ps"}
+    small, large = (replace(SIXTEEN, size=size, lines=size) for size in (1 << 20, 64 << 20))
+    for one, device in ((small, 12.8e-6), (large, 211e-6 + 32 * 620e-9)):
+        pinned = 950e-6 + one.size / 4096 * 685e-9 + one.size / 4.1e9
+        ordinary = -(-one.size // system.page) * (system.first_touch + system.unmap + system.page / system.zeroing)
+        costs = model.penalty(system, one, "pinned").having
+        assert costs == pytest.approx(pinned - device - ordinary, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ def test_too_many_placements_are_refused(vectors, monkeypatch):
 def test_people_are_told(tmp_path, cli):
     done = cli("advise", "gups", "--scale", "1/64", "--verify", "--facts", "-o", "advice")
     assert done.returncode == 0, done.stderr
-    for words in ("Predicted gain", "Found by simulating both", "cudaMallocHost(&starts, 2097152);", "What is known"):
+    for words in ("Predicted gain", "Found by simulating both", "cudaMalloc(&starts, 2097152);", "What is known"):
         assert words in done.stdout
     table = pl.read_parquet(tmp_path / "advice" / "buffers.parquet")
     assert table["buffer"].to_list() == ["table", "starts"]

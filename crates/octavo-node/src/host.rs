@@ -106,13 +106,17 @@ pub struct CpuTlbConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostCosts {
-    /// A call that allocates or frees.
-    pub call: Time,
-    /// Each chunk of 2 MiB of GPU memory that a call allocates or frees (`cudaMalloc`, `cudaFree`).
-    pub device_chunk: Time,
-    /// Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted;
-    /// and each frame of any size that the driver makes for pages that leave a GPU (`memory.host_frames`).
-    pub pin: Time,
+    /// GPU memory (`cudaMalloc`, `cudaFree`), by chunks of 2 MiB.
+    pub device: AllocationCosts,
+    /// Pinned memory (`cudaMallocHost`, `cudaFreeHost`), by 4 KiB, zeroing not counted.
+    pub pinned: AllocationCosts,
+    /// Managed memory (`cudaMallocManaged`, `cudaFree`). What is touched costs when it is touched, and when it is freed
+    /// (`unmap_page`).
+    pub managed: AllocationCosts,
+    /// Memory of the operating system (`malloc`, `free`), as managed memory.
+    pub system: AllocationCosts,
+    /// Each frame of any size that the driver makes for pages that leave a GPU (`memory.host_frames`).
+    pub frame: Time,
     /// A fault of a core at its first touch of a page, zeroing not counted.
     pub minor_fault: Time,
     /// The driver's computing time when a core faults on a page that lies on a GPU. `minor_fault` and the page's way
@@ -133,6 +137,47 @@ pub struct HostCosts {
     /// The first call of a program that needs a GPU, which creates its context; 0, the default, leaves it out.
     #[serde(default, skip_serializing_if = "is_none")]
     pub context: Time,
+}
+
+/// What a kind of memory costs to allocate and to free.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllocationCosts {
+    /// A call that allocates.
+    pub allocate: CallCost,
+    /// A call that frees.
+    pub free: CallCost,
+}
+
+/// What a call costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallCost {
+    /// The call.
+    pub call: Time,
+    /// Each piece of what it allocates or frees, besides; 0, the default, if its size is of no consequence.
+    #[serde(default)]
+    pub each: Time,
+    /// All that a call for less than 2 MiB costs, which the driver has from a chunk that is there already; 0, the
+    /// default, if as much as a larger one.
+    #[serde(default)]
+    pub below_chunk: Time,
+}
+
+impl CallCost {
+    /// Bytes of a chunk, in which GPU memory is handed out.
+    pub const CHUNK: u64 = 2 << 20;
+    /// Bytes that are pinned at once.
+    pub const PINNED: u64 = 4 << 10;
+
+    /// Time of a call for `bytes`, in pieces of `piece` bytes.
+    #[must_use]
+    pub fn of(self, bytes: u64, piece: u64) -> Time {
+        if bytes < Self::CHUNK && !is_none(&self.below_chunk) {
+            return self.below_chunk;
+        }
+        Time(self.call.0 + bytes.div_ceil(piece) * self.each.0)
+    }
 }
 
 /// How fast the driver copies ordinary memory (`malloc`, not `cudaMallocHost`) through pinned memory of its own; 0, the

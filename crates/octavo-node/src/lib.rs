@@ -31,8 +31,8 @@ pub use gpu::{
     MissPolicy, ScalarCacheConfig, ScalarConfig, ScalarTlbConfig, SetIndex, TlbConfig, WalkerConfig, WalkerScope,
 };
 pub use host::{
-    CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind, HostConfig, HostCosts,
-    StagingConfig,
+    AllocationCosts, CallCost, CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind,
+    HostConfig, HostCosts, StagingConfig,
 };
 pub use memory::{CapacityChange, CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};

@@ -2,13 +2,24 @@
 //!
 //! Former names of workloads stand beside their registry.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::WORKLOADS;
 use crate::layer::take;
 
 /// Keys that went away, and what says the same now.
-const RENAMED: &[(&str, &str)] = &[("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it")];
+const RENAMED: &[(&str, &str)] = &[
+    ("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it"),
+    (
+        "node.host.costs.call",
+        "`allocate` and `free` of `node.host.costs.device`, `pinned`, `managed` and `system` say it",
+    ),
+    ("node.host.costs.device_chunk", "`allocate.each` and `free.each` of `node.host.costs.device` say it"),
+    (
+        "node.host.costs.pin",
+        "`node.host.costs.frame`, and `allocate.each` and `free.each` of `node.host.costs.pinned` say it",
+    ),
+];
 /// Keys that were removed without a successor, and what to do: a stored scenario means the same without them.
 const REMOVED: &[(&str, &str)] = &[
     ("node.host.cpu.capacity", "nothing limits host memory"),
@@ -42,12 +53,33 @@ pub(crate) fn key(key: &str) -> Option<&'static str> {
 /// Gives what had another name its name of today, and drops what says nothing any more.
 pub(crate) fn bring_up_to_date(scenario: &mut Map<String, Value>) {
     REMOVED.iter().for_each(|(key, _)| drop(take(scenario, key)));
+    spell_out_allocations(scenario);
     let jobs = scenario.get_mut("job").and_then(Value::as_array_mut).into_iter().flatten();
     jobs.filter_map(|job| job.get_mut("workload")).for_each(rename);
     let Some(workload) = scenario.get_mut("workload") else { return };
     rename(workload);
     let programs = workload.get_mut("applications").and_then(Value::as_array_mut);
     programs.into_iter().flatten().for_each(rename);
+}
+
+/// What allocations cost, where one call of all kinds of memory stood, and a piece of two of them.
+fn spell_out_allocations(scenario: &mut Map<String, Value>) {
+    let mut former = |name: &str| take(scenario, &format!("node.host.costs.{name}"));
+    let (Some(call), Some(chunk), Some(pin)) = (former("call"), former("device_chunk"), former("pin")) else { return };
+    let both = |each: &Value| {
+        let cost = json!({ "call": call, "each": each, "below_chunk": "0ns" });
+        json!({ "allocate": cost, "free": cost })
+    };
+    let nothing = both(&json!("0ns"));
+    let costs = [
+        ("device", both(&chunk)),
+        ("pinned", both(&pin)),
+        ("managed", nothing.clone()),
+        ("system", nothing),
+        ("frame", pin),
+    ];
+    let there = scenario["node"]["host"]["costs"].as_object_mut().expect("it had costs");
+    there.extend(costs.map(|(name, cost)| (name.to_owned(), cost)));
 }
 
 fn rename(program: &mut Value) {

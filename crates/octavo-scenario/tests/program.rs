@@ -205,7 +205,7 @@ fn launches_alone_are_no_recorded_program() {
 
 #[test]
 fn system_memory_has_a_placement_and_a_prefetcher_of_its_own() {
-    assert!(!resolved(&["memory.system.placement=on-touch"]).unwrap().toml.contains("system"), "the default");
+    assert!(!resolved(&["memory.system.placement=on-touch"]).unwrap().toml.contains("memory.system"), "the default");
     let chosen = resolved(&["memory.system={ placement = \"access-counter\", prefetch = \"tree\" }"]).unwrap();
     assert!(
         chosen.toml.contains("[memory.system.placement]\nname = \"access-counter\"\nthreshold = 256\n"),

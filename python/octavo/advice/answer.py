@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -88,7 +88,7 @@ class Advice:
             "buffers": [each.to_dict() for each in self.plan.buffers],
             "system": {
                 name: {"value": value, "certainty": origins[name].certainty, "where": origins[name].where}
-                for name, value in vars(self.constants.system).items()
+                for name, value in asdict(self.constants.system).items()
             },
         }
 

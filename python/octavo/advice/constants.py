@@ -13,7 +13,7 @@ from octavo.files.replaced import check_free
 if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
 
-FORMAT = 2
+FORMAT = 3
 """Version of the file; `crates/octavo-runtime/src/machine.rs` reads it."""
 
 

@@ -12,6 +12,27 @@ _EACH = 2**63 - 1
 
 
 @dataclass(frozen=True)
+class AllocationCosts:
+    """Seconds that memory of a kind costs to allocate and to free, both together."""
+
+    call: float
+    each: float = 0.0
+    """Each piece."""
+    below_chunk: float = 0.0
+    """Of memory below 2 MiB, all pieces included; 0 if as of more."""
+
+    def to_model(self) -> dict[str, str]:
+        """The values in the model's form."""
+        return {name: _time(value) for name, value in vars(self).items()}
+
+    def told(self) -> str:
+        """In seconds, for people."""
+        each = f" and {self.each:.4g} each" if self.each else ""
+        below = f", {self.below_chunk:.4g} below 2 MiB" if self.below_chunk else ""
+        return f"{self.call:.4g}{each}{below}"
+
+
+@dataclass(frozen=True)
 class System:
     """Constants of a machine; bytes, bytes a second, seconds."""
 
@@ -58,16 +79,25 @@ class System:
     """A fault of the host on a page that the device has, besides the copy."""
     launch: float
     copy_call: float
-    device_chunk: float
-    """Allocating or freeing 2 MiB of device memory."""
-    pin: float
-    """Pinning or unpinning a page."""
+    device_memory: AllocationCosts
+    """Allocating and freeing device memory, by chunks of 2 MiB."""
+    pinned_memory: AllocationCosts
+    """Allocating and freeing pinned memory, by 4 KiB, clearing not counted."""
+    managed_memory: AllocationCosts
+    """Allocating and freeing managed memory, its pages not counted."""
     first_touch: float
     """The host's first touch of a page, besides clearing it."""
     zeroing: float
     """The rate at which the host clears pages."""
     unmap: float
     """Giving a page of the host back."""
+
+    def told(self) -> dict[str, str]:
+        """The values for people: bytes, bytes a second, seconds."""
+        return {
+            name: value.told() if isinstance(value, AllocationCosts) else f"{value:.4g}"
+            for name, value in vars(self).items()
+        }
 
     def to_model(self) -> dict[str, Any]:
         """The values in the model's form."""
@@ -93,7 +123,11 @@ class System:
             "calls": {
                 "launch": _time(self.launch),
                 "copy": _time(self.copy_call),
-                **{name: _time(getattr(self, name)) for name in ("device_chunk", "pin", "first_touch", "unmap")},
+                "device": self.device_memory.to_model(),
+                "pinned": self.pinned_memory.to_model(),
+                "managed": self.managed_memory.to_model(),
+                "first_touch": _time(self.first_touch),
+                "unmap": _time(self.unmap),
                 "zeroing": _bandwidth(self.zeroing),
             },
         }

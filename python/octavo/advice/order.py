@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -63,6 +63,6 @@ class Order:
 
     def key(self, about: str, constants: SystemConstants) -> str:
         """Eight hexadecimal digits that tell apart what leads to different plans."""
-        asked = (about, vars(constants.system), self.budget, self.placements, self.readings, self.quick)
+        asked = (about, asdict(constants.system), self.budget, self.placements, self.readings, self.quick)
         beside = () if self.faults is None else (str(self.faults.resolve()),)
         return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from octavo import api
-from octavo.advice.model import System
+from octavo.advice.inputs import AllocationCosts, System
 from octavo.errors import AdviceError
 from octavo.files.toml import read_toml
 from octavo.measured.calibrate import machine as machine_file
@@ -38,8 +38,6 @@ _MEASURED = {
     "copy_back": ("copy_bandwidth_d2h_pageable", "copy_bandwidth_d2h_pinned"),
     "by_lines": ("zero_copy_bandwidth_read_sequential",),
     "latency": ("zero_copy_round_trip_read",),
-    "fault_group": ("managed_fault_group_to_gpu",),
-    "fault": ("managed_fault_page_to_gpu",),
     "launch": ("launch_stream",),
     "copy_call": ("copy_overhead_h2d_pinned",),
 }
@@ -153,8 +151,9 @@ _WHERE = {
     "node.copy_engines",
     "launch": "node.compute.kernel_overhead",
     "copy_call": "node.host.costs.copy_call",
-    "device_chunk": "node.host.costs.device_chunk",
-    "pin": "node.host.costs.pin, for each 4KiB",
+    "device_memory": "node.host.costs.device",
+    "pinned_memory": "node.host.costs.pinned",
+    "managed_memory": "node.host.costs.managed",
     "first_touch": "node.host.costs.minor_fault",
     "zeroing": "node.host.costs.zeroing",
     "unmap": "node.host.costs.unmap_page",
@@ -208,12 +207,19 @@ class _System:
             + self.command("to_host"),
             launch=self.time(compute["kernel_overhead"]),
             copy_call=self.time(costs["copy_call"]),
-            device_chunk=self.time(costs["device_chunk"]),
-            pin=self.time(costs["pin"]) * -(-self.page // 4096),
+            device_memory=self.allocation(costs["device"]),
+            pinned_memory=self.allocation(costs["pinned"]),
+            managed_memory=self.allocation(costs["managed"]),
             first_touch=self.time(costs["minor_fault"]),
             zeroing=self.number(costs["zeroing"], "B/s"),
             unmap=self.time(costs["unmap_page"]),
         )
+
+    def allocation(self, costs: Mapping[str, Mapping[str, str]]) -> AllocationCosts:
+        """What both calls cost."""
+        calls = [costs["allocate"], costs["free"]]
+        call, each, below = (sum(self.time(one[key]) for one in calls) for key in ("call", "each", "below_chunk"))
+        return AllocationCosts(call, each, below)
 
     def time(self, text: str) -> float:
         """Seconds of a time or of cycles."""
@@ -271,12 +277,12 @@ class _System:
 
 
 def _service(system: _System) -> dict[str, float]:
-    """Time of a group of faults, time of each of its faults, and the most faults of a group."""
+    """Time of a group of faults, which lie in one block, time of each of its faults, and the most faults of a group."""
     service = system.node["driver"]["service"]
     optional = {name: system.time(service.get(name) or "0ns") for name in ("interrupt", "request", "block")}
     if service["model"] == "batch":
-        group = system.time(service["batch"]) + optional["interrupt"]
-        return {"group": group, "fault": optional["request"] + optional["block"], "most": service["size"]}
+        group = system.time(service["batch"]) + optional["interrupt"] + optional["block"]
+        return {"group": group, "fault": optional["request"], "most": service["size"]}
     if service["model"] == "pool":
         return {"group": system.time(service["service"]), "fault": 0.0, "most": service["servers"]}
     raise AdviceError(f"node.driver.service.model: expected batch or pool, found {service['model']}")

@@ -136,7 +136,5 @@ def show_facts(sink: Sink, advice: Advice) -> None:
     ]
     sink.table("What is known of the buffers", ["buffer", "fact", "value", "between", "how", "from"], rows)
     system, origins = advice.constants.system, advice.constants.origins
-    constants = [
-        [name, f"{value:.4g}", origins[name].certainty, origins[name].where] for name, value in vars(system).items()
-    ]
+    constants = [[name, value, origins[name].certainty, origins[name].where] for name, value in system.told().items()]
     sink.table("What is known of the machine", ["constant", "value", "how", "from"], constants)

@@ -39,8 +39,8 @@ def constants(
         files.write(node, output, force=force)
     sink.document(files.document(found))
     rows = [
-        [name, f"{value:.4g}", found.origins[name].certainty, found.origins[name].where]
-        for name, value in vars(found.system).items()
+        [name, value, found.origins[name].certainty, found.origins[name].where]
+        for name, value in found.system.told().items()
     ]
     sink.table(f"Constants of {found.name} (bytes, seconds)", ["constant", "value", "how", "from"], rows)
     if output is not None:

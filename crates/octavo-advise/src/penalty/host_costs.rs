@@ -1,10 +1,7 @@
 //! Costs of a placement on the host in a whole program, besides kernels and copies.
 
 use super::structure::{HostPlacement, Returns, Structure, Toucher};
-use super::system::System;
-
-/// Device memory is handed out in chunks of this many bytes.
-const CHUNK: u64 = 2 << 20;
+use super::system::{CHUNK, PINNED, System};
 
 /// Seconds in which pages come back to the host at its own faults: results, and what else it touches again.
 pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
@@ -17,15 +14,16 @@ pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
 /// beside it if the host ever touches it.
 pub(super) fn having(system: &System, structure: &Structure, host: HostPlacement) -> f64 {
     let pages = structure.size.0.div_ceil(system.page.0) as f64;
-    let device = 2.0 * structure.size.0.div_ceil(CHUNK) as f64 * system.calls.device_chunk.seconds();
+    let device = system.calls.device.seconds(structure.size, CHUNK);
+    let managed = system.calls.managed.seconds(structure.size, CHUNK);
     let beside = if structure.seen_by_host { pages * ordinary_page(system) } else { 0.0 };
     let own = match host {
         HostPlacement::OnDemand if structure.first == Toucher::Host => {
             let touched = structure.host_faults as f64 * system.calls.first_touch.seconds();
-            touched + pages * (clearing(system) + system.calls.unmap.seconds())
+            managed + touched + pages * (clearing(system) + system.calls.unmap.seconds())
         }
-        HostPlacement::OnDemand => pages * system.calls.unmap.seconds(),
-        HostPlacement::Pinned => pages * (2.0 * system.calls.pin.seconds() + clearing(system)),
+        HostPlacement::OnDemand => managed + pages * system.calls.unmap.seconds(),
+        HostPlacement::Pinned => system.calls.pinned.seconds(structure.size, PINNED) + pages * clearing(system),
     };
     own - device - beside
 }

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
 pub use structure::{HostPlacement, Returns, Structure, Toucher};
-pub use system::{Back, CallCosts, FaultCosts, System};
+pub use system::{AllocationCosts, Back, CallCosts, FaultCosts, System};
 
 use crate::roofline::positive;
 use crate::{QuantityError, Roofline, Seconds};

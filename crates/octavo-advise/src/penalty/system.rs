@@ -74,10 +74,12 @@ pub struct CallCosts {
     pub launch: Time,
     /// A bulk copy, its bytes not counted.
     pub copy: Time,
-    /// Allocating or freeing 2 MiB of device memory.
-    pub device_chunk: Time,
-    /// Pinning or unpinning a page.
-    pub pin: Time,
+    /// Allocating and freeing device memory, by chunks of 2 MiB.
+    pub device: AllocationCosts,
+    /// Allocating and freeing pinned memory, by 4 KiB, clearing not counted.
+    pub pinned: AllocationCosts,
+    /// Allocating and freeing managed memory, its pages not counted.
+    pub managed: AllocationCosts,
     /// A host's first touch of a page, clearing not counted.
     pub first_touch: Time,
     /// The rate at which the host clears pages.
@@ -85,6 +87,33 @@ pub struct CallCosts {
     /// Giving a page of the host back.
     pub unmap: Time,
 }
+
+/// What memory of a kind costs to allocate and to free, both together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllocationCosts {
+    /// Both calls.
+    pub call: Time,
+    /// Each piece.
+    pub each: Time,
+    /// Both calls and all pieces of memory below 2 MiB; 0 if as of more.
+    pub below_chunk: Time,
+}
+
+impl AllocationCosts {
+    /// Seconds for this many bytes, in pieces of `piece` bytes.
+    pub(super) fn seconds(self, bytes: Bytes, piece: u64) -> f64 {
+        if bytes.0 < CHUNK && self.below_chunk > Time::ZERO {
+            return self.below_chunk.seconds();
+        }
+        self.call.seconds() + bytes.0.div_ceil(piece) as f64 * self.each.seconds()
+    }
+}
+
+/// Device memory is handed out in chunks of this many bytes.
+pub(super) const CHUNK: u64 = 2 << 20;
+/// Host memory is pinned by this many bytes.
+pub(super) const PINNED: u64 = 4 << 10;
 
 impl System {
     /// Checks what the types do not.

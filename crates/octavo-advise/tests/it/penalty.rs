@@ -1,8 +1,8 @@
 //! The penalty term by term, against values calculated by hand.
 
 use octavo_advise::penalty::{
-    Back, CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency, Operations, Prefetching,
-    Returns, Toucher,
+    AllocationCosts, Back, CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency,
+    Operations, Prefetching, Returns, Toucher,
 };
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
@@ -40,8 +40,9 @@ fn system() -> System {
         calls: CallCosts {
             launch: Time(3_000_000),
             copy: Time(6_000_000),
-            device_chunk: Time(72_000_000),
-            pin: Time(800_000),
+            device: AllocationCosts { each: Time(144_000_000), ..AllocationCosts::default() },
+            pinned: AllocationCosts { each: Time(1_600_000), ..AllocationCosts::default() },
+            managed: AllocationCosts::default(),
             first_touch: Time(750_000),
             zeroing: Bandwidth(4_096_000_000),
             unmap: Time(250_000),

@@ -1,6 +1,6 @@
 //! What holds of the penalty on every machine and for every structure.
 
-use octavo_advise::penalty::{Back, CallCosts, FaultCosts, HostPlacement, Returns, Toucher};
+use octavo_advise::penalty::{AllocationCosts, Back, CallCosts, FaultCosts, HostPlacement, Returns, Toucher};
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
 use proptest::prelude::*;
@@ -31,12 +31,16 @@ fn systems() -> impl Strategy<Value = System> {
         most,
         host,
     });
-    let calls = (times(), times(), times(), times(), times(), bandwidths(), times()).prop_map(
-        |(launch, copy, device_chunk, pin, first_touch, zeroing, unmap)| CallCosts {
+    let allocation = (times(), times(), times());
+    let allocations = allocation.prop_map(|(call, each, below_chunk)| AllocationCosts { call, each, below_chunk });
+    let memories = proptest::array::uniform3(allocations);
+    let calls = (times(), times(), memories, times(), bandwidths(), times()).prop_map(
+        |(launch, copy, [device, pinned, managed], first_touch, zeroing, unmap)| CallCosts {
             launch,
             copy,
-            device_chunk,
-            pin,
+            device,
+            pinned,
+            managed,
             first_touch,
             zeroing,
             unmap,

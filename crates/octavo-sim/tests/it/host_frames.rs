@@ -10,7 +10,7 @@ use octavo_units::{Bytes, Time};
 use crate::support::{Script, column, memory, node};
 
 const CHUNK: u64 = 2 << 20;
-const PIN: u64 = 800_000;
+const FRAME: u64 = 800_000;
 const PIECE: u64 = 70_000;
 /// A block leaves in 512 pieces, with a gap between any two.
 const OUT: u64 = 511 * PIECE;
@@ -21,7 +21,7 @@ const IN: u64 = 510 * PIECE;
 fn time(host_frames: HostFrames, blocks: &[u64]) -> u64 {
     let mut node = node(1);
     node.capacity.bytes = Bytes(CHUNK);
-    node.host.costs.pin = Time(PIN);
+    node.host.costs.frame = Time(FRAME);
     node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time(PIECE), occupied: None });
     let tree = Choice { options: [("threshold".to_owned(), 1.into())].into_iter().collect(), ..Choice::named("tree") };
     let memory =
@@ -37,9 +37,9 @@ fn pages_are_copied_one_by_one_and_blocks_with_a_large_frame_at_once() {
     for (blocks, base, large) in [
         // Both come in pages of the host's; what leaves needs a frame of its own only if that is large.
         (&[0][..], IN, IN),
-        (&[0, 1], 2 * IN + OUT, 2 * IN + PIN),
-        (&[0, 1, 0], 3 * IN + 2 * OUT, 2 * IN + 2 * PIN),
-        (&[0, 1, 0, 1], 4 * IN + 3 * OUT, 2 * IN + 2 * PIN),
+        (&[0, 1], 2 * IN + OUT, 2 * IN + FRAME),
+        (&[0, 1, 0], 3 * IN + 2 * OUT, 2 * IN + 2 * FRAME),
+        (&[0, 1, 0, 1], 4 * IN + 3 * OUT, 2 * IN + 2 * FRAME),
     ] {
         let ready = time(HostFrames::Ready, blocks);
         assert_near(time(HostFrames::Base, blocks) - ready, base);

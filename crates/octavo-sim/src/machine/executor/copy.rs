@@ -16,7 +16,7 @@ impl<L: Listen> Hardware<'_, L> {
         let (_, lines) = self.lines(pages);
         let path = (from.processor(), to.processor());
         let (made, pieces) = self.host_frames_of(pages, from, to, cause);
-        let command = self.message() + u64::from(made) * self.config.host.costs.pin.0;
+        let command = self.message() + u64::from(made) * self.config.host.costs.frame.0;
         let Some(engines) = &self.config.copy_engines else {
             let read = self.read(command, pages, from, cause);
             let arrived = self.links.send(self.clock.now(), read, path, lines * LINE_BYTES, Traffic::of(cause));

@@ -1,43 +1,34 @@
 //! Costs of allocating and freeing on the host, besides the driver's plans.
 
 use octavo_manager::Kind;
-use octavo_node::HostCosts;
-
-/// GPU memory is handed out in chunks of 2 MiB.
-const CHUNK_BYTES: u64 = 2 << 20;
-/// Host memory is pinned by pages of 4 KiB.
-const PINNED_PAGE: u64 = 4 << 10;
+use octavo_node::{AllocationCosts, CallCost, HostCosts};
 
 /// Picoseconds of a call that allocates `bytes`. What is touched later costs then.
 pub(super) fn allocation(costs: &HostCosts, kind: Kind, bytes: u64) -> u64 {
-    costs.call.0
-        + match kind {
-            Kind::Managed | Kind::System => 0,
-            Kind::Device => chunks(costs, bytes),
-            Kind::Pinned => pinning(costs, bytes) + zeroing(costs, bytes),
-        }
+    let (calls, piece) = calls(costs, kind);
+    let zeroed = if kind == Kind::Pinned { zeroing(costs, bytes) } else { 0 };
+    calls.allocate.of(bytes, piece).0 + zeroed
 }
 
 /// Picoseconds of a call that frees `bytes`, to which this many entries of page tables lead.
 pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, entries: impl FnOnce() -> u64) -> u64 {
-    costs.call.0
-        + match kind {
-            Kind::Managed | Kind::System => entries() * costs.unmap_page.0,
-            Kind::Device => chunks(costs, bytes),
-            Kind::Pinned => pinning(costs, bytes),
-        }
+    let (calls, piece) = calls(costs, kind);
+    let unmapped = if matches!(kind, Kind::Managed | Kind::System) { entries() * costs.unmap_page.0 } else { 0 };
+    calls.free.of(bytes, piece).0 + unmapped
+}
+
+/// What memory of a kind costs, and the bytes of the pieces that it comes in.
+fn calls(costs: &HostCosts, kind: Kind) -> (AllocationCosts, u64) {
+    match kind {
+        Kind::Managed => (costs.managed, CallCost::CHUNK),
+        Kind::System => (costs.system, CallCost::CHUNK),
+        Kind::Device => (costs.device, CallCost::CHUNK),
+        Kind::Pinned => (costs.pinned, CallCost::PINNED),
+    }
 }
 
 /// Picoseconds in which a core fills `bytes` with zeros.
 pub(crate) fn zeroing(costs: &HostCosts, bytes: u64) -> u64 {
     let picoseconds = u128::from(bytes) * 1_000_000_000_000 / u128::from(costs.zeroing.0);
     u64::try_from(picoseconds).unwrap_or(u64::MAX)
-}
-
-fn chunks(costs: &HostCosts, bytes: u64) -> u64 {
-    bytes.div_ceil(CHUNK_BYTES) * costs.device_chunk.0
-}
-
-fn pinning(costs: &HostCosts, bytes: u64) -> u64 {
-    bytes.div_ceil(PINNED_PAGE) * costs.pin.0
 }

@@ -353,6 +353,12 @@ fn numbers<'a>(table: &'a Table, column: &str) -> &'a [u64] {
     numbers
 }
 
+/// What memory costs of which each piece takes so long.
+fn allocation(each: u64) -> AllocationCosts {
+    let call = CallCost { call: Time(1_000_000), each: Time(each), below_chunk: Time(0) };
+    AllocationCosts { allocate: call, free: call }
+}
+
 /// A host whose numbers are easy to add up.
 fn host() -> HostConfig {
     HostConfig {
@@ -372,9 +378,11 @@ fn host() -> HostConfig {
             tlb: CpuTlbConfig { entries: 64, ways: 4, walk: Time(50_000) },
         },
         costs: HostCosts {
-            call: Time(1_000_000),
-            device_chunk: Time(10_000_000),
-            pin: Time(1_000_000),
+            device: allocation(10_000_000),
+            pinned: allocation(1_000_000),
+            managed: allocation(0),
+            system: allocation(0),
+            frame: Time(1_000_000),
             minor_fault: Time(1_000_000),
             driver_fault: Time(0),
             zeroing: Bandwidth(8_000_000_000),
