@@ -17,7 +17,7 @@ from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from octavo.advice.by_phase import ByPhase
     from octavo.advice.exhaustive import Exhausted
