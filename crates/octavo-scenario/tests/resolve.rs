@@ -211,7 +211,7 @@ fn tables_and_durations_beyond_reason_are_refused_by_their_keys() {
         ("dram.interleave=4GiB", "expected a line (64B) to 1GiB, found 4GiB"),
         ("clock=1Hz", "expected 1MHz to 1000GHz, found 1Hz"),
         ("dram.latency=9223372036854775807cycles", "expected at most 10s (of cycles at 1GHz), found"),
-        ("host.costs.call=11s", "expected at most 10s, found 11s"),
+        ("host.costs.pinned.free.call=11s", "expected at most 10s, found 11s"),
     ];
     for (change, reason) in cases {
         let said = refusal(&[&format!("node.{change}")]);
