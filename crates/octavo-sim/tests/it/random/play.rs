@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use octavo_node::CapacityError;
 use octavo_program::Action;
@@ -26,6 +26,8 @@ const LOOKS: u32 = 160;
 const IDLE_LOOKS: u32 = 48;
 /// Looks at most.
 const MOST_LOOKS: u32 = 600;
+/// Real time after which it is too long, too: where most lines fault, there is much work between two looks.
+const LONG: Duration = Duration::from_secs(60);
 /// Real time after which a run counts as one that hangs: it no longer comes to be looked at.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes of memory above which a scenario is not played.
@@ -90,7 +92,7 @@ fn played(scenario: &Scenario) -> Played {
         Ok(_) => {}
         Err(error) => return judged(error, false),
     }
-    let mut looks = Looks::default();
+    let mut looks = Looks { began: Instant::now(), all: 0, idle: 0, done: [0; 3] };
     let result = match &scenario.executor {
         ExecutorChoice::Simulated(choice) => in_time_of(scenario, choice.replicate, &jobs, &mut looks),
         ExecutorChoice::Instant(choice) => at_once(scenario, choice.turn, &jobs, &mut looks),
@@ -167,8 +169,8 @@ fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) 
 }
 
 /// Looks at how far a run is.
-#[derive(Default)]
 struct Looks {
+    began: Instant,
     all: u32,
     /// Those since something was done.
     idle: u32,
@@ -180,7 +182,7 @@ impl Looks {
         self.all += 1;
         self.idle = if done == self.done { self.idle + 1 } else { 0 };
         self.done = done;
-        let is_long = self.all >= LOOKS && self.idle < IDLE_LOOKS;
+        let is_long = (self.all >= LOOKS || self.began.elapsed() > LONG) && self.idle < IDLE_LOOKS;
         if is_long || self.all >= MOST_LOOKS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
