@@ -124,7 +124,7 @@ fn speeds_and_drivers_do_not_change_what_moves_to_one_gpu_with_room() {
     ];
     for kernel in kernels {
         let moved = |way: &[&str]| {
-            let common = ["node.preset='cuda-sm90'", "memory.placement='on-touch'"].map(str::to_owned).to_vec();
+            let common = ["node.preset='cuda-sm90'", "memory.preset='plain'"].map(str::to_owned).to_vec();
             let workload = vec![format!("workload={{name='{kernel}', scale=0.001}}")];
             let books = ended(&[common, way.iter().map(|way| (*way).to_owned()).collect(), workload].concat());
             let lines = ["load_lines", "store_lines"].map(|key| books.summary["accesses"][key].as_u64());
