@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Toucher = Literal["host", "device"]
 
@@ -24,12 +27,6 @@ class AllocationCosts:
     def to_model(self) -> dict[str, str]:
         """The values in the model's form."""
         return {name: _time(value) for name, value in vars(self).items()}
-
-    def told(self) -> str:
-        """In seconds, for people."""
-        each = f" and {self.each:.4g} each" if self.each else ""
-        below = f", {self.below_chunk:.4g} below 2 MiB" if self.below_chunk else ""
-        return f"{self.call:.4g}{each}{below}"
 
 
 @dataclass(frozen=True)
@@ -92,12 +89,13 @@ class System:
     unmap: float
     """Giving a page of the host back."""
 
-    def told(self) -> dict[str, str]:
-        """The values for people: bytes, bytes a second, seconds."""
-        return {
-            name: value.told() if isinstance(value, AllocationCosts) else f"{value:.4g}"
-            for name, value in vars(self).items()
-        }
+    def told(self) -> Iterator[tuple[str, str, float]]:
+        """The values for people, each with its constant and its own name: bytes, bytes a second, seconds."""
+        for name, value in vars(self).items():
+            if isinstance(value, AllocationCosts):
+                yield from ((name, f"{name}.{part}", of_part) for part, of_part in vars(value).items())
+            else:
+                yield name, name, value
 
     def to_model(self) -> dict[str, Any]:
         """The values in the model's form."""

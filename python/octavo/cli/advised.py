@@ -136,5 +136,8 @@ def show_facts(sink: Sink, advice: Advice) -> None:
     ]
     sink.table("What is known of the buffers", ["buffer", "fact", "value", "between", "how", "from"], rows)
     system, origins = advice.constants.system, advice.constants.origins
-    constants = [[name, value, origins[name].certainty, origins[name].where] for name, value in system.told().items()]
+    constants = [
+        [name, f"{value:.4g}", origins[constant].certainty, origins[constant].where]
+        for constant, name, value in system.told()
+    ]
     sink.table("What is known of the machine", ["constant", "value", "how", "from"], constants)

@@ -39,8 +39,8 @@ def constants(
         files.write(node, output, force=force)
     sink.document(files.document(found))
     rows = [
-        [name, value, found.origins[name].certainty, found.origins[name].where]
-        for name, value in found.system.told().items()
+        [name, f"{value:.4g}", found.origins[constant].certainty, found.origins[constant].where]
+        for constant, name, value in found.system.told()
     ]
     sink.table(f"Constants of {found.name} (bytes, seconds)", ["constant", "value", "how", "from"], rows)
     if output is not None:
