@@ -62,7 +62,7 @@ pub(crate) fn bring_up_to_date(scenario: &mut Map<String, Value>) {
     programs.into_iter().flatten().for_each(rename);
 }
 
-/// What allocations cost, where one call of all kinds of memory stood, and a piece of two of them.
+/// Once, all kinds of memory had one call. Device memory had a cost for each chunk, pinned memory one for each page.
 fn spell_out_allocations(scenario: &mut Map<String, Value>) {
     let mut former = |name: &str| take(scenario, &format!("node.host.costs.{name}"));
     let (Some(call), Some(chunk), Some(pin)) = (former("call"), former("device_chunk"), former("pin")) else { return };
