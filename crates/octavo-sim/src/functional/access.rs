@@ -51,9 +51,13 @@ impl<L: Listen> Machine<L> {
         if entry.target() == processor.memory() {
             self.reports.count(gpu, page, lines);
         }
+        let is_local = entry.target() == processor.memory();
+        if !is_local {
+            self.tables.say(Happening::RemoteLines { page, lines });
+        }
         if kind == Kind::Store && entry.is_broadcast() {
             self.broadcast(gpu, page, lines);
-        } else if entry.target() != processor.memory() {
+        } else if !is_local {
             self.remote(gpu, page, lines);
         }
         self.count_lines(lines);
@@ -68,7 +72,6 @@ impl<L: Listen> Machine<L> {
     /// Lines of another processor's memory: the counter of their pages may reach its threshold.
     fn remote(&mut self, gpu: usize, page: u32, lines: u32) {
         self.reports.count(gpu, page, lines);
-        self.tables.say(Happening::RemoteLines { page, lines });
         if self.tables.counters.add(gpu, page, lines) {
             self.notify(CounterNotification { processor: ProcessorId::gpu(gpu), page: PageId(page) });
         }

@@ -17,6 +17,9 @@ impl<L: Listen> Hardware<'_, L> {
             cpu.withdraw(pages, protect);
         }
         let system = self.is_system(pages);
+        if !protect {
+            self.drop_decreed(processors, pages);
+        }
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
             if system {
                 self.gpus[gpu].forget_huge(pages);
@@ -26,6 +29,18 @@ impl<L: Listen> Hardware<'_, L> {
             } else {
                 self.gpus[gpu].invalidate(pages);
             }
+        }
+    }
+
+    /// Of pages that `ideal` made local to several GPUs one copy moves on; the others' lines leave with the translations.
+    fn drop_decreed(&mut self, processors: ProcessorMask, pages: PageRun) {
+        let decreed = |gpu: &usize| {
+            let entry = self.gpus[*gpu].entry(pages.first.0);
+            entry.is_valid() && entry.target() == MemoryId::gpu(*gpu) && entry.is_writable() && !entry.is_broadcast()
+        };
+        let local: Vec<usize> = processors.iter().filter_map(ProcessorId::gpu_index).filter(decreed).collect();
+        if local.len() > 1 {
+            local.into_iter().for_each(|gpu| self.drop_lines(MemoryId::gpu(gpu), pages));
         }
     }
 

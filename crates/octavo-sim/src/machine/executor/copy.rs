@@ -76,6 +76,7 @@ impl<L: Listen> Hardware<'_, L> {
             None => self.access_further(time, to, lines, Traffic::of(cause)),
         }
     }
+
     /// When copies of pages can begin to read or write the host's first memory: at once, but after what others booked
     /// where coherent GPUs share it with cores.
     pub(super) fn begin_on_host(&mut self, time: u64, bytes: Passed) -> u64 {
