@@ -9,7 +9,7 @@ print(comparison.speedups())
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from octavo import addresses
+from octavo import addresses, verbs
 
 addresses.spare()
 
@@ -125,6 +125,15 @@ _HOMES = {
     "octavo.sweeps.api": ("sweep",),
     "octavo.sweeps.saved": ("load_sweep",),
 }
+# Methods of results, by name: functions that stand above them.
+verbs.attach(
+    {
+        "RunResult.plot": ("octavo.runs.pictures.of_run", "plot"),
+        "RunResult.report": ("octavo.report.of_results", "of_run"),
+        "RunResult.explain": ("octavo.explain.of_run", "of_run"),
+        "Comparison.report": ("octavo.report.of_results", "of_comparison"),
+    }
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from octavo import given
 from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
+from octavo.files.disk import check_writable
 from octavo.policies.names import strategy_name
 from octavo.runs.baseline import check as check_baseline
 from octavo.runs.comparison import Comparison, experiment_folder, files_of, save_comparison
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, slug
-from octavo.runs.folder import check_writable
 from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
 from octavo.scenarios import lost

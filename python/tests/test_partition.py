@@ -10,9 +10,10 @@ import pytest
 from conftest import SMALL
 
 import octavo
+from octavo.report.published import KERNELS
 from octavo.reproduce import characterise, dispatches
 from octavo.reproduce.partition_statements import STATEMENTS
-from octavo.reproduce.study import KERNELS, Study
+from octavo.reproduce.study import Study
 
 
 def _events(*rows: tuple[str, int, int, int]) -> pl.DataFrame:

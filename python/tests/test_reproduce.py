@@ -8,10 +8,10 @@ import pytest
 from conftest import SMALL
 
 import octavo
+from octavo.report.published import KERNELS, published
 from octavo.reproduce import fit, grit, networks, sensitivity, walks
 from octavo.reproduce.mosaic import mixes
-from octavo.reproduce.published import published
-from octavo.reproduce.study import KERNELS, Study, placement
+from octavo.reproduce.study import Study, placement
 
 
 @pytest.fixture

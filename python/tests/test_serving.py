@@ -9,7 +9,7 @@ import pytest
 
 import octavo
 from octavo.errors import OutputError
-from octavo.runs import serving
+from octavo.explain import serving
 from octavo.scenarios.scenario import Recipe
 
 OVERRIDES = ["workload.steps=24", "workload.load=64", "workload.after=200", "record.events=false"]

@@ -7,8 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from octavo.advice import verify
-from octavo.files import manifest
-from octavo.runs import folder as files
+from octavo.files import disk, manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,7 +62,7 @@ def seconds(
         )
         now = dict(zip(missing, ended, strict=True))
         cut |= {name: best for name, time in now.items() if time is None}
-        files.write_json(root.parent / CUT_FILE, cut)
+        disk.write_json(root.parent / CUT_FILE, cut)
         known |= {name: (now.get(name), now.get(name) or cut[name]) for name in names}
         best = min([best, *(time for time in ended if time is not None)])
     return known

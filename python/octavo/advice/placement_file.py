@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.advice import actions, marked, recorded
 from octavo.errors import AdviceError
+from octavo.files import disk
 from octavo.files.replaced import check_free
-from octavo.runs import folder as files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def check(source: Path, path: Path, *, force: bool = False) -> None:
     """
     if not recorded.is_recording(source):
         raise _no_recording(str(source))
-    files.check_file(path)
+    disk.check_file(path)
     check_free(path, force=force)
 
 
@@ -69,7 +69,7 @@ def write(advice: Advice, path: Path, *, force: bool = False) -> None:
     """
     found = document(advice)
     check_free(path, force=force)
-    files.write_json(path, found)
+    disk.write_json(path, found)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from octavo import extras
 from octavo.advice import placement_file
-from octavo.runs import folder as files
+from octavo.files import disk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,13 +24,13 @@ def save(root: Path, advice: Advice) -> None:
     """Write advice, table and picture into an open folder; what an earlier search found does not stay."""
     from octavo.files import parquet, shared  # noqa: PLC0415 - as it is written alone
 
-    files.write_json(root / ADVICE_FILE, advice.to_dict())
-    files.write_bytes(root / BUFFERS_FILE, parquet.encoded(advice.table()))
+    disk.write_json(root / ADVICE_FILE, advice.to_dict())
+    disk.write_bytes(root / BUFFERS_FILE, parquet.encoded(advice.table()))
     if advice.exhausted is not None:
-        files.write_bytes(root / POINTS_FILE, parquet.encoded(advice.exhausted.points))
+        disk.write_bytes(root / POINTS_FILE, parquet.encoded(advice.exhausted.points))
     else:
         shared.remove(root / POINTS_FILE)
     if advice.recording is not None:
-        files.write_json(root / PLACEMENT_FILE, placement_file.document(advice))
+        disk.write_json(root / PLACEMENT_FILE, placement_file.document(advice))
     if extras.pictures():
         advice.plot().save(root / PICTURE_FILE)

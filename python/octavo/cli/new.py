@@ -11,9 +11,9 @@ import typer
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
+from octavo.files import disk
 from octavo.files.replaced import check_free
 from octavo.policies import new
-from octavo.runs import folder
 
 app = typer.Typer(help="Write a commented template.", no_args_is_help=True)
 
@@ -91,6 +91,6 @@ def write(file: Path, text: str, *, force: bool) -> None:
     """
     check_free(file, force=force)
     try:
-        folder.write_text(file, text)
+        disk.write_text(file, text)
     except OSError as error:
         raise OutputError(f"cannot write {file}: {error.strerror}") from error

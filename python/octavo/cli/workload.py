@@ -190,8 +190,8 @@ def served(
     as_json: options.Json = False,
 ) -> None:
     """Print how long requests waited for their tokens, in a run of `llm-decode` or `moe-decode`."""
+    from octavo.explain.serving import latencies  # noqa: PLC0415 - as above
     from octavo.runs.result import RunResult  # noqa: PLC0415 - polars takes long to import
-    from octavo.runs.serving import latencies  # noqa: PLC0415 - as above
 
     sink = Sink(as_json=as_json)
     found = latencies(RunResult.load(run))

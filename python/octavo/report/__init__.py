@@ -9,13 +9,13 @@ from octavo import given
 from octavo._core import VERSION
 from octavo.arguments import named
 from octavo.errors import OutputError, ScenarioError
+from octavo.files import disk
 from octavo.files.replaced import REPORT, check_made
 from octavo.report import advice, speed
 from octavo.report.data import KINDS, gather, has_events, legends, page_map
 from octavo.report.file import ReportFile
 from octavo.report.page import page
 from octavo.report.runs import Run, ordered, read
-from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,7 +75,7 @@ def report(
         data |= gather(found, against)
     frame = page("", data, {}, legends(found))
     text = _with_maps(found, data, mebibytes * (1 << 20) - len(frame.encode()), watch or (lambda _: None))
-    folder.write_text(output, text)
+    disk.write_text(output, text)
     return ReportFile(output)
 
 
@@ -99,4 +99,4 @@ def _check_output(output: Path) -> None:
     if output.is_dir():
         raise OutputError(f"cannot write {output}: it is a folder", "name a file with -o, such as report.html")
     check_made(output, REPORT)
-    folder.check_writable(output.parent)
+    disk.check_writable(output.parent)

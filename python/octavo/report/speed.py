@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.report.published import LABELS, published
 from octavo.report.runs import PLACEMENT, differences
-from octavo.reproduce.published import published
-from octavo.reproduce.study import LABELS
 from octavo.runs import measures
 from octavo.runs.baseline import check
 

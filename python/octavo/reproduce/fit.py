@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.reproduce.published import published
+from octavo.report.published import published
 from octavo.runs import measures, pictures
 from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant

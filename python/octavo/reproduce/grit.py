@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.reproduce.published import published
+from octavo.report.published import published
 from octavo.reproduce.study import Study, placement
 from octavo.runs import measures, pictures
 from octavo.runs.comparison import Comparison, save_report

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from octavo.report.published import KERNELS, LABELS
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.experiment import Experiment, Outcome, Variant
 from octavo.scenarios import lost
@@ -16,20 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from octavo.runs.execute import Progress
-
-KERNELS = {
-    "bfs": "bfs-shoc",
-    "bs": "bitonicsort",
-    "c2d": "c2d",
-    "fir": "fir",
-    "gemm": "gemm",
-    "mm": "matrixmultiplication",
-    "sc": "simpleconvolution",
-    "st": "stencil2d",
-}
-"""The kernels of the publication: the workloads by its abbreviations, which are the labels of its tables."""
-LABELS = {workload: label for label, workload in KERNELS.items()}
-"""The publication's abbreviations by workload."""
 
 
 @dataclass(frozen=True)

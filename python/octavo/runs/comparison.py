@@ -10,13 +10,14 @@ import polars as pl
 
 from octavo import extras, html
 from octavo.errors import ScenarioError
-from octavo.files import parquet, shared
-from octavo.runs import folder, gantt, measures, pictures, sharing
+from octavo.files import disk, parquet, shared
+from octavo.runs import gantt, measures, pictures, sharing
 from octavo.runs.baseline import check as check_baseline
 from octavo.runs.pictures import sheet
 from octavo.runs.pictures.asked import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
 from octavo.scenarios.scenario import LAUNCHES
+from octavo.verbs import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from octavo.report.file import ReportFile
     from octavo.runs.experiment import Experiment, Outcome
     from octavo.runs.result import RunResult
 
@@ -160,11 +160,7 @@ class Comparison:
         found = self.intervals()
         return {} if found is None else {(row[0], row[1]): (row[2], row[3]) for row in found.rows()}
 
-    def report(self, output: str | Path) -> ReportFile:
-        """Write a report of all runs, one HTML file; errors as `octavo.report.report`."""
-        from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
-
-        return report([result.folder for result in self.results.values()], output)
+    report = Verb()
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.workloads)}: {', '.join(self.variants)}; over {self.baseline})"
@@ -238,8 +234,8 @@ def files_of(experiment: Experiment) -> tuple[str, ...]:
 
 def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str, Any]) -> None:
     """Write the points as Parquet and the report, which says which experiment it is of, as JSON."""
-    folder.write_bytes(root / POINTS_FILE, parquet.encoded(points))
-    folder.write_json(root / REPORT_FILE, {"experiment": key, **report})
+    disk.write_bytes(root / POINTS_FILE, parquet.encoded(points))
+    disk.write_json(root / REPORT_FILE, {"experiment": key, **report})
 
 
 def save_comparison(root: Path, key: str, comparison: Comparison, wanted: Asked = USUAL) -> None:
@@ -251,7 +247,7 @@ def save_comparison(root: Path, key: str, comparison: Comparison, wanted: Asked 
         for name, draw in comparison.drawings().items():
             save(draw(wanted.width), root, name, wanted)
     if comparison.jobs is not None:
-        folder.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))
+        disk.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))
 
 
 def _text(name: str, value: Any) -> str:

@@ -22,7 +22,7 @@ from octavo import given
 from octavo.apart.process import Wish
 from octavo.apart.raised import UnknownError
 from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError
-from octavo.files import links, replaced
+from octavo.files import disk, links, replaced
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
 from octavo.runs.single import Limits, Order, carry_out, carry_out_apart, needs_a_process
@@ -158,11 +158,11 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
     """
     results: dict[int, RunResult] = {}
     for index, point in enumerate(points):
-        folder.check_writable(links.followed(point.folder).parent)
+        disk.check_writable(links.followed(point.folder).parent)
         folder.mend(point.folder)
         found = folder.finished(point.folder, point.scenario, force=force)
         if point.timeline is not None:
-            folder.check_file(point.timeline)
+            disk.check_file(point.timeline)
             replaced.check_made(point.timeline, replaced.TIMELINE)
         elif found is not None:
             results[index] = found

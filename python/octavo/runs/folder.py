@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from octavo._core import VERSION
 from octavo.errors import DamagedError, OutputError
-from octavo.files import atomic, links, ours, parquet, shared, swap
+from octavo.files import disk, links, ours, parquet, swap
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs.held import (
     FILES,
@@ -28,7 +27,7 @@ from octavo.runs.result import RunResult
 from octavo.runs.tables import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -38,26 +37,6 @@ if TYPE_CHECKING:
 _Columns = list[tuple[str, str, bytes | list[str], list[str]]]
 _Tables = list[tuple[str, _Columns]]
 _FORCE = "replace it with --force"
-
-
-def check_writable(folder: Path) -> None:
-    """Make sure that `folder` can be filled, before anything is computed.
-
-    Raises:
-        OutputError: it is a file, or a link that leads nowhere, or it cannot be created or written to.
-
-    """
-    folder = links.followed(folder)
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"cannot write results to {folder}: it is not a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise OutputError(
-            f"cannot write results to {folder}: {error.strerror}", "choose another folder with -o"
-        ) from error
 
 
 def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | None:
@@ -187,60 +166,5 @@ def _save(
             (temporary / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
         for name, content in files:
             (temporary / name).write_bytes(content)
-        (temporary / SUMMARY_FILE).write_text(_json(summary), encoding="utf-8", errors="backslashreplace")
+        (temporary / SUMMARY_FILE).write_text(disk.json_text(summary), encoding="utf-8", errors="backslashreplace")
     return RunResult(folder)
-
-
-def check_file(path: Path) -> None:
-    """Make sure that a file can be written, before anything is computed.
-
-    Raises:
-        OutputError: it is a folder, or a link that leads nowhere, or its own folder cannot be written to.
-
-    """
-    if path.is_dir():
-        raise OutputError(f"cannot write {path}: it is a folder")
-    check_writable(links.followed(path).parent)
-
-
-@contextmanager
-def replaced_file(path: Path | None) -> Iterator[Path | None]:
-    """A temporary file that takes the place of `path` when the block ends without an error; nothing for nothing.
-
-    Raises:
-        OutputError: it cannot be written; what was there before stays.
-
-    """
-    if path is None:
-        yield None
-        return
-    with atomic.replaced_file(path) as temporary:
-        yield temporary
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        OutputError: it cannot be written; what was there before stays.
-
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
-    shared.write_bytes(path, content)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file of text whole or not at all; errors as `write_bytes`."""
-    write_bytes(path, text.encode())
-
-
-def write_json(path: Path, value: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Write a JSON file whole or not at all; errors as `write_bytes`."""
-    write_text(path, _json(value))
-
-
-def _json(value: Mapping[str, Any] | Sequence[Any]) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

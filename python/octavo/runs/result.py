@@ -22,18 +22,15 @@ from octavo.runs.held import (
     is_imported,
 )
 from octavo.scenarios.scenario import Scenario
+from octavo.verbs import Verb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     import pandas as pd
     import polars as pl
 
-    from octavo.explain import Explanation
     from octavo.files.manifest import Manifest
-    from octavo.report.file import ReportFile
-    from octavo.runs.execute import Progress
-    from octavo.runs.pictures import Picture
 
 _AGAIN = "remove the folder, then run it again"
 
@@ -185,69 +182,9 @@ class RunResult:
         """One table as a pandas frame; needs pandas and pyarrow."""
         return self.table(name).to_pandas()
 
-    def plot(self, *, width: float | None = None) -> Picture:
-        """Where the time went: by phase of a whole program, of jobs over time, otherwise by cause.
-
-        Of what `octavo profile` sampled, the memory in use over time.
-
-        Args:
-            width: in inches; that of a page, if left out. `octavo.runs.pictures` has the widths of papers.
-
-        Raises:
-            OutputError: the run had no time, or was imported from a profile.
-            ScenarioError: nothing can be drawn so wide.
-
-        """
-        import polars as pl  # noqa: PLC0415 - as above
-
-        from octavo.runs import gantt, measures, pictures  # noqa: PLC0415 - these read results
-        from octavo.runs.pictures import sheet  # noqa: PLC0415 - as above
-
-        self.check_time()
-        width = sheet.checked_width("width", width)
-        if is_imported(self.folder) and "memory_intervals" in self.tables:
-            return pictures.memory(None, self, title=f"Memory in use: {self.name}", width=width)
-        scenario = self.scenario
-        if scenario.jobs:
-            return gantt.jobs(None, {self.name: self}, width=width)
-        point = pl.DataFrame([measures.row(scenario.label, scenario.system, self)])
-        draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
-        return draw(None, point, title="Time by phase" if measures.has_phases(point) else "Time by cause", width=width)
-
-    def report(self, output: str | Path) -> ReportFile:
-        """Write a report of this run, one HTML file; errors as `octavo.report.report`."""
-        from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
-
-        return report([self.folder], output)
-
-    def explain(
-        self,
-        *,
-        what_if: str | Path | None = None,
-        replicates: int = 1,
-        workers: int | None = None,
-        watch: Callable[[Progress], None] | bool | None = None,
-    ) -> Explanation:
-        """Say what bound the run, which buffers and pairs cause it, and what would help.
-
-        Args:
-            what_if: a folder in which the scenario runs with one thing changed at a time; each run is kept. Nothing is
-                tried if left out.
-            replicates: how often the run and each change are run, with start times of GPUs and the order among equals
-                changed; changes whose interval overlaps that of the run are ties.
-            workers: runs side by side; all cores if left out.
-            watch: called about ten times a second with how far these runs are; `True` shows it.
-
-        Raises:
-            OutputError: the run had no time, is the profile of a real program, or the folder cannot be written.
-            InterruptedRun: Ctrl-C; what is finished is kept.
-
-        """
-        from octavo.explain import explain  # noqa: PLC0415 - reads results
-        from octavo.runs.progress import told  # noqa: PLC0415 - as above
-
-        with told(watch) as tell:
-            return explain(self, what_if=what_if, replicates=replicates, workers=workers, watch=tell)
+    plot = Verb()
+    report = Verb()
+    explain = Verb()
 
     @property
     def name(self) -> str:

@@ -20,10 +20,9 @@ def engine() -> str:
         ImportError: there is none that can be loaded.
 
     """
-    import octavo  # noqa: PLC0415 - perhaps it is not there
-    import octavo._core as library  # noqa: PLC0415
+    import octavo._core as library  # noqa: PLC0415 - perhaps it is not there
 
-    root = Path(str(octavo.__file__)).parent
+    root = Path(str(library.__file__)).parent
     files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
     files["_core"] = Path(str(library.__file__))
     digest = hashlib.blake2b(digest_size=16)

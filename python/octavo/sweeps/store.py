@@ -24,7 +24,7 @@ import polars as pl
 
 from octavo._core import VERSION
 from octavo.errors import OutputError
-from octavo.files import atomic, manifest, ours, parquet, shared
+from octavo.files import atomic, disk, manifest, ours, parquet, shared
 from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
@@ -132,7 +132,7 @@ def opened(
             other files never are.
 
     """
-    folder.check_writable(root)
+    disk.check_writable(root)
     plan = {"octavo": VERSION, "format": FORMAT, **plan}
     _check(root, plan, force=force)
     for name in (RUNS, _POINTS):
@@ -142,7 +142,7 @@ def opened(
         if force:
             _remove_results(root)
         atomic.remove_leftovers(root / _POINTS)
-        folder.write_json(root / PLAN_FILE, plan)
+        disk.write_json(root / PLAN_FILE, plan)
         yield Store(root, columns)
 
 
@@ -262,6 +262,6 @@ def _write(path: Path, table: pl.DataFrame) -> None:
 
 def _replace(path: Path, content: bytes) -> None:
     try:
-        folder.write_bytes(path, content)
+        disk.write_bytes(path, content)
     except OutputError as error:
         raise OutputError(error.message, "finished parts are kept; the same command resumes") from error

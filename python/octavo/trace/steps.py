@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import TraceError
 from octavo.files.atomic import write_bytes
-from octavo.runs.folder import check_file
+from octavo.files.disk import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

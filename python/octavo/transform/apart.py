@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from octavo.transform.front_end import TransformError
+from octavo.transform.rewrite import transformed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,8 +58,6 @@ def main() -> None:
 
 
 def _answer(path: Path, reading: Reading) -> tuple[Transformed | None, tuple[str, str | None] | None]:
-    from octavo.transform.transform import transformed  # noqa: PLC0415 - it starts this process
-
     try:
         return transformed(path, reading), None
     except TransformError as error:

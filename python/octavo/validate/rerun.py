@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo.errors import InterruptedRun, ValidationError
-from octavo.runs import folder
+from octavo.files import disk
 from octavo.trace.sealing import seal
 from octavo.validate.reference import FILE, checkout
 
@@ -83,7 +83,7 @@ class _Script:
                 "cannot run the reference: Go is not installed",
                 "install Go 1.25 or later with a C compiler, or leave out --rerun and --point to use cached results",
             )
-        folder.check_writable(output.parent)
+        disk.check_writable(output.parent)
         work = Path(tempfile.gettempdir()) / "mgpusim-reference"
         command = [sys.executable, str(script), "--output", str(output), *chosen, "--work", str(work)]
         return cls([*command, *(["--rerun"] if force else [])])

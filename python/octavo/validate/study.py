@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import parquet
+from octavo.files import disk, parquet
 from octavo.files.links import inside
-from octavo.runs import folder, pictures
+from octavo.runs import pictures
 from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
@@ -198,9 +198,9 @@ def _point(row: Row, home: Path, root: Path, overrides: Sequence[str]) -> Point:
 
 
 def _save(found: Validation, key: str) -> None:
-    folder.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
-    folder.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
-    folder.write_bytes(found.root / f"{LAUNCHES}.parquet", parquet.encoded(found.launches))
-    folder.write_text(found.root / f"{LAUNCHES}.csv", found.launches.write_csv())
+    disk.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
+    disk.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
+    disk.write_bytes(found.root / f"{LAUNCHES}.parquet", parquet.encoded(found.launches))
+    disk.write_text(found.root / f"{LAUNCHES}.csv", found.launches.write_csv())
     pictures.agreement(found.root / PICTURE, found.rows, title=f"Kernel time: Octavo and MGPUSim {reference.VERSION}")
-    folder.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
+    disk.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
+from octavo.files import disk
 from octavo.files.text import read_text
-from octavo.runs import folder
 from octavo.validate.counts import COUNTS, WITHIN
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:
 
     """
     before, after = check_marks(path, marks)
-    folder.write_text(path, f"{before}\n\n{text}\n{after}")
+    disk.write_text(path, f"{before}\n\n{text}\n{after}")
 
 
 def check_marks(path: Path, marks: tuple[str, str]) -> tuple[str, str]:

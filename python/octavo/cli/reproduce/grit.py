@@ -12,13 +12,13 @@ from octavo.cli.compared import show_speedups
 from octavo.cli.reproduce import shown
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
+from octavo.report.published import published
 from octavo.reproduce import characterise as partitions
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
 from octavo.reproduce import networks as split_networks
 from octavo.reproduce import sensitivity as sweeps
 from octavo.reproduce import walks as walked
-from octavo.reproduce.published import published
 from octavo.reproduce.study import Study
 from octavo.runs.progress import watching
 from octavo.scenarios.scenario import DEFAULT_NODE

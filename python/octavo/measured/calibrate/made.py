@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from octavo._core import VERSION
 from octavo.errors import CalibrationError, OctavoError
+from octavo.files import disk
 from octavo.measured.calibrate import machine, node, recorded
 from octavo.measured.calibrate.evaluate import evaluate
 from octavo.measured.calibrate.samples import beside
-from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def check_output(output: Path, subject: Subject, *, force: bool) -> None:
         OutputError: the place cannot be written to.
 
     """
-    folder.check_file(output)
+    disk.check_file(output)
     if not output.exists():
         return
     found = machine.read(output).about
@@ -87,7 +87,7 @@ def make(output: Path, subject: Subject, probes: Sequence[Samples], missing: Map
     """
     missing = {**missing, **recorded.write_events(beside(output), probes)}
     made, text = _with_node(_machine(subject, probes, missing), subject.gpu)
-    folder.write_text(output, text)
+    disk.write_text(output, text)
     return made
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.errors import CalibrationError, ProfileError
+from octavo.files import disk
 from octavo.measured.activity import decode, table
-from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ def write_events(directory: Path, probes: Iterable[Samples]) -> dict[str, str]:
             continue
         try:
             table, notes = events_of(samples)
-            with folder.replaced_file(path) as temporary:
+            with disk.replaced_file(path) as temporary:
                 table.write_parquet(str(temporary), compression="zstd")
         except ProfileError as error:
             left_out[f"{samples.probe}.activity"] = error.message

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import CalibrationError, DamagedError
-from octavo.files import digest, links, manifest, parquet
+from octavo.files import digest, disk, links, manifest, parquet
 from octavo.measured.calibrate import sidecar as sidecar_file
 from octavo.measured.calibrate.sidecar import AGAIN, Origin
 from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
-from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,13 +142,13 @@ def write(directory: Path, samples: Samples) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         _refuse_links(directory, samples.probe)
         sidecar_file.path_of(directory, samples.probe).unlink(missing_ok=True)
-        with folder.replaced_file(path) as temporary:
+        with disk.replaced_file(path) as temporary:
             samples.table.write_parquet(str(temporary), compression="zstd")
         _write_records(activity_file(directory, samples.probe), samples.activity)
         sidecar["files"] = {name: asdict(found) for name, found in _entries(directory, samples).items()}
     except OSError as error:
         raise CalibrationError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
-    folder.write_json(sidecar_file.path_of(directory, samples.probe), {**sidecar, "check": sidecar_file.check(sidecar)})
+    disk.write_json(sidecar_file.path_of(directory, samples.probe), {**sidecar, "check": sidecar_file.check(sidecar)})
 
 
 def _entries(directory: Path, samples: Samples) -> dict[str, digest.Entry]:
@@ -182,7 +181,7 @@ def _write_records(path: Path, activity: Activity | None) -> None:
     if activity is None:
         path.unlink(missing_ok=True)
         return
-    with folder.replaced_file(path) as temporary:
+    with disk.replaced_file(path) as temporary:
         assert temporary is not None  # noqa: S101 - a path was given
         temporary.write_bytes(activity.records)
 

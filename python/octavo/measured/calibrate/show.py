@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octavo import extras
+from octavo.files import disk
 from octavo.measured.calibrate import machine, samples
 from octavo.measured.calibrate.tables import TABLES
-from octavo.runs import folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def draw(found: Machine, probes: list[Samples], directory: Path) -> list[Path]:
         "roofline": roofline.draw,
         "peers": peers.draw,
     }
-    folder.check_writable(directory)
+    disk.check_writable(directory)
     return [
         path for one in probes if not one.table.is_empty() for path in makers[one.probe](one, found.measured, directory)
     ]

@@ -9,6 +9,7 @@ import polars as pl
 
 from octavo._core import VERSION
 from octavo.arrays import np
+from octavo.files import disk
 from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS, events
 from octavo.measured.activity.rows import COPIES, LONGEST, Rows, What, in_order
 from octavo.measured.imports import counts
@@ -31,7 +32,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
         OutputError: it cannot be written to, or holds something; `force` replaces results of Octavo, nothing else.
 
     """
-    folders.check_writable(folder.parent)
+    disk.check_writable(folder.parent)
     folders.mend(folder)
     folders.check_replaceable(folder, force=force)
 

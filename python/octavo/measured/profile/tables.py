@@ -13,8 +13,8 @@ from octavo.measured.profile.record import PEAKS, Record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octavo.measured.profile.ending import Ending
     from octavo.measured.profile.sampler import Sights
-    from octavo.measured.profile.watch import Ending
 
 PICOSECONDS = 1000
 """Picoseconds of a nanosecond."""

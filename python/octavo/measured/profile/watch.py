@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo._core import VERSION
 from octavo.errors import ProfileError
+from octavo.files import disk
 from octavo.measured.profile import nvml, proc, tables
+from octavo.measured.profile.ending import Ending
 from octavo.measured.profile.every import nanoseconds
 from octavo.measured.profile.family import Family, adopting
 from octavo.measured.profile.memories import memories
@@ -24,34 +25,9 @@ from octavo.runs.held import PROFILE, RESULT_FORMAT
 from octavo.runs.result import RunResult
 
 if TYPE_CHECKING:
-    import resource
     from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a program ended."""
-
-    code: int
-    """Its exit status, or minus the signal that killed it."""
-    used: resource.struct_rusage
-    """Its resource usage, including children that it waited for."""
-    span: int
-    """Nanoseconds until the last sample, after the end of the program and of its daemons."""
-    signals: Sequence[int]
-    """Signals that came meanwhile."""
-
-    @property
-    def status(self) -> int:
-        """Its exit status as shells have it: 128 and the signal if one killed it."""
-        return status_of(self.code)
-
-    @property
-    def killed_by(self) -> int | None:
-        """The signal that killed it, which no exit status of its own is taken for."""
-        return -self.code if self.code < 0 else None
 
 
 def profile(  # noqa: PLR0913 - one for each thing that can be asked for
@@ -92,7 +68,7 @@ def profile(  # noqa: PLR0913 - one for each thing that can be asked for
         raise ProfileError("nothing to profile", "name a program: octavo profile -- PROGRAM ARGS...")
     if not sys.platform.startswith("linux"):
         raise ProfileError(f"profiles are made from Linux's /proc: expected linux, found {sys.platform}")
-    folders.check_writable(folder.parent)
+    disk.check_writable(folder.parent)
     with folders.locked(folder) as target:
         folders.check_replaceable(target, force=force)
         program = partial(Program.start, command=command, output=output, environment=environment)

@@ -11,11 +11,12 @@ import polars as pl
 
 from octavo import api
 from octavo.errors import ScenarioError
+from octavo.explain import serving
 from octavo.files.links import inside
 from octavo.reproduce.harvest import systems
 from octavo.reproduce.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo.reproduce.harvest.published import published
-from octavo.runs import lending, pictures, serving
+from octavo.runs import lending, pictures
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
@@ -137,7 +138,7 @@ class Found:
     sources: pl.DataFrame
     """Where pages came from with all techniques: `case` and what `octavo.runs.lending.sources` has."""
     served: pl.DataFrame
-    """Of cases that serve requests, by `system`: tokens a second, and what users wait (`octavo.runs.serving`)."""
+    """Of cases that serve requests, by `system`: tokens a second, and what users wait (`octavo.explain.serving`)."""
 
     def compared(self) -> list[dict[str, Any]]:
         """The largest speed-up of a harvesting job and the largest loss of a yielding one, beside what is published."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo.files import parquet
+from octavo.files import disk, parquet
 from octavo.reproduce.memmap import systems
 from octavo.reproduce.memmap.published import published
 from octavo.reproduce.memmap.tables import geometric
-from octavo.runs import folder, pictures
+from octavo.runs import pictures
 from octavo.runs.comparison import save_report
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def save(found: Found, key: str) -> None:
         (ROOFLINE_FILE, found.roofline),
         (COSTS_FILE, found.costs),
     ):
-        folder.write_bytes(found.root / name, parquet.encoded(table))
+        disk.write_bytes(found.root / name, parquet.encoded(table))
     save_report(found.root, key, found.points, found.to_dict())
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from octavo import extras, given
 from octavo.errors import OutputError
+from octavo.files import disk
 from octavo.files.replaced import PICTURES, check_made
 from octavo.plain import visible
-from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,7 +161,7 @@ def check_target(path: Path) -> None:
 
     """
     check_format(path)
-    folder.check_file(path)
+    disk.check_file(path)
     check_made(path, PICTURES[path.suffix[1:].lower()])
 
 
@@ -181,7 +181,7 @@ class Picture:
         """
         path = Path(path)
         check_format(path)
-        folder.write_bytes(path, self._as(path.suffix[1:].lower()))
+        disk.write_bytes(path, self._as(path.suffix[1:].lower()))
         return path
 
     def _as(self, kind: str) -> bytes:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import parquet
+from octavo.files import disk, parquet
 from octavo.files.links import inside
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import patterns
 from octavo.measured.calibrate import samples as samples_folder
 from octavo.measured.calibrate.tables import TABLES
-from octavo.runs import folder
 from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
@@ -170,7 +169,7 @@ def _row(one: Measurement, value: float) -> dict[str, Any]:
 
 
 def _save(found: MachineValidation, key: str) -> None:
-    folder.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
-    folder.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
+    disk.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
+    disk.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
     picture.scatter(found.root / PICTURE, found.rows, WITHIN)
-    folder.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
+    disk.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import parquet
+from octavo.files import disk, parquet
 from octavo.files.links import inside
-from octavo.runs import folder
 from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
@@ -208,7 +207,7 @@ def _counts(there: Sequence[Measured], results: Sequence[RunResult], home: Path)
 def _save(found: ProgramsValidation, key: str) -> None:
     for name, table in ((TABLE, found.rows), (COUNTS, found.counts)):
         if table is not None:
-            folder.write_bytes(found.root / f"{name}.parquet", parquet.encoded(table))
-            folder.write_text(found.root / f"{name}.csv", table.write_csv())
+            disk.write_bytes(found.root / f"{name}.parquet", parquet.encoded(table))
+            disk.write_text(found.root / f"{name}.csv", table.write_csv())
     picture.draw(found.root / PICTURE, found.rows)
-    folder.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
+    disk.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})

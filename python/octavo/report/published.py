@@ -7,6 +7,20 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+KERNELS = {
+    "bfs": "bfs-shoc",
+    "bs": "bitonicsort",
+    "c2d": "c2d",
+    "fir": "fir",
+    "gemm": "gemm",
+    "mm": "matrixmultiplication",
+    "sc": "simpleconvolution",
+    "st": "stencil2d",
+}
+"""The kernels of the publication: the workloads by its abbreviations, which are the labels of its tables."""
+LABELS = {workload: label for label, workload in KERNELS.items()}
+"""The publication's abbreviations by workload."""
+
 
 @dataclass(frozen=True)
 class Published:

@@ -1,0 +1,40 @@
+"""The picture of one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.runs import gantt, measures, pictures
+from octavo.runs.held import is_imported
+from octavo.runs.pictures import sheet
+
+if TYPE_CHECKING:
+    from octavo.runs.result import RunResult
+
+
+def plot(result: RunResult, *, width: float | None = None) -> pictures.Picture:
+    """Where the time went: by phase of a whole program, of jobs over time, otherwise by cause.
+
+    Of what `octavo profile` sampled, the memory in use over time.
+
+    Args:
+        result: the run.
+        width: in inches; that of a page, if left out. `octavo.runs.pictures` has the widths of papers.
+
+    Raises:
+        OutputError: the run had no time, or was imported from a profile.
+        ScenarioError: nothing can be drawn so wide.
+
+    """
+    result.check_time()
+    width = sheet.checked_width("width", width)
+    if is_imported(result.folder) and "memory_intervals" in result.tables:
+        return pictures.memory(None, result, title=f"Memory in use: {result.name}", width=width)
+    scenario = result.scenario
+    if scenario.jobs:
+        return gantt.jobs(None, {result.name: result}, width=width)
+    point = pl.DataFrame([measures.row(scenario.label, scenario.system, result)])
+    draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
+    return draw(None, point, title="Time by phase" if measures.has_phases(point) else "Time by cause", width=width)
