@@ -1,0 +1,95 @@
+"""Imports run downwards; functions, files, blobs and pages stay small: what is not so yet is listed, and shrinks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tidy import floors, graph, python_imports, rust_imports, sizes
+
+from octavo.files.toml import read_toml
+
+ROOT = Path(__file__).parents[2]
+LIST = Path(__file__).parent / "tidy" / "exceptions.toml"
+MEASURES = {"functions": sizes.functions, "files": sizes.files, "blobs": sizes.blobs, "pages": sizes.pages}
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    found = sizes.tracked(ROOT)
+    if not found:
+        pytest.skip("what is tracked is known in a checkout only")
+    return found
+
+
+def exceptions():
+    return read_toml(LIST)
+
+
+def test_files_of_python_import_each_other_in_no_circle():
+    assert graph.circles(python_imports.graph(ROOT / "python" / "octavo")) == []
+
+
+def test_files_of_python_import_from_their_floor_and_below():
+    assert floors.upwards(python_imports.graph(ROOT / "python" / "octavo")) == []
+
+
+def test_files_of_a_crate_import_each_other_in_no_circle():
+    found = {
+        file
+        for crate in sorted((ROOT / "crates").iterdir())
+        for circle in graph.circles(rust_imports.graph(crate))
+        for file in circle
+    }
+    listed = set(exceptions()["circles"])
+    assert sorted(found - listed) == [], "a new circle: move the name that ties it into a file below"
+    assert sorted(listed - found) == [], f"in a circle no more: remove it from {LIST.name}"
+
+
+@pytest.mark.parametrize("kind", MEASURES)
+def test_nothing_grows_out_of_sight(kind, tracked):
+    found, listed = MEASURES[kind](ROOT, tracked), exceptions().get(kind, {})
+    if os.environ.get("OCTAVO_WRITE_TIDY"):
+        shrink(kind, found)
+        listed = exceptions().get(kind, {})
+    assert {name: size for name, size in found.items() if size > listed.get(name, 0)} == {}, "too large: split it"
+    assert sorted(listed.keys() - found.keys()) == [], f"small by now: remove it from {LIST.name}"
+
+
+def shrink(kind, found):
+    """Write the list again, each size as small as it is by now; what is new does not enter it."""
+    values = exceptions()
+    listed = values.get(kind, {})
+    values[kind] = {name: min(size, found[name]) for name, size in listed.items() if name in found}
+    lines = ["circles = [", *(f'    "{file}",' for file in values.pop("circles")), "]"]
+    for name, entries in values.items():
+        lines += ["", f"[{name}]", *(f'"{key}" = {size}' for key, size in entries.items())]
+    LIST.write_text("\n".join(lines) + "\n")
+
+
+def test_a_circle_is_found_through_lazy_and_type_only_imports(tmp_path):
+    package = tmp_path / "house"
+    package.mkdir()
+    (package / "__init__.py").write_text("from house.low import thing\n")
+    (package / "low.py").write_text("def thing():\n    from house import high\n    return high\n")
+    (package / "high.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import thing\n")
+    found = graph.circles(python_imports.graph(package))
+    assert found == [{"house/low.py", "house/high.py"}]
+
+
+def test_a_circle_of_rust_files_is_found_through_names_handed_on(tmp_path):
+    source = tmp_path / "house" / "src"
+    (source / "attic").mkdir(parents=True)
+    (source / "lib.rs").write_text("mod attic;\nmod cellar;\npub use attic::{Box, roof::Tile};\n")
+    (source / "attic" / "mod.rs").write_text("mod roof;\npub struct Box;\nfn f() { crate::cellar::dig(); }\n")
+    (source / "attic" / "roof.rs").write_text(
+        'pub struct Tile; // crate::cellar\nconst NAME: &str = "crate::cellar";\n'
+    )
+    (source / "cellar.rs").write_text(
+        "use crate::{Box as Chest};\npub fn dig() {}\n#[cfg(test)]\nmod tests { use crate::Tile; }\n"
+    )
+    found = rust_imports.graph(tmp_path / "house")
+    assert found["house/src/attic/roof.rs"] == set()
+    assert found["house/src/cellar.rs"] == {"house/src/attic/mod.rs"}
+    assert graph.circles(found) == [{"house/src/attic/mod.rs", "house/src/cellar.rs"}]

@@ -1,0 +1,1 @@
+"""What keeps the house tidy: imports run downwards, and nothing grows out of sight."""
