@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import SMALL
 
 import octavo
+from octavo import _core
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,3 +118,19 @@ def test_options_of_a_named_placement_hold_beside_another_node():
     overrides = {"memory.placement.fault_threshold": 9, "node.preset": "grit-2gpu"}
     scenario = octavo.scenario(workload="fir", placement="grit", overrides=overrides)
     assert scenario.values["memory"]["placement"]["fault_threshold"] == 9
+
+
+def test_a_run_resolves_its_scenario_once(monkeypatch, tmp_path):
+    resolved = []
+
+    class Counting:
+        def __getattr__(self, name):
+            if name.startswith("resolve"):
+                resolved.append(name)
+            return getattr(_core, name)
+
+    monkeypatch.setattr("octavo.scenarios.scenario._core", Counting())
+    octavo.compare(
+        workload="fir", placements=["on-touch", "grit", "ideal"], scale=SMALL, output=tmp_path / "out", seed=987
+    )
+    assert resolved == ["resolve"] * 3

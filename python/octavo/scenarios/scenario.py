@@ -55,10 +55,7 @@ class Scenario:
     @property
     def values(self) -> dict[str, Any]:
         """The scenario as nested dictionaries; what an earlier version called otherwise has its name of today."""
-        try:
-            values: dict[str, Any] = json.loads(_core.resolve_stored(self.toml))
-        except _core.ScenarioError as error:
-            raise ScenarioError(*error.args) from None
+        values: dict[str, Any] = json.loads(_JSON.get(self.toml) or _stored(self.toml))
         return values
 
     @property
@@ -202,7 +199,30 @@ class Recipe:
             ScenarioError: a value cannot be used; the message says where it was written and what was expected.
 
         """
-        return Scenario(_resolve(self.text, self.name, self.overrides)[0])
+        toml, spelled_out = _resolve(self.text, self.name, self.overrides)
+        _remember(toml, spelled_out)
+        return Scenario(toml)
+
+
+_JSON: dict[str, str] = {}
+"""The values of scenarios, by their text: each is resolved once, however many objects it has."""
+_MOST_REMEMBERED = 1024
+"""Scenarios; chosen, 10 MB of text."""
+
+
+def _remember(toml: str, spelled_out: str) -> None:
+    if len(_JSON) >= _MOST_REMEMBERED:
+        _JSON.clear()
+    _JSON[toml] = spelled_out
+
+
+def _stored(toml: str) -> str:
+    try:
+        spelled_out = _core.resolve_stored(toml)
+    except _core.ScenarioError as error:
+        raise ScenarioError(*error.args) from None
+    _remember(toml, spelled_out)
+    return spelled_out
 
 
 def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
