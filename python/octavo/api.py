@@ -21,7 +21,15 @@ from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
 from octavo.scenarios import lost
 from octavo.scenarios.nodes import node_name
-from octavo.scenarios.scenario import DEFAULT_NODE, SIMULATED, Recipe, Scenario, overrides_of, trace_name
+from octavo.scenarios.scenario import (
+    DEFAULT_NODE,
+    SIMULATED,
+    Recipe,
+    Scenario,
+    is_scenario_file,
+    overrides_of,
+    trace_name,
+)
 from octavo.variants import DEFAULT_PLACEMENTS, variants_of
 from octavo.workloads import inspect_workload, quantum_volume, workload_program, workload_result
 
@@ -72,7 +80,8 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     overrides = overrides_of(arguments.get("overrides"))
     presets = 1 + max((place for place, one in enumerate(overrides) if one.startswith(_MEMORY_PRESET)), default=-1)
     changes = [*_given(named), *overrides[:presets], *_given(named), *overrides[presets:], *_given(others)]
-    workload, jobs = _workload(arguments.get("workload")), arguments.get("jobs")
+    source, workload = _meant(source, _workload(arguments.get("workload")))
+    jobs = arguments.get("jobs")
     node = _node(arguments.get("node"))
     if jobs is not None:
         if source is not None or workload is not None:
@@ -83,6 +92,17 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
             raise ScenarioError("no workload", "name a scenario file or a workload")
         return Recipe.from_names(workload, node=node or DEFAULT_NODE).with_overrides(changes)
     return _written(source).with_overrides([*_given({"workload.name": workload, "node.preset": node}), *changes])
+
+
+def _meant(
+    source: str | Path | Scenario | None, workload: str | None
+) -> tuple[str | Path | Scenario | None, str | None]:
+    """The scenario and the workload that are meant: a source that is no scenario file is a workload."""
+    if not isinstance(source, (str, Path)) or is_scenario_file(source):
+        return source, workload
+    if workload is not None:
+        raise ScenarioError(f"expected one of `{source}` and the workload `{workload}`, found both")
+    return None, _workload(source, "source")
 
 
 def _written(source: str | Path | Scenario) -> Recipe:
@@ -115,7 +135,7 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Unpack[Ar
     """Resolve a scenario from a file, or from names; arguments win over the file.
 
     Args:
-        source: a TOML file, or a scenario to change.
+        source: a workload, the folder of a trace, a TOML file, or a scenario to change.
         **arguments: see `octavo.arguments.Arguments`.
 
     Raises:
@@ -140,7 +160,7 @@ def run(
     """Run one scenario; a result that is there already is not computed again.
 
     Args:
-        source: a TOML file or a scenario; or leave it out and name at least a `workload`.
+        source: a workload, the folder of a trace, a TOML file or a scenario; or leave it out and name a `workload`.
         output: folder of the result; a temporary one, removed with the result object, if left out.
         force: replace what `output` holds.
         perfetto: also write the run's timeline there, as a native Perfetto trace; a finished result is run again.
@@ -194,7 +214,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     """Run placements, kinds of memory of whole programs, or ways to share memory, side by side.
 
     Args:
-        source: a TOML file or a scenario; or leave it out and name `workloads`.
+        source: a workload, the folder of a trace, a TOML file or a scenario; or leave it out and name `workloads`.
         workloads: names of workloads; the scenario's own if left out. Here as below, a single name stands for a list
             of one.
         placements: placement strategies by name, as Python files, or as classes of `octavo.policies`;

@@ -19,6 +19,7 @@ from octavo.cli.commands import COMMANDS, load
         ["run"],
         ["compare"],
         ["list"],
+        ["show"],
         ["sweep"],
         ["new", "sweep"],
         ["workload", "inspect"],
@@ -47,6 +48,34 @@ def test_every_help_shows_examples(command, cli):
     assert done.returncode == 0
     assert "Examples" in done.stdout
     assert "octavo " in done.stdout.split("Examples")[1]
+
+
+def test_a_workload_is_a_target_as_a_scenario_file_is(cli, tmp_path):
+    for name, command in (("a", ["fir"]), ("b", ["--workload", "fir"])):
+        assert cli("run", *command, "--scale", "1/256", "-q", "-o", name).returncode == 0
+    assert (tmp_path / "a" / "summary.json").read_bytes() == (tmp_path / "b" / "summary.json").read_bytes()
+    assert cli("run", "a/scenario.toml", "--dry-run").returncode == 0
+    done = cli("compare", "fir,relu", "-p", "grit", "--scale", "1/256", "--json", "-o", "c")
+    assert {point["workload"] for point in json.loads(done.stdout)["points"]} == {"fir", "relu"}
+
+
+@pytest.mark.parametrize(
+    "command", [["fir", "--workload", "gemm"], ["missing.toml"], ["missing.trace"], ["firr"], []], ids=" ".join
+)
+def test_a_target_that_is_none_is_refused(command, cli):
+    done = cli("run", *command)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+
+
+def test_one_of_what_is_listed_is_shown(cli):
+    for kind, entries in json.loads(cli("list", "--json").stdout).items():
+        found = json.loads(cli("show", entries[0]["name"], "--json").stdout)
+        assert found[kind] == entries[0]
+    assert "fault_threshold" in cli("show", "grit").stdout
+    done = cli("show", "Grit")
+    assert done.returncode == 2
+    assert "`grit`" in done.stderr
 
 
 def every_command():

@@ -35,6 +35,7 @@ COMMANDS = {
     "nodes": ("list", "nodes"),
     "workloads": ("list", "workloads"),
     "demotions": ("list", "demotions"),
+    "placement": ("show", "grit"),
     "head": ("trace", "head", str(HOME / "traces" / "fir-16384.trace")),
     "inspect": ("workload", "inspect", "pagerank", "--scale", "0.01"),
     "unknown": ("run", "-w", "firr"),

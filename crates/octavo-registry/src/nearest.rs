@@ -1,11 +1,12 @@
-/// The known name most similar to what was typed, when one is similar enough to be what was meant.
+/// The known name most similar to what was typed, in whatever case, when one is similar enough to be what was meant.
 #[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const SIMILAR: f64 = 0.75;
+    let typed = &*typed.to_lowercase();
     let known: Vec<&str> = known.into_iter().collect();
     let mut best: Option<(f64, &str)> = None;
     for &name in &known {
-        let similarity = strsim::jaro_winkler(typed, name);
+        let similarity = strsim::jaro_winkler(typed, &name.to_lowercase());
         if similarity >= SIMILAR && best.is_none_or(|(highest, _)| similarity > highest) {
             best = Some((similarity, name));
         }
@@ -27,5 +28,6 @@ mod tests {
         assert_eq!(nearest("bandwidth", known), None);
         assert_eq!(nearest("fri", ["gemm", "fir", "fwt"]), Some("fir"));
         assert_eq!(nearest("ab", ["ba"]), None);
+        assert_eq!(nearest("FIR", ["gemm", "fir", "fwt"]), Some("fir"));
     }
 }

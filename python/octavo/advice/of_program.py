@@ -14,7 +14,7 @@ from octavo.runs.execute import Point, execute
 from octavo.runs.held import holds_result
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
-from octavo.scenarios.scenario import Scenario
+from octavo.scenarios.scenario import Scenario, is_scenario_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,9 +69,7 @@ def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tup
     """What is advised on, and the machine that it runs on."""
     node = arguments.get("node")
     measured = systems.measured_of(node) if node is not None else None
-    if isinstance(source, (str, Path)) and not str(source).endswith(".toml"):
-        arguments["workload"], source = source, None
-    if source is None:
+    if source is None or (isinstance(source, (str, Path)) and not is_scenario_file(source)):
         arguments["node"] = node = node or systems.DEFAULT_NODE
     scenario = api.scenario(source, **arguments)
     name = str(node) if node is not None else "the scenario's node"

@@ -75,7 +75,12 @@ COMMANDS = {
     "list": Command(
         "listing",
         "list_",
-        "List presets of nodes and memory systems, workloads and strategies with their options and sources.",
+        "List presets of nodes and memory systems, workloads and strategies; `octavo show` says more of one.",
+    ),
+    "show": Command(
+        "show",
+        "show",
+        "Show one workload, node, memory system or strategy: what it is, its options and where it comes from.",
     ),
     "calibrate": Command(
         "calibrate", "app", "Measure a GPU's memory system once: bandwidths, latencies, what page faults cost."

@@ -13,7 +13,6 @@ from octavo.cli import dry_run as dry
 from octavo.cli.compared import show
 from octavo.cli.sink import Sink
 from octavo.errors import SimulationError
-from octavo.runs import live
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ Alone = Annotated[
 
 
 def compare(
-    scenario: options.Source = None,
+    target: options.Target = None,
     workload: Workloads = None,
     placement: Placements = None,
     kind: Kinds = None,
@@ -97,7 +96,6 @@ def compare(
     baseline: Baseline = None,
     alone: Alone = False,
     replicates: options.Replicates = 1,
-    watch_: options.Watch = False,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
     demotion: options.Demotion = None,
@@ -122,8 +120,7 @@ def compare(
     Finished runs are kept: the same command resumes where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
-    workloads = options.listed(workload)
-    options.require_source(scenario, workloads)
+    scenario, workloads = options.sources(target, options.listed(workload))
     named: Arguments = {
         "prefetch": prefetch,
         "eviction": eviction,
@@ -150,14 +147,13 @@ def compare(
     )
     formats = options.listed(pictures)
     wanted = planned.asked(formats or None, picture_width)
-    options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / planned.name
     if dry_run:
         dry.show(sink, planned.experiment.points(root), workers, force=force)
         return
     try:
-        with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
-            comparison = planned.run(root, workers=workers, force=force, watch=page.beside(watch), wanted=wanted)
+        with watching(quiet=quiet) as watch:
+            comparison = planned.run(root, workers=workers, force=force, watch=watch, wanted=wanted)
     except SimulationError:
         _show_finished(sink, planned, root)
         raise

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     Complete = Callable[[str], list[str]]
 
 
-def names(kind: str) -> Complete:
-    """What completes the name of one kind of thing, such as `workloads`; after a comma, the next of a list."""
+def names(kind: str | None = None) -> Complete:
+    """What completes the name of one kind of thing, such as `workloads`, or of any kind; after a comma, the next."""
 
     def known() -> Iterable[str]:
         from octavo.scenarios import catalogue  # noqa: PLC0415 - nothing but completion needs it
 
-        return catalogue.names(kind)
+        kinds = catalogue.listing()
+        return [entry["name"] for each in ([kind] if kind else kinds) for entry in kinds[each]]
 
     return _among(known)
 

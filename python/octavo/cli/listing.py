@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -46,32 +46,11 @@ def list_(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """List presets of nodes and memory systems, workloads and strategies with their options and sources."""
+    """List presets of nodes and memory systems, workloads and strategies; `octavo show` says more of one."""
     sink = Sink(as_json=as_json)
     kinds = catalogue.listing()
     chosen = kinds if kind is None else {kind.value: kinds[kind.value]}
     sink.document(chosen)
     for name, entries in chosen.items():
-        if name in ("nodes", "memories"):
-            sink.table(name, ["name", "summary"], [(entry["name"], entry["summary"]) for entry in entries])
-        else:
-            _show(sink, name, entries)
-
-
-def _show(sink: Sink, kind: str, entries: list[dict[str, Any]]) -> None:
-    sink.table(
-        kind, ["name", "summary", "source"], [(entry["name"], entry["summary"], entry["source"]) for entry in entries]
-    )
-    rows = [
-        (entry["name"], option["name"], _default(option["default"]), str(option["description"] or ""))
-        for entry in entries
-        for option in entry["options"]
-    ]
-    if rows:
-        sink.table(f"options of {kind}", ["of", "option", "default", "meaning"], rows)
-
-
-def _default(value: object) -> str:
-    if value is None:
-        return "none"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        sink.table(name, ["name", "summary"], [(entry["name"], entry["summary"]) for entry in entries])
+    sink.say("octavo show NAME says more of one: options, defaults, source")

@@ -11,6 +11,7 @@ from octavo.cli import complete, former
 from octavo.errors import ScenarioError
 from octavo.runs import memory
 from octavo.scenarios import lost
+from octavo.scenarios.scenario import is_scenario_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +29,16 @@ else:
 
 Name = TypeVar("Name", bound=str)
 
-Source = Annotated[Path | None, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).", show_default=False)]
+Target = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TARGET",
+        autocompletion=complete.names("workloads"),
+        callback=former.read,
+        help="Workload by name, folder of a trace, or scenario file (TOML).",
+        show_default=False,
+    ),
+]
 Workload = Annotated[
     str | None,
     typer.Option(
@@ -222,9 +232,6 @@ PictureWidth = Annotated[
         show_default=False,
     ),
 ]
-Watch = Annotated[
-    bool, typer.Option("--watch", help="Also serve a progress page to this machine's browser; prints its address.")
-]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Estimate time, memory and disk from short trials, and write nothing."),
@@ -236,28 +243,29 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
-def require_source(scenario: Path | None, workload: str | list[str] | None) -> None:
-    """Make sure that there is something to run.
+def source(target: str | None, workload: str | None) -> tuple[Path | None, str | None]:
+    """The scenario file and the workload that are meant; errors as `sources`."""
+    scenario, workloads = sources(target, [] if workload is None else [workload])
+    return scenario, workloads[0] if workloads else None
+
+
+def sources(target: str | None, workloads: list[str]) -> tuple[Path | None, list[str]]:
+    """The scenario file and the workloads that are meant.
 
     Raises:
-        ScenarioError: neither a scenario file nor a workload is named.
+        ScenarioError: neither is named, or workloads are named twice.
 
     """
-    if scenario is None and not workload:
+    if target is None or is_scenario_file(target):
+        if target is None and not workloads:
+            raise ScenarioError("nothing to run", "name a workload (see `octavo list workloads`) or a scenario file")
+        return None if target is None else Path(target), workloads
+    if workloads:
         raise ScenarioError(
-            "nothing to run", "name a scenario file, or a workload with --workload (see `octavo list workloads`)"
+            f"expected one of `{target}` and --workload {','.join(workloads)}, found both",
+            "a scenario file, which a workload may change, ends in .toml",
         )
-
-
-def check_watch(*, watch: bool, dry_run: bool) -> None:
-    """Refuse a page about what does not run.
-
-    Raises:
-        ScenarioError: both are asked for.
-
-    """
-    if watch and dry_run:
-        raise ScenarioError("--watch shows running work, and --dry-run runs nothing", "leave one of them out")
+    return None, listed([target])
 
 
 _KEYS = {

@@ -14,7 +14,7 @@ from octavo.cli import options
 from octavo.cli.complete import names as complete
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.runs import gantt, live, measures
+from octavo.runs import gantt, measures
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.pictures import check_target
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 EXAMPLES = options.examples(
-    "octavo run --workload fir --placement grit --scale 0.0625",
-    "octavo run --workload fir.trace --node grit-4gpu",
-    "octavo run --workload fir --node machine.toml",
+    "octavo run fir --placement grit --scale 0.0625",
+    "octavo run fir.trace --node grit-4gpu",
+    "octavo run fir --node machine.toml",
     "octavo run --workload matrixmultiplication --scale 0.015625 --perfetto mm.pftrace",
     "octavo run --workload stencil2d --placement my_policy.py --set memory.placement.moves=4",
     "octavo run --workload fir --node cuda-sm90 --kind managed --scale 0.0625",
@@ -62,7 +62,7 @@ Placement = Annotated[
 
 
 def run(
-    scenario: options.Source = None,
+    target: options.Target = None,
     workload: options.Workload = None,
     placement: Placement = None,
     prefetch: options.Prefetch = None,
@@ -82,7 +82,6 @@ def run(
     perfetto: Perfetto = None,
     chart: Chart = None,
     replicates: options.Replicates = 1,
-    watch_: options.Watch = False,
     _memory_limit: options.MemoryLimit = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -90,7 +89,7 @@ def run(
 ) -> None:
     """Run one scenario and write its results to a folder: scenario, summary and Parquet tables."""
     sink = Sink(as_json=as_json, quiet=quiet)
-    options.require_source(scenario, workload)
+    scenario, workload = options.source(target, workload)
     named: Arguments = {
         "workload": workload,
         "placement": placement,
@@ -109,7 +108,6 @@ def run(
     }
     options.check_once(assignments, **named)
     resolved = api.scenario(scenario, **named)
-    options.check_watch(watch=watch_, dry_run=dry_run)
     folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     points = [Point(resolved.label, resolved, folder), *_further(resolved, folder, replicates)]
     if dry_run:
@@ -117,11 +115,10 @@ def run(
         return
     if chart is not None:
         _check_chart(chart, resolved)
-    with live.page(wanted=watch_) as page:
-        with watching(quiet=quiet) as watch:
-            result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=page.beside(watch))
-        with watching(quiet=quiet or len(points) == 1) as watch:
-            further = execute(points[1:], force=force, watch=page.beside(watch)) if len(points) > 1 else []
+    with watching(quiet=quiet) as watch:
+        result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
+    with watching(quiet=quiet or len(points) == 1) as watch:
+        further = execute(points[1:], force=force, watch=watch) if len(points) > 1 else []
     repeated = [result, *further] if further else []
     _show(sink, result, repeated)
     if chart is not None:

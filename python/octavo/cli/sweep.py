@@ -12,7 +12,7 @@ from octavo.cli import options
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
-from octavo.runs import live, measures
+from octavo.runs import measures
 from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, asked, carry_out, prepare
@@ -96,7 +96,6 @@ def sweep(
     kind: options.Kind = None,
     fidelity: options.Fidelity = None,
     replicates: options.Replicates = 1,
-    watch_: options.Watch = False,
     on: On = "local",
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
@@ -119,13 +118,12 @@ def sweep(
     planned = prepare(file, best, trials, direction, seed, changes, replicates)
     formats = options.listed(pictures)
     wanted = asked(planned, formats or None, picture_width)
-    options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
         dry.show(sink, planned.runs(root), workers, force=force)
         return
-    with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
-        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=page.beside(watch), wanted=wanted)
+    with watching(quiet=quiet) as watch:
+        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=watch, wanted=wanted)
     if as_json:
         sink.document(_document(root, planned, table))
     if sink.human:

@@ -225,6 +225,15 @@ def _stored(toml: str) -> str:
     return spelled_out
 
 
+def is_scenario_file(target: str | Path) -> bool:
+    """Whether a target is a scenario file: it ends in `.toml`, or is a file that is no recorded step.
+
+    Any other names a workload, or is the folder of a trace.
+    """
+    path = Path(target)
+    return path.suffix == ".toml" or (path.suffix != ".step" and path.is_file())
+
+
 def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Names and digests of classes, wherever they stand in a table."""
     if isinstance(table.get("digest"), str):
