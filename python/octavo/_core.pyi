@@ -117,6 +117,9 @@ def resolve(
 def resolve_stored(text: str) -> str:
     """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
 
+def bytes_of(text: str) -> int:
+    """Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none."""
+
 def table_flaw(path: str | PathLike[str]) -> str | None:
     """What keeps a Parquet table, of a trace or any other, from being decoded, if anything does."""
 

@@ -12,10 +12,10 @@ from conftest import SMALL, contents
 from nsys_exports import HTOD, KIB, MIB, A, B, Export, saxpy
 
 import octavo
+from octavo._core import bytes_of
 from octavo.advice import activity, exhaustive, profiles, systems
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.plan import plan
-from octavo.advice.sizes import size_of
 from octavo.cli.advised import Library, _show_actions
 from octavo.cli.sink import Sink
 from octavo.measured.imports import import_nsys
@@ -348,7 +348,7 @@ def test_people_are_told_that_all_is_well(vectors, capsys):
 
 
 def test_sizes_as_people_write_them():
-    assert [size_of(each) for each in ("64B", "1.5KiB", "2KB", "40 GB", "1TiB", "1_000KB")] == [
+    assert [bytes_of(each) for each in ("64B", "1.5KiB", "2KB", "40 GB", "1TiB", "1_000KB")] == [
         64,
         1536,
         2000,

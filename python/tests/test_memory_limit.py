@@ -47,9 +47,9 @@ def test_other_words_are_no_amount(text):
 
 @pytest.mark.parametrize("text", ["9" * 400 + "B", "9" * 5000 + "TiB", "99999999TiB", "16777216TiB"])
 def test_more_than_any_machine_has_is_refused(text, cli):
-    with pytest.raises(ValueError, match="expected an amount of memory below 16777216TiB"):
+    with pytest.raises(ValueError, match="expected an amount of memory"):
         memory.amount(text)
-    with pytest.raises(octavo.ScenarioError, match=r"argument `limit`: expected .* below 16777216TiB"):
+    with pytest.raises(octavo.ScenarioError, match=r"argument `limit`: expected an amount"):
         octavo.limit_memory(text)
     assert memory.amount("16777215TiB") < 1 << 64
 

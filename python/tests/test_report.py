@@ -15,6 +15,7 @@ import pytest
 from conftest import SMALL, copied_without_manifest
 
 import octavo
+from octavo._core import bytes_of
 from octavo.report import report
 from octavo.report.data import gather
 from octavo.report.history import PLANES, REPLICATED, Footprint, history
@@ -25,7 +26,6 @@ from octavo.report.speed import baseline, beside_published, means, speedups
 from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, activity, levels
 from octavo.runs.events import COPIES, KINDS, code
 from octavo.runs.held import RESULT_FORMAT
-from octavo.runs.sizes import size
 
 PAGE = 4096
 
@@ -117,9 +117,9 @@ def test_pages_are_numbered_along_the_allocations(tmp_path):
 
 
 def test_sizes_have_units():
-    assert [size("4KiB"), size("2MiB"), size("512")] == [4096, 2 << 20, 512]
+    assert [bytes_of("4KiB"), bytes_of("2MiB"), bytes_of("512")] == [4096, 2 << 20, 512]
     with pytest.raises(octavo.OutputError, match="found `4 parsecs`"):
-        size("4 parsecs")
+        bytes_of("4 parsecs")
 
 
 def test_tiles_hold_what_most_pages_of_a_row_are_in():

@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{memory_needed, page_order, run};
     #[pymodule_export]
-    use crate::scenario::{resolve, resolve_stored, toml_flaw, toml_line};
+    use crate::scenario::{bytes_of, resolve, resolve_stored, toml_flaw, toml_line};
     #[pymodule_export]
     use crate::trace::{TraceWriter, table_flaw, trace_head, trace_info, trace_record, trace_validate};
 

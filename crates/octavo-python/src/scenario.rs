@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use octavo_program::{Mix, Workload};
 use octavo_scenario::{Resolved, Scenario, ScenarioError, Source};
+use octavo_units::{Bytes, UnitError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -45,6 +46,13 @@ pub fn resolve(
 #[pyfunction]
 pub fn resolve_stored(text: &str) -> PyResult<String> {
     spelled_out(octavo_scenario::resolve_stored(Source { name: "scenario.toml", text })).map(|(_, json)| json)
+}
+
+/// Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none.
+#[pyfunction]
+pub fn bytes_of(text: &str) -> PyResult<u64> {
+    let Bytes(bytes) = text.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
+    Ok(bytes)
 }
 
 /// What makes a text no TOML, if anything: also keys, lists or tables that nest without end.

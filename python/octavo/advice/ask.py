@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from octavo import given
+from octavo import _core, given
 from octavo.advice import of_profile, of_program, recorded
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.order import Order
-from octavo.advice.sizes import size_of
 from octavo.arguments import spelled_out
+from octavo.errors import AdviceError
 from octavo.runs.held import is_imported
 from octavo.scenarios.scenario import Scenario
 
@@ -110,9 +110,12 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
 
 
 def _bytes(budget: int | str | None) -> int | None:
-    if budget is None or isinstance(budget, str):
-        return None if budget is None else size_of(budget)
-    return given.whole("budget", budget, least=0)
+    if not isinstance(budget, str):
+        return None if budget is None else given.whole("budget", budget, least=0)
+    try:
+        return _core.bytes_of(budget)
+    except ValueError as error:
+        raise AdviceError(f"--budget: {error}") from None
 
 
 def _meant(path: Path) -> Path:

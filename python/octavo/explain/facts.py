@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo._core import bytes_of
 from octavo.explain.occupied import occupied
 from octavo.explain.quantities import SECONDS, split
 from octavo.explain.waits import Wait, waits
 from octavo.runs import events, measures
-from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,7 +119,7 @@ def _driver(result: RunResult, service: Mapping[str, Any], time: int) -> float |
 
 
 def _buffers(result: RunResult) -> list[dict[str, Any]]:
-    page = size(result.scenario.values["memory"]["page_size"])
+    page = bytes_of(result.scenario.values["memory"]["page_size"])
     table = result.table("allocations")
     faults = pl.col("read_fault") + pl.col("write_fault")
     moved = sum((pl.col(kind) for kind in _moves(table)), start=pl.lit(0, pl.UInt64))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo._core import VERSION
+from octavo._core import VERSION, bytes_of
 from octavo.explain import what_if, words
 from octavo.explain.compare import Difference
 from octavo.explain.facts import facts, pairs
@@ -21,7 +21,6 @@ from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
 from octavo.runs import colours, events
 from octavo.runs.result import vouched
-from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,7 +144,7 @@ def _run(run: Run) -> dict[str, Any]:
         "capacity": summary["capacity_bytes"],
         "gpus": run.gpus,
         "simulated": run.simulated,
-        "page_bytes": size(run.values["memory.page_size"]),
+        "page_bytes": bytes_of(run.values["memory.page_size"]),
         **(_simulated(summary) if run.simulated else _profiled(run)),
         "events": has_events(run),
         "intervals": "intervals" in run.result.tables,

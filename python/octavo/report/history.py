@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo._core import bytes_of
 from octavo.errors import OutputError
 from octavo.runs.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES, check
 from octavo.runs.events import code as _code
-from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Footprint:
     @classmethod
     def of(cls, result: RunResult, page_size: str) -> Footprint:
         """The footprint of a run with pages of `page_size`, such as `4KiB`."""
-        page_bytes = size(page_size)
+        page_bytes = bytes_of(page_size)
         allocations = []
         end = first = 0
         for row in result.table("allocations").sort("address", maintain_order=True).to_dicts():

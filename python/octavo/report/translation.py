@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.runs.sizes import size
+from octavo._core import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def translation(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 def _row(run: Run) -> dict[str, Any]:
     accesses, values = run.summary["accesses"], run.values
-    page = size(values["memory.page_size"])
+    page = bytes_of(values["memory.page_size"])
     asked = accesses["translations"]
     missed = asked - accesses["l1_tlb_hits"]
     return {

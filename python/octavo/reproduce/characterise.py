@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo import api
+from octavo._core import bytes_of
 from octavo.reproduce.dispatches import DISPATCHERS, Dispatcher
 from octavo.reproduce.partition_statements import STATEMENTS, Statement
 from octavo.runs import pictures
 from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
-from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +125,7 @@ def collapsed(result: RunResult) -> dict[str, float]:
 
     The last tells what is counted otherwise, too, but knows what a run decided.
     """
-    return collapses(result.table("events"), size(result.scenario.values["memory"]["page_size"]))
+    return collapses(result.table("events"), bytes_of(result.scenario.values["memory"]["page_size"]))
 
 
 def collapses(events: pl.DataFrame, page_bytes: int) -> dict[str, float]:

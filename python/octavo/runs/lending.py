@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from octavo._core import bytes_of
 from octavo.runs.colours import PAIRS
 from octavo.runs.events import MOVES
-from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
@@ -162,7 +162,7 @@ def recorded(result: RunResult) -> bool:
 
 def page_bytes(result: RunResult) -> int:
     """Bytes of a page."""
-    return size(str(result.scenario.values["memory"]["page_size"]))
+    return bytes_of(str(result.scenario.values["memory"]["page_size"]))
 
 
 def _moves(result: RunResult) -> pl.DataFrame:

@@ -14,20 +14,6 @@ from octavo.addresses import NO_MORE
 from octavo.errors import ScenarioError, SimulationError
 from octavo.plain import shortened
 
-_UNITS = {
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KiB": 1 << 10,
-    "MiB": 1 << 20,
-    "GiB": 1 << 30,
-    "TiB": 1 << 40,
-}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]?i?B)")
-_MOST = 1 << 64
-"""Bytes that no machine has; the engine counts in 64 bits."""
 _MOST_QUOTED = 200
 """Characters that a message quotes of an amount; chosen."""
 _CGROUP = Path("/sys/fs/cgroup")
@@ -48,13 +34,12 @@ def amount(text: str) -> int:
         ValueError: it is no amount of memory, or more than any machine has.
 
     """
-    found = _AMOUNT.fullmatch(text.strip())
-    if found is None or found[2] not in _UNITS:
-        raise ValueError(f"expected an amount of memory such as 8GiB or 500MB, found {shortened(text, _MOST_QUOTED)}")
-    bytes_ = float(found[1]) * _UNITS[found[2]]
-    if bytes_ >= _MOST:
-        raise ValueError(f"expected an amount of memory below {_MOST >> 40}TiB, found {shortened(text, _MOST_QUOTED)}")
-    return int(bytes_)
+    try:
+        return _core.bytes_of(text)
+    except ValueError:
+        raise ValueError(
+            f"expected an amount of memory such as 8GiB or 500MB, found {shortened(text, _MOST_QUOTED)}"
+        ) from None
 
 
 def limit_to(limit: int | None) -> None:
