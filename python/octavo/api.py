@@ -19,7 +19,7 @@ from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, slug
 from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
-from octavo.scenarios import lost
+from octavo.scenarios import capacity, lost
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import (
     DEFAULT_NODE,
@@ -64,6 +64,12 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
         ScenarioError: the file cannot be read, or neither a file nor a workload nor jobs are named.
 
     """
+    memory = arguments.pop("memory", None)
+    found = _recipe(source, arguments)
+    return found if memory is None else found.with_overrides([capacity.override(found, memory)])
+
+
+def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recipe:
     kinds = ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
     strategies = {kind: arguments.get(kind) for kind in kinds}
     named = {

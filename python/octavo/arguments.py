@@ -45,6 +45,8 @@ class Arguments(TypedDict, total=False):
         fidelity: `line`, or `page` for accesses to a GPU's own memory without cache tags.
         node: node preset, or a TOML file with a `[node]`, such as a machine file.
         scale: footprint relative to the published one, such as `1 / 16`.
+        memory: memory of each GPU for the program at scale 1, such as `48GB`; a smaller program gets its share. Or
+            percent of the footprint, such as `60%`. What the node has, at every scale, if left out.
         seed: seed of everything random.
         overrides: further values: an `octavo.Config`, values by dotted key, or a list of `KEY=VALUE`.
 
@@ -63,6 +65,7 @@ class Arguments(TypedDict, total=False):
     fidelity: Fidelity | None
     node: str | Path | None
     scale: float | None
+    memory: int | str | None
     seed: int | None
     overrides: Config | Mapping[str, object] | Sequence[str] | None
 

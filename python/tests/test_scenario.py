@@ -10,6 +10,7 @@ from conftest import SMALL
 
 import octavo
 from octavo import _core
+from octavo.scenarios import memory_system
 
 ROOT = Path(__file__).parents[2]
 
@@ -134,3 +135,30 @@ def test_a_run_resolves_its_scenario_once(monkeypatch, tmp_path):
         workload="fir", placements=["on-touch", "grit", "ideal"], scale=SMALL, output=tmp_path / "out", seed=987
     )
     assert resolved == ["resolve"] * 3
+
+
+@pytest.mark.parametrize(
+    ("node", "overrides", "system"),
+    [
+        ("cuda-sm90", {}, "stock-driver"),
+        ("cuda-sm90", {"memory.placement": "grit"}, "stock-driver with grit"),
+        ("cuda-sm90", {"memory.prefetch": "none"}, "stock-driver with prefetch none"),
+        ("cuda-sm90", {"memory.prefetch.threshold": 1}, "stock-driver with other tree"),
+        ("cuda-sm90", {"memory.preset": "plain"}, "on-touch"),
+        ("grit-4gpu", {"memory.placement": "grit"}, "grit"),
+        ("grit-4gpu", {"program.kind": "managed"}, "managed on-touch"),
+        *((preset["name"], {}, None) for preset in octavo.listing()["nodes"]),
+    ],
+)
+def test_a_memory_system_is_called_after_its_preset(node, overrides, system):
+    scenario = octavo.scenario(workload="fir", node=node, overrides=overrides)
+    if system is None:
+        presets = {preset["name"] for preset in octavo.listing()["memories"]} - {"plain"}
+        assert scenario.system in {*presets, scenario.placement}
+    else:
+        assert scenario.system == system
+
+
+def test_what_is_usual_is_what_a_scenario_has_that_says_nothing():
+    memory = octavo.scenario(workload="fir", node="grit-4gpu").values["memory"]
+    assert memory_system._changes(memory, memory_system._presets()["plain"]) == []

@@ -152,6 +152,7 @@ def advise(
     placements_to: PlacementFile = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
+    memory: options.Memory = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
@@ -189,6 +190,7 @@ def advise(
             node=node,
             kind=kind,
             scale=scale,
+            memory=memory,
             seed=seed,
             overrides=assignments,
         )

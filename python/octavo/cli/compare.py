@@ -103,6 +103,7 @@ def compare(
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
+    memory: options.Memory = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
@@ -130,6 +131,7 @@ def compare(
         "guard": guard,
         "node": node,
         "scale": scale,
+        "memory": memory,
         "seed": seed,
         "overrides": assignments,
     }

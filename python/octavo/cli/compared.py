@@ -8,6 +8,7 @@ import polars as pl
 
 from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.runs import measures
+from octavo.runs.pressure import pressure
 from octavo.runs.replicates import names
 
 if TYPE_CHECKING:
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 
 def show(sink: Sink, comparison: Comparison) -> None:
     """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times."""
+    _show_tables(sink, comparison)
+    for workload in comparison.workloads:
+        result = next(found for key, found in comparison.results.items() if key[0] == workload)
+        found = pressure(result)
+        rows = ", ".join(f"{name} {value}" for name, value in found.rows())
+        sink.tell(f"{workload}: {rows}." + (f" Note: {found.warning}" if found.warning else ""))
+
+
+def _show_tables(sink: Sink, comparison: Comparison) -> None:
     if not comparison.has_time:
         for workload in comparison.workloads:
             _show_decisions(sink, comparison.points.filter(pl.col("workload") == workload).to_dicts())

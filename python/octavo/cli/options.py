@@ -166,6 +166,16 @@ Scale = Annotated[
         help="Footprint relative to the published one: 0.0625 or 1/16.",
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory of each GPU for the program at scale 1 (48GB; a smaller one gets its share), or percent of the "
+        "footprint (60%).",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of everything random.")]
 Workers = Annotated[
     int | None,
@@ -271,6 +281,7 @@ def sources(target: str | None, workloads: list[str]) -> tuple[Path | None, list
 _KEYS = {
     "workload": ("workload", "workload.name"),
     "scale": ("workload.scale",),
+    "memory": ("node.capacity", "node.capacity.bytes", "node.capacity.footprint_percent"),
     "seed": ("seed",),
     "kind": ("program.kind",),
     "executor": ("executor", "executor.kind"),

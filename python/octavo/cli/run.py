@@ -18,6 +18,7 @@ from octavo.runs import gantt, measures
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.pictures import check_target
+from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
 from octavo.scenarios.scenario import BY_LINE
@@ -76,6 +77,7 @@ def run(
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
+    memory: options.Memory = None,
     seed: options.Seed = None,
     output: options.Output = None,
     force: options.Force = False,
@@ -103,6 +105,7 @@ def run(
         "fidelity": fidelity,
         "node": node,
         "scale": scale,
+        "memory": memory,
         "seed": seed,
         "overrides": assignments,
     }
@@ -152,7 +155,9 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
 def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult]) -> None:
     times = interval(one.summary["time_ps"] for one in repeated) if repeated else None
     found = {} if times is None else {"time_ps": asdict(times), "replicates": [str(one.folder) for one in repeated]}
-    sink.document({"folder": str(result.folder), "summary": result.summary, **found})
+    found_pressure = pressure(result)
+    document = {"folder": str(result.folder), "summary": result.summary, "pressure": found_pressure.to_dict()}
+    sink.document({**document, **found})
     if not sink.human:
         return
     scenario = result.scenario
@@ -162,6 +167,7 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult]) -> None:
         *([] if times is None else [(f"median of {times.count} replicates", _spread(times))]),
         *((name.replace("_", " "), milliseconds(time)) for name, time in _phases(result, point).items() if time),
         *([] if scenario.fidelity == BY_LINE else [("fidelity", scenario.fidelity)]),
+        *found_pressure.rows(),
         ("line accesses", f"{point['lines']:,}"),
         *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),
         *([] if result.has_time else _moved(point)),
@@ -174,6 +180,8 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult]) -> None:
     ]
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_jobs(sink, result)
+    if found_pressure.warning:
+        sink.tell(f"Note: {found_pressure.warning}")
     sink.say(f"Results: {result.folder}")
 
 

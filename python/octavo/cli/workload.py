@@ -191,15 +191,27 @@ def served(
 ) -> None:
     """Print how long requests waited for their tokens, in a run of `llm-decode` or `moe-decode`."""
     from octavo.explain.serving import latencies  # noqa: PLC0415 - as above
+    from octavo.runs.pressure import pressure  # noqa: PLC0415 - as above
     from octavo.runs.result import RunResult  # noqa: PLC0415 - polars takes long to import
 
     sink = Sink(as_json=as_json)
-    found = latencies(RunResult.load(run))
-    sink.document(found)
+    result = RunResult.load(run)
+    shrunk = pressure(result)
+    found = latencies(result)
+    sink.document({**found, "scale": shrunk.scale})
     names = {"first": "time to first token", "next": "time between tokens"}
     rows = [[called, str(found[name]["count"]), *_waits(found[name])] for name, called in names.items()]
-    title = f"{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second"
+    of = (
+        ""
+        if shrunk.scale == 1
+        else f", of a model shrunk to {shrunk.scale:g}"
+        if shrunk.scale
+        else ", of several models"
+    )
+    title = f"{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second{of}"
     sink.table(title, ["", "tokens", "half wait at most", "99 of 100 at most"], rows)
+    if shrunk.warning:
+        sink.tell(f"Note: {shrunk.warning}")
 
 
 def _waits(found: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from octavo import html
 from octavo.errors import ScenarioError
 from octavo.files.text import read_text
 from octavo.policies.names import strategy_name
-from octavo.scenarios import nodes
+from octavo.scenarios import memory_system, nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -101,6 +101,11 @@ class Scenario:
         return [_program_name(program) for program in self._workloads]
 
     @property
+    def scales(self) -> set[float]:
+        """The scales of the programs; a recorded trace has none but 1."""
+        return {float(program.get("scale", 1)) for program in self._workloads}
+
+    @property
     def placement(self) -> str:
         """Name of the placement strategy."""
         return str(self.values["memory"]["placement"]["name"])
@@ -124,9 +129,14 @@ class Scenario:
 
     @property
     def system(self) -> str:
-        """The placement strategy, behind what is not the default of executor, fidelity and kind of program."""
+        """The memory system, behind what is not the default of executor, fidelity and kind of program."""
         usual = ((self.executor, SIMULATED), (self.fidelity, BY_LINE), (self.kind, LAUNCHES))
-        return " ".join([*(found for found, default in usual if found != default), self.placement])
+        return " ".join([*(found for found, default in usual if found != default), self.memory_system])
+
+    @property
+    def memory_system(self) -> str:
+        """The memory preset that the strategies are; else the placement, and the preset that the others are of."""
+        return memory_system.name(self.values["memory"])
 
     @property
     def digest(self) -> str:
@@ -231,7 +241,7 @@ def is_scenario_file(target: str | Path) -> bool:
     Any other names a workload, or is the folder of a trace.
     """
     path = Path(target)
-    return path.suffix == ".toml" or (path.suffix != ".step" and path.is_file())
+    return path.suffix == ".toml" or (path.suffix != ".step" and path.exists() and not path.is_dir())
 
 
 def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,45 @@
+"""The memory of GPUs as a user says it of a whole program: a share of the footprint, or bytes at scale 1."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from octavo import _core
+from octavo.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from octavo.scenarios.scenario import Recipe
+
+_PERCENT = re.compile(r"\s*(\d{1,6})\s*%\s*")
+
+
+def override(recipe: Recipe, memory: int | str) -> str:
+    """Return the change that gives each GPU this memory, or the part of it that the program's scale leaves.
+
+    Args:
+        recipe: what runs.
+        memory: bytes for the program at scale 1 (`48GB`), or whole percent of its footprint (`60%`).
+
+    Raises:
+        ScenarioError: it is neither, or bytes are for programs of different scales, or of none.
+
+    """
+    percent = _PERCENT.fullmatch(str(memory))
+    if percent is not None:
+        return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
+    try:
+        whole = memory if isinstance(memory, int) else _core.bytes_of(memory)
+    except ValueError as error:
+        raise ScenarioError(f"--memory: {error}, or percent of the footprint such as 60%") from None
+    return f'node.capacity={{bytes="{max(int(whole * _scale(recipe)), 1)}B", footprint_percent=0}}'
+
+
+def _scale(recipe: Recipe) -> float:
+    scales = recipe.resolve().scales
+    if len(scales) != 1:
+        raise ScenarioError(
+            "--memory: expected programs of one scale, of which the memory is a part",
+            "say percent of the footprint, or node.capacity.bytes",
+        )
+    return scales.pop()

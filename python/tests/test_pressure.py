@@ -1,0 +1,71 @@
+"""What a run says of the program's size and the GPUs' memory, at its scale and at scale 1."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import octavo
+from octavo.runs.pressure import Pressure, pressure
+
+GB = 10**9
+
+
+@pytest.mark.parametrize(
+    ("footprint", "capacity", "gpus", "scale", "follows", "fits", "whole_fits", "warns"),
+    [
+        (3 * GB, 80 * GB, 1, 1 / 64, False, True, False, True),
+        (3 * GB, 80 * GB, 4, 1 / 64, False, True, True, False),
+        (3 * GB, 80 * GB, 1, 1.0, False, True, True, False),
+        (90 * GB, 80 * GB, 1, 0.5, False, False, False, False),
+        (3 * GB, 2 * GB, 1, 1 / 64, True, False, False, False),
+        (3 * GB, None, 1, 1 / 64, False, None, None, False),
+        (3 * GB, 80 * GB, 1, None, False, True, None, False),
+    ],
+)
+def test_whether_the_program_fits_at_both_scales(footprint, capacity, gpus, scale, follows, fits, whole_fits, warns):
+    found = Pressure(footprint, capacity, gpus, scale, follows)
+    assert (found.fits, found.whole_fits, found.warning is not None) == (fits, whole_fits, warns)
+    assert found.whole == (None if scale is None else round(footprint / scale))
+
+
+def test_a_warning_names_memory_that_is_as_scarce(tmp_path):
+    shrunk = {"workload": "llm-decode", "node": "cuda-sm90", "scale": 1 / 256}
+    model = {"workload.model": "llama-3-70b", "workload.steps": 2}
+    found = pressure(octavo.run(**shrunk, overrides=model, output=tmp_path / "roomy"))
+    assert found.fits
+    assert found.whole_fits is False
+    said = found.warning.partition("--memory ")[2]
+    scarce = pressure(octavo.run(**shrunk, overrides=model, memory=said, output=tmp_path / "scarce"))
+    assert scarce.footprint / scarce.capacity == pytest.approx(found.whole / found.capacity, rel=0.02)
+    assert not scarce.fits
+
+
+def test_memory_is_a_share_of_the_footprint_or_bytes_at_scale_1(tmp_path):
+    def of(memory, **arguments):
+        node = octavo.scenario(workload="fir", node="cuda-sm90", memory=memory, **arguments).values["node"]
+        return node["capacity"]["bytes"], node["capacity"]["footprint_percent"]
+
+    assert of("60%", scale=1 / 64) == ("0B", 60)
+    assert of("1GiB", scale=1 / 64) == ("16MiB", 0)
+    assert of("1GiB") == of(1 << 30) == ("1GiB", 0)
+    for wrong in ("60", "lots", "6.5%", "-1GB", ""):
+        with pytest.raises(octavo.ScenarioError):
+            of(wrong)
+    different = [{"workload": {"name": "fir", "scale": 0.01}}, {"workload": {"name": "relu", "scale": 0.02}}]
+    with pytest.raises(octavo.ScenarioError):
+        octavo.scenario(jobs=different, node="cuda-sm90", memory="1GiB")
+    assert octavo.scenario(jobs=different, node="cuda-sm90", memory="50%").scales == {0.01, 0.02}
+
+
+def test_run_and_compare_state_it(cli):
+    small = ("--scale", "1/256", "-n", "cuda-sm90")
+    done = json.loads(cli("run", "fir", *small, "--json", "-o", "a").stdout)["pressure"]
+    assert done["whole"] == round(done["footprint"] * 256)
+    assert done["whole_fits"]
+    for command in (("run", "fir"), ("compare", "fir", "-p", "on-touch")):
+        said = cli(*command, *small, "-o", command[0]).stdout
+        assert "footprint" in said
+        assert "at scale 1" in said
+        assert "80 GB" in said
