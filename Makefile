@@ -154,7 +154,7 @@ validation: $(VENV)/built $(VENV)/checks
 	    $(BIN)/octavo validate mgpusim --output runs/validation-$$aside --force --markdown docs/validation-$$aside.md \
 	        --reference validation/$$aside/mgpusim-v4.2.0.csv --traces validation/$$aside/traces || exit 1; \
 	done
-	cp runs/validation/validation.png docs/images/
+	$(BIN)/python tools/docs/palette.py runs/validation/validation.png -o docs/images
 	OCTAVO_WRITE_GOLDEN=1 OCTAVO_TRACES=required $(BIN)/python -m pytest python/tests/test_validate.py
 
 clean:
