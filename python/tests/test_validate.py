@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import importlib.util
 import json
+import lzma
 import os
 import re
 import shutil
@@ -172,6 +173,17 @@ def test_recorded_traces_stay_small(table):
     sizes = [sum(file.stat().st_size for file in trace.iterdir()) for trace in recorded(table).glob("*.trace")]
     assert max(sizes) < 1_000_000
     assert sum(sizes) < (10_000_000 if table == TABLE else 5_000_000)
+
+
+def test_units_of_the_reference_add_up():
+    """The table per unit, which only people read."""
+    units = pl.read_csv(
+        lzma.decompress(TABLE.with_name(f"{TABLE.stem}-units.csv.xz").read_bytes()), infer_schema_length=None
+    )
+    of_units = units.filter(unit="CU", metric="cu_inst_count").group_by("benchmark", "parameters", "gpus")
+    found = of_units.agg(pl.col("value").sum().cast(pl.Int64)).sort(pl.all())
+    rows = [(row.benchmark, row.parameters, row.gpus, row.counts["instructions"]) for row in reference.load(TABLE)]
+    assert found.rows() == sorted(rows)
 
 
 def test_every_trace_has_a_digest():
