@@ -269,11 +269,13 @@ def test_errors_net_of_the_constant_are_larger():
 def test_a_run_of_other_launches_than_the_reference_is_refused(tmp_path):
     table = tmp_path / TABLE.name
     shutil.copy(TABLE, table)
-    noted = TABLE.with_name(TABLE.stem + "-launches.csv").read_text().splitlines()
+    packed = TABLE.with_name(f"{TABLE.stem}-launches.csv.xz")
+    noted = lzma.decompress(packed.read_bytes()).decode().splitlines()
     (tmp_path / f"{TABLE.stem}-launches.csv").write_text("\n".join(noted[:2]))
     with pytest.raises(ValidationError, match="the trace has 2 launches, the reference 1"):
         small(tmp_path, table=table, only=["atax"])
     (tmp_path / f"{TABLE.stem}-launches.csv").write_text("benchmark,gpus\natax,1")
+    (tmp_path / packed.name).write_text("not read beside the other")
     with pytest.raises(
         ValidationError, match="is not a table of launches: it lacks parameters, launch, kernel, cycles"
     ):
