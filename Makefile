@@ -18,7 +18,7 @@
 # make schema write schema/scenario.schema.json again, and the types of scenarios in Python
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
 # make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
-# make traces record the traces of traces/ and validation/ again, 246 in two minutes (needs Go), and check that they are
+# make traces record the traces of traces/ and validation/ again, 250 in two minutes (needs Go), and check that they are
 #             the same to the byte (validation/traces.sha256). MISSING=1 records only those that are not there
 # make validation record what is missing of them, and compare with MGPUSim's cached results again: docs/validation*.md
 #             and validation/golden-small.csv

@@ -37,7 +37,8 @@ TABLES = [
     ROOT / "validation" / folder / f"mgpusim-{binaries.VERSION}.csv"
     for folder in ("", "set-aside", "set-aside-2", "set-aside-3")
 ]
-DIGESTS = ROOT / "validation" / "traces.sha256"
+LIST = "validation/traces.sha256"
+DIGESTS = ROOT / LIST
 COMMAND = "mgpusim-trace "
 
 
@@ -70,9 +71,7 @@ def main() -> int:
     for name, reason in wrong.items():
         print(f"{name}: {reason}", file=sys.stderr)
     as_listed = len(recordings) - len(wrong)
-    print(
-        f"{len(todo)} traces recorded; {as_listed} of {len(recordings)} are as {DIGESTS.relative_to(ROOT)} lists them"
-    )
+    print(f"{len(todo)} traces recorded; {as_listed} of {len(recordings)} are as {LIST} lists them")
     return 1 if wrong else 0
 
 
@@ -131,7 +130,7 @@ def sealing(path: Path) -> str:
         try:
             seal(path)
         except OctavoError as error:
-            return str(error)
+            return error.message
     return ""
 
 
@@ -156,7 +155,7 @@ def difference(one: Recording, expected: str | None) -> str:
     if not one.sealed.is_file():
         return "missing"
     if expected is None:
-        return f"not listed in {DIGESTS.relative_to(ROOT)}; --note lists it"
+        return f"not listed in {LIST}; --note lists it"
     if digest(one) != expected:
         return "recorded to other bytes than those listed"
     try:
@@ -164,7 +163,7 @@ def difference(one: Recording, expected: str | None) -> str:
         assert found is not None  # noqa: S101 - it was just read
         manifest.verify(one.path, found)
     except OctavoError as error:
-        return str(error)
+        return error.message
     return ""
 
 
