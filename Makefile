@@ -18,8 +18,10 @@
 # make schema write schema/scenario.schema.json again, and the types of scenarios in Python
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
 # make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
-# make traces record traces/ again (needs Go)
-# make validation compare with MGPUSim's cached results again: docs/validation*.md and validation/golden-small.csv
+# make traces record the traces of traces/ and validation/ again, 250 in two minutes (needs Go), and check that they are
+#             the same to the byte (validation/traces.sha256). MISSING=1 records only those that are not there
+# make validation record what is missing of them, and compare with MGPUSim's cached results again: docs/validation*.md
+#             and validation/golden-small.csv
 
 PYTHON ?= python3
 VENV := .venv
@@ -141,21 +143,19 @@ runtime:
 	cargo build --release --package octavo-runtime --package octavo-interpose
 	sh crates/octavo-runtime/install.sh target/release "$(PREFIX)"
 
-# The commands stand in the README of the traces.
 traces: $(VENV)/built
-	cd tools/mgpusim-trace && go build -o "$(CURDIR)/target/mgpusim-trace" .
-	cd traces && grep '^mgpusim-trace ' README.md | PATH="$(CURDIR)/target:$$PATH" sh -eux
-	$(BIN)/octavo trace seal traces/*.trace
+	$(BIN)/python tools/mgpusim-reference/traces.py $(if $(MISSING),--missing)
 
 validation: $(VENV)/built $(VENV)/checks
+	$(BIN)/python tools/mgpusim-reference/traces.py --missing
 	$(BIN)/octavo validate mgpusim --output runs/validation --force \
 	    --markdown docs/validation.md --markdown docs/validation-runs.md
 	for aside in set-aside set-aside-2 set-aside-3; do \
 	    $(BIN)/octavo validate mgpusim --output runs/validation-$$aside --force --markdown docs/validation-$$aside.md \
 	        --reference validation/$$aside/mgpusim-v4.2.0.csv --traces validation/$$aside/traces || exit 1; \
 	done
-	cp runs/validation/validation.png docs/images/
-	OCTAVO_WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_validate.py
+	$(BIN)/python tools/docs/palette.py runs/validation/validation.png -o docs/images
+	OCTAVO_WRITE_GOLDEN=1 OCTAVO_TRACES=required $(BIN)/python -m pytest python/tests/test_validate.py
 
 clean:
 	rm -rf $(VENV) demo target

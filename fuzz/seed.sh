@@ -7,7 +7,7 @@ mkdir -p corpus/read_trace
 input() { { printf "\\00$1"; cat "$2"; } > "corpus/read_trace/$3"; }
 number=0
 for file in instructions allocations launches; do
-    for trace in nw-128 nbody-1024 matrixtranspose-256; do
+    for trace in nw-length-128 nbody-particles-256 matrixtranspose-width-256; do
         input $number "../traces/$trace.trace/$file.parquet" "$trace-$file"
     done
     for kept in ../python/tests/corpus/trace/*/t.trace/$file.parquet; do

@@ -13,9 +13,9 @@ use octavo_trace::{Filter, Layout, TraceWorkload, head, info, validate};
 use octavo_program::{Cursor, Op, OpSink, Workload};
 
 const FILES: [(&str, &[u8]); 3] = [
-    ("instructions.parquet", include_bytes!("../../traces/nw-128.trace/instructions.parquet")),
-    ("allocations.parquet", include_bytes!("../../traces/nw-128.trace/allocations.parquet")),
-    ("launches.parquet", include_bytes!("../../traces/nw-128.trace/launches.parquet")),
+    ("instructions.parquet", include_bytes!("../../traces/nw-length-128.trace/instructions.parquet")),
+    ("allocations.parquet", include_bytes!("../../traces/nw-length-128.trace/allocations.parquet")),
+    ("launches.parquet", include_bytes!("../../traces/nw-length-128.trace/launches.parquet")),
 ];
 
 /// Wavefronts that are replayed, and operations of each, at most: a file may claim any number.

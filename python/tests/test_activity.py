@@ -5,6 +5,7 @@ Copies name the GPU alone and have 0 where the host would stand, as records of r
 
 from __future__ import annotations
 
+import lzma
 import random
 import struct
 from collections import Counter
@@ -13,9 +14,11 @@ import polars as pl
 import pytest
 
 import octavo
+from octavo.files.packed import read
 from octavo.measured import activity
 from octavo.measured.activity import decode, events
 from octavo.measured.activity.rows import in_order
+from octavo.measured.imports import import_cupti
 from octavo.runs.events import KINDS, SIMULATED
 
 PAGE = 4096
@@ -219,3 +222,24 @@ def test_a_file_of_records_is_imported(tmp_path, cli):
         assert words in done.stderr
     assert cli("import", "cupti", "nothing.bin", "-o", "other").returncode == 2
     assert not (tmp_path / "other").exists()
+
+
+def test_packed_records_are_imported(tmp_path):
+    now = 10**18
+    records = third(*(record(GPU_FAULT, 5, now, now + 100, A + number * PAGE, 0, 0, 2) for number in range(9)))
+    (tmp_path / "plain.bin").write_bytes(records)
+    whole = lzma.compress(records)
+    (tmp_path / "packed.bin.xz").write_bytes(whole)
+    plain, packed = (import_cupti(tmp_path / name, tmp_path / name[:4]) for name in ("plain.bin", "packed.bin.xz"))
+    assert packed.table("events").equals(plain.table("events"))
+    assert packed.summary["source"] == {"tool": "cupti", "file": "packed.bin.xz", "bytes": len(records)}
+    bomb = lzma.compress(bytes(3 << 20))
+    for content, words in {
+        whole[:-20]: "packed with xz, found no end of it",
+        whole + whole: "packed with xz, found something after it",
+        whole[:20] + b"x" * 40: "packed with xz: Corrupt input data",
+        bomb: "found more than 1 MiB",
+    }.items():
+        (tmp_path / "wrong.xz").write_bytes(content)
+        with pytest.raises(OSError, match=words):
+            read(tmp_path / "wrong.xz", "records", 1 << 20)

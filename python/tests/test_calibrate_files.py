@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import lzma
 import math
 from typing import TYPE_CHECKING
 
@@ -206,6 +208,25 @@ def test_activity_lies_beside_the_samples(tmp_path):
         samples.read(tmp_path, "launches")
     samples.write(tmp_path, made)
     assert samples.read(tmp_path, "launches").activity is None
+
+
+def test_activity_may_lie_packed(tmp_path):
+    """As it does in the repository."""
+    activity = Activity(26, 3, "v3", b"records")
+    with_activity = dataclasses.replace(launches(tmp_path), activity=activity)
+    samples.write(tmp_path, with_activity)
+    (tmp_path / "launches.activity.bin").unlink()
+    packed = tmp_path / "launches.activity.bin.xz"
+    packed.write_bytes(lzma.compress(b"records"))
+    assert samples.read(tmp_path, "launches").activity == activity
+    packed.write_bytes(lzma.compress(b"rekords"))
+    with pytest.raises(CalibrationError, match=r"activity\.bin\.xz is damaged: expected 7 bytes with BLAKE2b .* in it"):
+        samples.read(tmp_path, "launches")
+    packed.write_bytes(lzma.compress(b"records")[:-9])
+    with pytest.raises(CalibrationError, match=r"expected CUPTI records, found: .* no end of it"):
+        samples.read(tmp_path, "launches")
+    samples.write(tmp_path, with_activity)
+    assert not packed.exists(), "what is new is read"
 
 
 @pytest.mark.parametrize("name", ["launches.json", "launches.parquet", "launches.activity.bin"])

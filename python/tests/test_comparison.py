@@ -66,7 +66,7 @@ def test_file_names_are_their_own_and_not_hidden():
 
 
 def test_runs_of_an_experiment_have_folders_of_their_own(tmp_path):
-    trace = Path(__file__).parents[2] / "traces" / "fir-16384.trace"
+    trace = Path(__file__).parents[2] / "traces" / "fir-length-16384.trace"
     places = [tmp_path / "x" / "y.trace", tmp_path / "x-y.trace"]
     for place in places:
         shutil.copytree(trace, place)

@@ -20,7 +20,7 @@ VALIDATION = (
     "--reference",
     str(HOME / "validation" / "mgpusim-v4.2.0.csv"),
     "--traces",
-    str(HOME / "validation" / "traces"),
+    str(HOME / "traces"),
 )
 COMMANDS = {
     "compare": ("compare", "-w", "fir,spmv", "-p", PLACEMENTS, "--replicates", "2", "-o", "compared", *SMALL),
@@ -36,7 +36,7 @@ COMMANDS = {
     "workloads": ("list", "workloads"),
     "demotions": ("list", "demotions"),
     "placement": ("show", "grit"),
-    "head": ("trace", "head", str(HOME / "traces" / "fir-16384.trace")),
+    "head": ("trace", "head", str(HOME / "traces" / "fir-length-16384.trace")),
     "inspect": ("workload", "inspect", "pagerank", "--scale", "0.01"),
     "unknown": ("run", "-w", "firr"),
     "key": ("run", "-w", "fir", "--set", "node.gpu_lnik.latency=3"),

@@ -160,7 +160,7 @@ def result_of_a_run(folder: Path) -> None:
 
 
 def recorded(folder: Path) -> None:
-    shutil.copytree(ROOT / "traces/nw-128.trace", folder / "t.trace")
+    shutil.copytree(ROOT / "traces/nw-length-128.trace", folder / "t.trace")
     (folder / "t.trace" / "octavo-manifest.json").unlink(missing_ok=True)
 
 

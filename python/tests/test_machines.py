@@ -239,13 +239,13 @@ def test_a_point_runs_only_with_the_policy_that_it_is_about(tmp_path, monkeypatc
 
 def test_a_point_runs_only_with_the_trace_that_it_is_about(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(TRACES / "fir-16384.trace", "a.trace")
+    shutil.copytree(TRACES / "fir-length-16384.trace", "a.trace")
     scenario = octavo.scenario(workload="a.trace")
     needed = remote.needed(scenario)
     assert "tables" in remote.run(scenario.toml, needed, (None, None))
     shutil.rmtree("a.trace")
     assert "a.trace" in remote.run(scenario.toml, needed, (None, None))["unfit"]
-    shutil.copytree(TRACES / "nw-128.trace", "a.trace")
+    shutil.copytree(TRACES / "nw-length-128.trace", "a.trace")
     assert "expected" in remote.run(scenario.toml, needed, (None, None))["unfit"]
 
 

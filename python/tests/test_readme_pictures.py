@@ -33,3 +33,11 @@ def test_every_picture_of_the_readme_is_one_of_these():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = {part.split(")")[0] for part in text.split("](docs/images/")[1:]}
     assert shown == set(NOTES) == set(PICTURES.PICTURES)
+
+
+def test_pictures_of_the_documentation_have_a_palette():
+    """They are read and copied by everyone: `tools/docs/palette.py` keeps them small."""
+    pictures = sorted(PICTURES.IMAGES.glob("*.png"))
+    colours = {picture.name: picture.read_bytes()[25] for picture in pictures}
+    assert len(colours) > 10
+    assert set(colours.values()) == {3}, colours

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,8 +18,8 @@ from octavo.validate.programs.times import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 NODE = "cuda-sm90"
 KINDS = ("device", "managed", "managed-prefetch", "pinned")
 SCALE = 0.015625
@@ -237,3 +238,10 @@ def test_a_file_without_rows_or_with_short_ones_is_refused(tmp_path):
 def test_quartiles_lie_between_repetitions():
     assert Spread.of([3.0]) == Spread(3.0, 3.0, 3.0)
     assert Spread.of([5.0, 1.0, 2.0, 4.0, 3.0]) == Spread(2.0, 3.0, 4.0)
+
+
+@pytest.mark.parametrize("machine", ["h200", "h100"])
+def test_what_was_measured_is_read_packed(machine: str) -> None:
+    found = times.read(ROOT / "validation" / "gpu" / "measured" / f"{machine}-programs.csv.xz")
+    assert len(found) == len({one.key for one in found}) == 56
+    assert {one.kind for one in found} == set(KINDS)

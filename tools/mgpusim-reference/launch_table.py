@@ -24,7 +24,7 @@ def note_launches(arguments: argparse.Namespace, todo: list[Point], results: Res
     """Run points with several launches by the program that notes them, and keep those that agree with the results."""
     folder = arguments.work / "bin"
     binaries.ready(folder, {binaries.LAUNCHES}, again=arguments.build)
-    path = arguments.output.with_name(arguments.output.stem + "-launches.csv")
+    path = arguments.output.with_name(arguments.output.stem + "-launches.csv.xz")
     table = load_groups(path, LAUNCH_COLUMNS)
     todo = [point for point in todo if point.benchmark in SEVERAL_LAUNCHES]
     for number, point in enumerate(todo, 1):

@@ -11,6 +11,7 @@ from points import trace_name
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
     from pathlib import Path
 
     from points import Point
@@ -29,7 +30,7 @@ def record(arguments: argparse.Namespace, todo: list[Point], results: Results) -
         if path.exists() and not arguments.rerun:
             continue
         print(f"[{number}/{len(todo)}] {path.name} ...", end="", flush=True)
-        error = record_one(recorder, point, path)
+        error = record_one(recorder, path, words_of(point))
         if error:
             failed += 1
             print(f" {error}", flush=True)
@@ -45,10 +46,14 @@ def record(arguments: argparse.Namespace, todo: list[Point], results: Results) -
     return failed
 
 
-def record_one(recorder: Path, point: Point, path: Path) -> str:
+def words_of(point: Point) -> list[str]:
+    """What tells the recorder to run a point."""
+    return ["-benchmark", point.benchmark, "-gpus", str(point.gpus), "--", *point.parameters.split()]
+
+
+def record_one(recorder: Path, path: Path, words: Sequence[str]) -> str:
     """Record one trace; returns what went wrong, or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    options = ["-quiet", "-force", "-benchmark", point.benchmark, "-gpus", str(point.gpus), "-o", path.name]
-    command = [str(recorder), *options, "--", *point.parameters.split()]
+    command = [str(recorder), "-quiet", "-force", "-o", path.name, *words]
     done = subprocess.run(command, cwd=path.parent, text=True, capture_output=True, check=False)
     return done.stderr.strip()[-300:] or "failed" if done.returncode else ""

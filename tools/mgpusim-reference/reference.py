@@ -5,10 +5,10 @@ Each point is one run of one sample program, built from the released module
 (see go.mod beside this file), on one GPU or on four unified GPUs, without
 unified memory. The sums over all units of a kind go to
 validation/mgpusim-v4.2.0.csv, the same metrics per GPU and kind of unit to
-validation/mgpusim-v4.2.0-units.csv; validation/README.md explains the columns.
+validation/mgpusim-v4.2.0-units.csv.xz; validation/README.md explains the columns.
 With --launches it runs the samples that launch more than one kernel a second
 time, by a program that also notes each launch, for
-validation/mgpusim-v4.2.0-launches.csv. With --record it records what these
+validation/mgpusim-v4.2.0-launches.csv.xz. With --record it records what these
 points execute with tools/mgpusim-trace, for validation/traces.
 
 Points of one's own need no change of this script:

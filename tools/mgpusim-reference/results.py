@@ -40,7 +40,7 @@ class Results:
 
     @staticmethod
     def _units_path(path: Path) -> Path:
-        return path.with_name(path.stem + "-units.csv")
+        return path.with_name(path.stem + "-units.csv.xz")
 
     def keep(self, point: Point, row: Row, units: list[Row]) -> None:
         """Enter a point and write both tables."""

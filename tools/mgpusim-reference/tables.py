@@ -1,8 +1,9 @@
-"""The CSV tables in validation/, and how they are read and replaced."""
+"""The CSV tables in validation/, and how they are read and replaced; those named NAME.xz are packed."""
 
 from __future__ import annotations
 
 import csv
+import lzma
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from points import ORDER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
+    from typing import TextIO
 
     from points import Key
 
@@ -38,11 +40,19 @@ def key_of(row: Row) -> Key:
     return (row["benchmark"], row["parameters"], str(row["gpus"]))
 
 
+def opened(path: Path, mode: str, *, packed: bool) -> TextIO:
+    """The text of a table."""
+    if packed:
+        preset = None if mode == "rt" else 9 | lzma.PRESET_EXTREME
+        return lzma.open(path, mode, preset=preset, newline="", encoding="utf-8")
+    return path.open(mode, newline="", encoding="utf-8")
+
+
 def load(path: Path, columns: list[str]) -> list[Row]:
     """The rows of a table, none if there is no such file."""
     if not path.exists():
         return []
-    with path.open(newline="", encoding="utf-8") as file:
+    with opened(path, "rt", packed=path.suffix == ".xz") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames != columns:
             sys.exit(f"{path}: other columns than this script writes; move it away and run again")
@@ -66,7 +76,7 @@ def store(path: Path, columns: list[str], rows: Iterable[Row]) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
-    with temporary.open("w", newline="", encoding="utf-8") as file:
+    with opened(temporary, "wt", packed=path.suffix == ".xz") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n", restval="")
         writer.writeheader()
         writer.writerows(sorted(rows, key=order))

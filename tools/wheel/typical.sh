@@ -6,7 +6,7 @@ python -m pip install --quiet 'octavo[pictures]'  # Of what is installed here: s
 out=target/typical
 
 octavo reproduce grit --scale 0.03125 --output $out/grit --force --quiet
-octavo validate mgpusim --output $out/mgpusim --force --quiet
+octavo validate mgpusim --traces traces --output $out/mgpusim --force --quiet
 for sizing in base large mosaic; do
     octavo run --workload trd+nearestneighbor --scale 0.25 --node mosaic-30sm --placement first-touch \
         --set memory.sizing=$sizing --set memory.allocator=cocoa --output $out/$sizing --force --quiet

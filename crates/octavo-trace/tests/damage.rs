@@ -164,7 +164,7 @@ fn kept_cases() {
     assert!(!cases.is_empty());
     for case in cases {
         let folder = Folder::new();
-        for files in [root.join("traces/nw-128.trace"), case.path().join("t.trace")] {
+        for files in [root.join("traces/nw-length-128.trace"), case.path().join("t.trace")] {
             for file in std::fs::read_dir(&files).unwrap().map(Result::unwrap) {
                 std::fs::copy(file.path(), folder.file("").join(file.file_name())).unwrap();
             }

@@ -21,7 +21,7 @@ use octavo_workload::kernels::spmv::{SparseMatrix, Spmv};
 
 /// A model and the recording that it must agree with.
 struct Case<'a> {
-    /// Folder in `traces`.
+    /// Folder in `traces`, without its `.trace`.
     trace: &'a str,
     /// Names of the model's buffers and of the same ones in the trace.
     buffers: &'a [(&'a str, &'a str)],
@@ -40,7 +40,7 @@ impl Case<'_> {
     }
 
     fn recorded(&self) -> Profile {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(self.trace);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(format!("{}.trace", self.trace));
         let recorded = TraceWorkload::open(&path, Layout::Recorded).unwrap();
         Profile::of(&recorded, |buffer| self.name_in_model(buffer))
     }
@@ -99,20 +99,20 @@ fn model(name: &str, options: &[(&str, u64)]) -> Box<dyn Workload> {
 
 #[test]
 fn fir() {
-    Case { trace: "fir-16384.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "fir-length-16384", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("fir", &[("samples", 16_384), ("taps", 16)]));
 }
 
 #[test]
 fn bitonic_sort() {
     let buffers = &[("array", "data")];
-    Case { trace: "bitonicsort-4096.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "bitonicsort-length-4096", buffers, untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("bitonicsort", &[("keys", 4096)]));
 }
 
 #[test]
 fn simple_convolution() {
-    Case { trace: "simpleconvolution-126.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "simpleconvolution-width-126-height-126", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("simpleconvolution", &[("width", 126), ("height", 126), ("mask", 3)]));
 }
 
@@ -121,7 +121,7 @@ fn simple_convolution() {
 #[test]
 fn matrix_multiplication_with_the_defect_of_the_recorded_one() {
     let buffers = &[("A", "a"), ("B", "b"), ("C", "c")];
-    Case { trace: "matrixmultiplication-128.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "matrixmultiplication-x-128-y-128-z-128", buffers, untouched: &[], tolerance: Tolerance::EXACT }
         .check(&MatrixMultiplication::new(128, 128, 128).unwrap().with_local_rows_of_a());
 }
 
@@ -132,13 +132,13 @@ fn matrix_multiplication() {
     // Three quarters of A are never read by the recorded kernel, and the others four times as often.
     let tolerance = Tolerance { totals: 0.0, pages: f64::INFINITY, sharing: 0.5, wavefronts: 0.75 };
     let model = model("matrixmultiplication", &[("rows", 128), ("inner", 128), ("columns", 128)]);
-    Case { trace: "matrixmultiplication-128.trace", buffers, untouched: &[], tolerance }.check(&*model);
+    Case { trace: "matrixmultiplication-x-128-y-128-z-128", buffers, untouched: &[], tolerance }.check(&*model);
 }
 
 #[test]
 fn stencil() {
     let buffers = &[("data1", "data 1"), ("data2", "data 2")];
-    Case { trace: "stencil2d-128-2.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "stencil2d-row-128-col-128-iter-2", buffers, untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("stencil2d", &[("rows", 128), ("columns", 128), ("iterations", 2)]));
 }
 
@@ -160,7 +160,7 @@ fn convolution_layer() {
         ("transpose2.input_index", "transpose input index (2)"),
         ("transpose2.output_index", "transpose output index (2)"),
     ];
-    Case { trace: "conv2d-3x28x28.trace", buffers, untouched: &["gradients"], tolerance: Tolerance::EXACT }
+    Case { trace: "conv2d-C-3", buffers, untouched: &["gradients"], tolerance: Tolerance::EXACT }
         .check(&*model("c2d", &[("channels", 3), ("side", 28)]));
 }
 
@@ -171,24 +171,24 @@ fn unrolling() {
     let buffers = layer.buffers().iter().filter(|buffer| ["input", "im2col"].contains(&buffer.name.as_str()));
     let part = OneLaunch { of: &*layer, launch: 1, buffers: buffers.cloned().collect() };
     let names = &[("im2col", "output")];
-    Case { trace: "im2col-3x28x28.trace", buffers: names, untouched: &[], tolerance: Tolerance::EXACT }.check(&part);
+    Case { trace: "im2col-C-3", buffers: names, untouched: &[], tolerance: Tolerance::EXACT }.check(&part);
 }
 
 #[test]
 fn relu() {
-    Case { trace: "relu-65536.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "relu-length-65536", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("relu", &[("elements", 65_536)]));
 }
 
 #[test]
 fn transposition() {
-    Case { trace: "matrixtranspose-256.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "matrixtranspose-width-256", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("transpose", &[("width", 256)]));
 }
 
 #[test]
 fn vector_addition() {
-    Case { trace: "vectoradd-256.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "vectoradd-width-256-height-256", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("vectoradd", &[("elements", 65_536)]));
 }
 
@@ -197,7 +197,7 @@ fn vector_addition() {
 #[test]
 fn alignment_with_the_launches_of_the_recorded_one() {
     let buffers = &[("input_itemsets", "input items"), ("output_itemsets", "output items")];
-    Case { trace: "nw-128.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "nw-length-128", buffers, untouched: &[], tolerance: Tolerance::EXACT }
         .check(&Nw::new(128, 64).unwrap().with_growing_second_half());
 }
 
@@ -206,7 +206,7 @@ fn alignment_with_the_launches_of_the_recorded_one() {
 fn sparse_product_of_another_matrix() {
     let buffers = &[("row_offsets", "row offsets")];
     let tolerance = Tolerance { totals: 0.05, pages: 0.1, sharing: 1.0, wavefronts: 1.0 };
-    Case { trace: "spmv-1024.trace", buffers, untouched: &[], tolerance }
+    Case { trace: "spmv-dim-1024", buffers, untouched: &[], tolerance }
         .check(&Spmv::new(SparseMatrix::uniform(1024, 10_485, 0), 1));
 }
 
@@ -217,7 +217,7 @@ fn fourier_transforms() {
     let points = fft.buffers().iter().filter(|buffer| buffer.name == "work").cloned().collect();
     let forward = OneLaunch { of: &*fft, launch: 0, buffers: points };
     let case =
-        Case { trace: "fft-262144.trace", buffers: &[("work", "data")], untouched: &[], tolerance: Tolerance::EXACT };
+        Case { trace: "fft-bytes-262144", buffers: &[("work", "data")], untouched: &[], tolerance: Tolerance::EXACT };
     let [model, trace] = [Profile::of(&forward, |buffer| Some(buffer.name.clone())), case.recorded()];
     assert_eq!((model.buffers, model.pages), (trace.buffers, trace.pages));
 }
@@ -227,7 +227,7 @@ fn fourier_transforms() {
 #[test]
 fn breadth_first_search() {
     let buffers = &[("edge_offsets", "edge offsets")];
-    Case { trace: "bfs-4096-3.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "bfs-node-4096-degree-3", buffers, untouched: &[], tolerance: Tolerance::EXACT }
         .check(&BfsShoc::new(recorded_graph()));
 }
 
@@ -238,7 +238,7 @@ fn breadth_first_search_of_another_graph() {
     // Nodes lie on other levels: how many turns store anything, on which pages and by which work-groups is the
     // graph's own. All other totals are within 1 %.
     let tolerance = Tolerance { totals: 0.03, pages: 0.05, sharing: 1.0, wavefronts: 1.0 };
-    Case { trace: "bfs-4096-3.trace", buffers, untouched: &[], tolerance }
+    Case { trace: "bfs-node-4096-degree-3", buffers, untouched: &[], tolerance }
         .check(&*model("bfs-shoc", &[("nodes", 4096), ("degree", 3)]));
 }
 

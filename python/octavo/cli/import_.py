@@ -72,7 +72,9 @@ def nsys(
 
 @app.command(epilog=options.examples("octavo import cupti machine.samples/managed.activity.bin -o runs/managed"))
 def cupti(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="Raw unified-memory records of CUPTI.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Raw unified-memory records of CUPTI; may be packed with xz.")
+    ],
     output: Output = None,
     layout: Annotated[
         str | None,

@@ -59,7 +59,11 @@ Reference = Annotated[
 ]
 Traces = Annotated[
     Path | None,
-    typer.Option("--traces", metavar="DIR", help="Folder of the recorded programs; validation/traces if left out."),
+    typer.Option(
+        "--traces",
+        metavar="DIR",
+        help="Folder of the recorded programs; validation/traces, where `make traces` records them, if left out.",
+    ),
 ]
 Rerun = Annotated[
     bool,

@@ -1,7 +1,7 @@
 """Recorded traces: opened, looked at, written. `docs/trace-format.md` says what they hold.
 
 Examples:
-    >>> trace = octavo.trace.open("traces/fir-16384.trace")
+    >>> trace = octavo.trace.open("traces/fir-length-16384.trace")
     >>> trace.info["total"]["load_lines"] > 0
     True
 

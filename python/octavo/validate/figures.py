@@ -1,4 +1,4 @@
-"""CSV files of figures that users bring: their rows, with line numbers for messages."""
+"""CSV files of figures that users bring, may be packed with xz: their rows, with line numbers for messages."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import io
 from typing import TYPE_CHECKING
 
 from octavo.errors import ValidationError
-from octavo.files.text import read_text, reason
+from octavo.files import packed
+from octavo.files.text import reason
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_MOST_BYTES = 64 << 20
+"""As of any text."""
 
 
 def rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
@@ -21,7 +25,8 @@ def rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
 
     """
     try:
-        reader = csv.DictReader(io.StringIO(read_text(path)), skipinitialspace=True)
+        text = packed.read(path, "a text file", _MOST_BYTES).decode().replace("\r\n", "\n")
+        reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
         return list(reader.fieldnames or []), [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValidationError(f"cannot read {path}: {reason(error)}") from error

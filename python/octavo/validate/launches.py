@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from octavo.errors import ValidationError
+from octavo.files import packed
 from octavo.files.text import reason
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ CONSTANT_PS = 4_193_000
 """What the reference adds to each launch besides its work: 3600 cycles and both trips over PCIe, at 1 GHz
 (validation/mgpusim-machine.md, section 6)."""
 
+_MOST_BYTES = 64 << 20
+"""Of the table; chosen: a thousand times the shipped one."""
 _COLUMNS = ("benchmark", "parameters", "gpus", "launch", "kernel", "cycles")
 _SCHEMA = {
     "name": pl.String,
@@ -53,22 +57,24 @@ Known = dict[Key, list[Launch]]
 def load(results: Path) -> Known:
     """The launches that the table beside the results has, by benchmark, parameters and GPUs; none if there is none.
 
+    The table may be packed with xz.
+
     Raises:
         ValidationError: it cannot be read, or is no such table.
 
     """
-    path = results.with_name(results.stem + "-launches.csv")
+    path = packed.lying(results.with_name(results.stem + "-launches.csv"))
     if not path.exists():
         return {}
     known: Known = {}
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                missing = [column for column in _COLUMNS if row.get(column) is None]
-                if missing:
-                    raise ValidationError(f"{path} is not a table of launches: it lacks {', '.join(missing)}")
-                of_run = known.setdefault((row["benchmark"], row["parameters"], int(row["gpus"])), [])
-                of_run.append(Launch(row["kernel"], int(row["cycles"]) * 1000))  # a cycle is 1 ns
+        text = packed.read(path, "a table of launches", _MOST_BYTES).decode()
+        for row in csv.DictReader(io.StringIO(text, newline="")):
+            missing = [column for column in _COLUMNS if row.get(column) is None]
+            if missing:
+                raise ValidationError(f"{path} is not a table of launches: it lacks {', '.join(missing)}")
+            of_run = known.setdefault((row["benchmark"], row["parameters"], int(row["gpus"])), [])
+            of_run.append(Launch(row["kernel"], int(row["cycles"]) * 1000))  # a cycle is 1 ns
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
         raise ValidationError(f"cannot read the launches {path}: {reason(error)}") from None
     return known

@@ -98,6 +98,11 @@ def needed(name: str, option: str) -> Path:
     return found
 
 
+def recorded() -> Path:
+    """Where `make traces` records the programs: beside the shipped table."""
+    return shipped(FILE).with_name("traces")
+
+
 def checkout() -> Path:
     """The folder of the sources, if Octavo runs from there."""
     return Path(__file__).resolve().parents[3]

@@ -38,6 +38,10 @@ LAUNCHES = "launches"
 PICTURE = "validation.png"
 _FILES = (REPORT_FILE, PICTURE, *(f"{name}.{kind}" for name in (TABLE, LAUNCHES) for kind in ("parquet", "csv")))
 """What is saved."""
+_RECORD = (
+    "`make traces` records them (needs Go), in a checkout of the repository; `--traces traces` compares the few that "
+    "the repository has"
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         points: points of your own in place of the shipped ones, such as `fir -length 5000 -taps 7`: MGPUSim is run and
             the program recorded into `output` first (needs Go).
         table: the reference's results; the shipped ones if left out.
-        traces: folder of the traces; the shipped one if left out.
+        traces: folder of the traces; the one that `make traces` records if left out.
         rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
         overrides: changes of the nodes, such as `node.compute.vector_decoder=0`, to see what a part of the model
             contributes.
@@ -132,7 +136,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     if rerun:
         path = run_reference(path, root, chosen, force=force)
         chosen = reference.choose(reference.load(path), gpus, only)
-    home = Path(traces) if traces is not None else reference.needed("traces", "--traces")
+    home = Path(traces) if traces is not None else reference.recorded()
     there = _with_traces(chosen, home)
     simulated = [_point(row, home, root, overrides) for row in there]
     key = digest(point.scenario for point in simulated)
@@ -177,16 +181,10 @@ def compare(row: Row, result: RunResult, by_launch: Sequence[dict[str, Any]]) ->
 
 def _with_traces(rows: Sequence[Row], home: Path) -> list[Row]:
     if not home.is_dir():
-        raise ValidationError(
-            f"there is no folder of traces {home}",
-            "name one with --traces, or record them with tools/mgpusim-reference/reference.py --record",
-        )
+        raise ValidationError(f"there is no folder of traces {home}", _RECORD)
     there = [row for row in rows if (home / f"{row.name}.trace").is_dir()]
     if not there:
-        raise ValidationError(
-            f"{home} holds no trace of any of the runs, such as {rows[0].name}.trace",
-            "record them with tools/mgpusim-reference/reference.py --record",
-        )
+        raise ValidationError(f"{home} holds no trace of any of the runs, such as {rows[0].name}.trace", _RECORD)
     return there
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import CalibrationError, DamagedError
-from octavo.files import digest, disk, links, manifest, parquet
+from octavo.files import digest, disk, links, manifest, packed, parquet
 from octavo.measured.calibrate import sidecar as sidecar_file
 from octavo.measured.calibrate.sidecar import AGAIN, Origin
 from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SAMPLES_FORMAT = sidecar_file.FORMAT
+_MOST_BYTES = 1 << 30
+"""Of records; chosen: ten million of them."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def beside(output: Path) -> Path:
 
 
 def activity_file(directory: Path, probe: str) -> Path:
-    """Where a probe's CUPTI records are, if it has any."""
+    """Where a probe's CUPTI records are, if it has any; they may lie packed, as NAME.xz."""
     return directory / f"{probe}.activity.bin"
 
 
@@ -178,6 +180,7 @@ def _without_records(activity: Activity | None) -> dict[str, Any] | None:
 
 
 def _write_records(path: Path, activity: Activity | None) -> None:
+    path.with_name(f"{path.name}.xz").unlink(missing_ok=True)
     if activity is None:
         path.unlink(missing_ok=True)
         return
@@ -240,19 +243,34 @@ def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
         return
     try:
         entries = {name: digest.Entry(**found) for name, found in sidecar["files"].items()}
-        manifest.verify(directory, manifest.Manifest("samples", entries))
+        as_written = {name: found for name, found in entries.items() if packed.lying(directory / name).name == name}
+        manifest.verify(directory, manifest.Manifest("samples", as_written))
+        for name in entries.keys() - as_written.keys():
+            _verify_packed(packed.lying(directory / name), entries[name])
     except DamagedError as error:
         raise CalibrationError(error.message, AGAIN) from None
+
+
+def _verify_packed(path: Path, expected: digest.Entry) -> None:
+    content = _records(path)
+    found = digest.Entry(len(content), digest.of_bytes(content))
+    if found != expected:
+        raise CalibrationError(f"{path} is damaged: expected {expected} in it, found {found}", AGAIN)
+
+
+def _records(path: Path) -> bytes:
+    try:
+        return packed.read(path, "CUPTI records", _MOST_BYTES)
+    except OSError as error:
+        raise CalibrationError(f"{path}: expected CUPTI records, found: {error.strerror}", AGAIN) from None
 
 
 def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Activity | None:
     if about is None:
         return None
-    path = activity_file(directory, probe)
+    records = _records(packed.lying(activity_file(directory, probe)))
     try:
-        return Activity(**about, records=path.read_bytes())
-    except OSError as error:
-        raise CalibrationError(f"{path}: expected CUPTI records, found: {error.strerror}", AGAIN) from None
+        return Activity(**about, records=records)
     except TypeError:
         where, found = sidecar_file.path_of(directory, probe), ", ".join(about)
         raise CalibrationError(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo.errors import ProfileError
-from octavo.files.text import read_bytes
+from octavo.files import packed
 from octavo.measured.activity import decode
 from octavo.measured.activity.rows import COPIES
 from octavo.measured.imports.profile import Profile
@@ -29,7 +29,7 @@ def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = N
     """Import a file of CUPTI's unified-memory records; the folder appears when everything is written, or not at all.
 
     Args:
-        path: records one after another, without anything between them.
+        path: records one after another, without anything between them; may be packed with xz.
         folder: the result folder to write.
         layout: `v2` or `v3`, as `octavo.measured.activity.LAYOUTS` has it; told from the records if left out.
         force: replace a result that is there.
@@ -42,7 +42,7 @@ def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = N
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     try:
-        records = read_bytes(path, "unified-memory records", _MOST_BYTES)
+        records = packed.read(path, "unified-memory records", _MOST_BYTES)
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}") from None
     try:
