@@ -20,11 +20,12 @@ mod observe;
 mod rounds;
 mod simulate;
 mod stall;
+mod when;
 
-pub use bound::{MemoryBound, MemoryMet};
+pub use bound::{MemoryBound, MemoryEstimate, MemoryMet};
 pub use cpu::cores::HostAccesses;
-pub use error::{SimError, When};
-pub use estimate::{Kept, MemoryEstimate, estimate_memory};
+pub use error::SimError;
+pub use estimate::{Kept, estimate_memory};
 pub use failure::StrategyFailure;
 pub use functional::{
     HostLines, InstantAccesses, InstantJob, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved,
@@ -41,3 +42,4 @@ pub use observe::result::{FrameUse, HostMemoryUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
 pub use simulate::{Progress, RunOptions, simulate, simulate_jobs};
 pub use stall::Stall;
+pub use when::When;

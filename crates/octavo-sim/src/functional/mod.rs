@@ -27,6 +27,7 @@
 
 mod access;
 mod agreement;
+mod at_once;
 mod counts;
 mod executor;
 mod group;
@@ -34,6 +35,7 @@ mod host;
 mod job;
 mod launch;
 mod machine;
+mod options;
 mod pace;
 mod page_order;
 mod placement;
@@ -46,7 +48,9 @@ mod run;
 mod tests;
 mod turns;
 
+pub use at_once::{run_at_once, run_jobs_at_once};
+pub use counts::HostLines;
+pub use options::{InstantOptions, InstantProgress};
 pub use page_order::page_order;
 pub use placement::Placed;
-pub use result::{HostLines, InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
-pub use run::{InstantOptions, InstantProgress, run_at_once, run_jobs_at_once};
+pub use result::{InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
