@@ -15,6 +15,7 @@ pub(crate) struct Free {
 pub(crate) struct Frees(pub Vec<Free>);
 
 impl Frees {
+    #[inline]
     pub fn any(&self) -> bool {
         !self.0.is_empty()
     }

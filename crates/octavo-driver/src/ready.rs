@@ -11,6 +11,7 @@ impl Ready {
         self.0.push_back(slot);
     }
 
+    #[inline]
     pub fn pop(&mut self) -> Option<u32> {
         self.0.pop_front()
     }

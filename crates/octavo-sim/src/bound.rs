@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::when::When;
+use crate::moment::When;
 
 /// What a run may take, and how to ask what it has.
 #[derive(Clone, Copy)]

@@ -6,8 +6,8 @@ use octavo_units::Time;
 
 use crate::bound::{MemoryEstimate, MemoryMet, allowed, taken};
 use crate::failure::StrategyFailure;
+use crate::moment::When;
 use crate::stall::Stall;
-use crate::when::When;
 
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
 pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;

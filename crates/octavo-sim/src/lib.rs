@@ -16,11 +16,11 @@ mod gpu;
 mod job;
 mod lot;
 mod machine;
+mod moment;
 mod observe;
 mod rounds;
 mod simulate;
 mod stall;
-mod when;
 
 pub use bound::{MemoryBound, MemoryEstimate, MemoryMet};
 pub use cpu::cores::HostAccesses;
@@ -34,6 +34,7 @@ pub use functional::{
 pub use gpu::counts::Accesses;
 pub use gpu::units::occupancy::groups_at_once;
 pub use job::{Job, Repeat};
+pub use moment::When;
 pub use observe::breakdown::Breakdown;
 pub use observe::jobs::{JobCounts, JobSummary};
 pub use observe::phases::Phases;
@@ -42,4 +43,3 @@ pub use observe::result::{FrameUse, HostMemoryUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
 pub use simulate::{Progress, RunOptions, simulate, simulate_jobs};
 pub use stall::Stall;
-pub use when::When;

@@ -6,7 +6,7 @@ use octavo_driver::Outstanding;
 use octavo_program::Workload;
 
 use crate::failure::buffer_of;
-use crate::when::When;
+use crate::moment::When;
 
 /// Wakes in vain in a row, with no access served between them, after which a run is given up. Chosen: each transfer of
 /// a page serves an access, so that a few in a row are many.

@@ -27,7 +27,6 @@
 
 mod access;
 mod agreement;
-mod at_once;
 mod counts;
 mod executor;
 mod group;
@@ -44,13 +43,14 @@ mod result;
 mod ring;
 mod rounds;
 mod run;
+mod runner;
 #[cfg(test)]
 mod tests;
 mod turns;
 
-pub use at_once::{run_at_once, run_jobs_at_once};
 pub use counts::HostLines;
 pub use options::{InstantOptions, InstantProgress};
 pub use page_order::page_order;
 pub use placement::Placed;
 pub use result::{InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
+pub use runner::{run_at_once, run_jobs_at_once};

@@ -13,10 +13,12 @@ pub struct InstantOptions<'a> {
     pub report_lines: Option<u64>,
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,
-    /// The memory that the run may take; any if there is none. It ends with [`SimError::MemoryMet`] as soon as it has
-    /// more, or would need more to write its result.
+    /// The memory that the run may take; any if there is none. It ends with
+    /// [`SimError::MemoryMet`](crate::SimError::MemoryMet) as soon as it has more, or would need more to write its
+    /// result.
     pub memory: Option<MemoryBound<'a>>,
-    /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
+    /// Called every few milliseconds; `Break` ends the run with
+    /// [`SimError::Interrupted`](crate::SimError::Interrupted).
     pub progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
 }
 

@@ -18,9 +18,9 @@ use crate::functional::options::{InstantOptions, InstantProgress};
 use crate::functional::ring::Ring;
 use crate::job::{Job, divide_node, spaces, synchronisations};
 use crate::machine::happening::Listen;
+use crate::moment::When;
 use crate::rounds::Rounds;
 use crate::simulate::{check_launches, check_programs, check_size};
-use crate::when::When;
 
 /// Why a run ends before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

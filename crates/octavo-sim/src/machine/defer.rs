@@ -3,7 +3,7 @@
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;
-use crate::machine::deferred::Deferred;
+use crate::machine::deferral::Deferred;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 

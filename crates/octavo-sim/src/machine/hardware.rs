@@ -27,7 +27,7 @@ use crate::gpu::units::decoder::Decoded;
 use crate::gpu::units::fetch::Fetch;
 use crate::gpu::units::history::History;
 use crate::gpu::units::wave::Waves;
-use crate::machine::deferred::Deferred;
+use crate::machine::deferral::Deferred;
 use crate::machine::executor::engines::CopyEngines;
 use crate::machine::executor::told::Told;
 use crate::machine::filter::TransFw;

@@ -6,7 +6,7 @@ mod attempt;
 mod broadcast;
 mod capacity;
 mod defer;
-mod deferred;
+mod deferral;
 mod dispatch;
 mod dispatcher;
 pub(crate) mod executor;

@@ -14,9 +14,9 @@ use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
 use crate::machine::outcome::Outcome;
+use crate::moment::When;
 use crate::observe::spans::Spans;
 use crate::stall::{Stall, Watchdog};
-use crate::when::When;
 
 /// Events between looks at the time and the progress callback: a few milliseconds of work.
 pub(super) const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;

@@ -31,8 +31,8 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), TraceError> {
 
 /// An open trace.
 ///
-/// Opening reads the tables and the footers. Instructions are read a row group (at most [`MAX_GROUP_ROWS`] rows) at a
-/// time, so memory stays bounded for files of any size.
+/// Opening reads the tables and the footers. Instructions are read a row group (at most
+/// [`MAX_GROUP_ROWS`](crate::MAX_GROUP_ROWS) rows) at a time, so memory stays bounded for files of any size.
 pub struct TraceReader {
     path: PathBuf,
     header: Header,
