@@ -1,24 +1,21 @@
 //! Pages that are to be freed as soon as no plan holds them.
 
-use octavo_manager::{Event, PageId, PageRun};
-use octavo_units::Time;
-
-use crate::driver::Driver;
-use crate::executor::Executor;
+use octavo_manager::{PageId, PageRun};
 
 /// A run that is to be freed.
-struct Free {
-    run: PageRun,
-    token: u64,
+pub(crate) struct Free {
+    pub run: PageRun,
+    pub token: u64,
     /// The page that was busy when it was looked at last: while it is, the others need no look.
-    busy: Option<PageId>,
+    pub busy: Option<PageId>,
 }
 
 /// What is to be freed, oldest first.
 #[derive(Default)]
-pub(crate) struct Frees(Vec<Free>);
+pub(crate) struct Frees(pub Vec<Free>);
 
 impl Frees {
+    #[inline]
     pub fn any(&self) -> bool {
         !self.0.is_empty()
     }
@@ -26,59 +23,5 @@ impl Frees {
     /// Whether `page` is about to be freed.
     pub fn contain(&self, page: PageId) -> bool {
         self.0.iter().any(|free| page.0.wrapping_sub(free.run.first.0) < free.run.count)
-    }
-}
-
-impl Driver {
-    /// A plan is over, and what it made possible is begun: batches may be over, and pages idle.
-    #[inline]
-    pub(crate) fn after_plan(&mut self, now: Time, to: &mut impl Executor) {
-        let waited = !self.frees.0.is_empty();
-        self.work_ahead(now, to);
-        self.end_batches_if_done(now, to);
-        self.free_what_is_idle(now, to);
-        if waited {
-            self.work_ahead(now, to);
-        }
-    }
-
-    /// Frees pages as soon as no plan holds them: [`Executor::free`] is called then, perhaps before this returns. From
-    /// now on no fault on them is served and nothing is done ahead of need. Outstanding faults are woken, and their
-    /// accesses find no page.
-    pub fn free(&mut self, now: Time, run: PageRun, token: u64, to: &mut impl Executor) {
-        self.frees.0.push(Free { run, token, busy: None });
-        self.free_what_is_idle(now, to);
-        self.work_ahead(now, to);
-        self.run(now, to);
-    }
-
-    /// Frees what no plan holds any more.
-    #[inline]
-    pub(crate) fn free_what_is_idle(&mut self, now: Time, to: &mut impl Executor) {
-        let mut at = 0;
-        while let Some(&Free { run, token, busy }) = self.frees.0.get(at) {
-            let busy = busy.filter(|page| self.manager.page(*page).busy).or_else(|| self.first_busy(run));
-            if busy.is_some() {
-                self.frees.0[at].busy = busy;
-                at += 1;
-                continue;
-            }
-            self.frees.0.remove(at);
-            to.free(now, run, token, &self.manager);
-            self.manager.handle(now, Event::Free(run), &mut self.made);
-            self.admit_made(now, to);
-            while let Some(fault) = self.faults.close_in(run) {
-                _ = self.send_wake(now, fault, to);
-            }
-        }
-    }
-
-    /// The manager begins plans that no fault waits for, unless pages are to be freed: these it must not hold again.
-    #[inline]
-    pub(crate) fn work_ahead(&mut self, now: Time, to: &mut impl Executor) {
-        if self.frees.0.is_empty() && !self.halted && !self.trials.ahead_is_vain() {
-            self.manager.work_ahead(now, &mut self.made);
-            self.admit_made(now, to);
-        }
     }
 }

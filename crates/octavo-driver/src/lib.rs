@@ -102,6 +102,7 @@ mod plans;
 mod pool;
 mod ready;
 mod refused;
+mod release;
 mod serve;
 mod service;
 pub mod slab;

@@ -3,8 +3,8 @@
 use octavo_units::{Cycles, Frequency, Time};
 use serde_json::Value;
 
+use crate::error::{NodeError, error};
 use crate::node::NodeConfig;
-use crate::validate::{NodeError, error};
 
 /// The longest that anything may take; chosen. 64 bits hold almost two million times as much.
 const LONGEST: Time = Time(10_000_000_000_000);

@@ -9,6 +9,7 @@
 mod coherence;
 mod driver;
 mod durations;
+mod error;
 mod fabric;
 mod fidelity;
 mod gpu;
@@ -22,6 +23,7 @@ mod wiring;
 
 pub use coherence::{CoherenceConfig, GpuMemory, SystemMemory};
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
+pub use error::NodeError;
 pub use fabric::{
     CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, OccupiedConfig, PairConfig, RemoteConfig, SwitchConfig,
 };
@@ -38,4 +40,3 @@ pub use memory::{CapacityChange, CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};
 pub use shares::{ShareError, divide_units};
 pub use topology::{CapacityAt, CapacityError};
-pub use validate::NodeError;

@@ -4,10 +4,10 @@ use octavo_manager::{FastLinks, MemoryId, MemoryMask, MemorySpec, SystemTable, T
 use octavo_units::Bytes;
 
 use crate::coherence::GpuMemory;
+use crate::error::NodeError;
 use crate::host::FurtherMemoryConfig;
 use crate::memory::CapacityScope;
 use crate::node::NodeConfig;
-use crate::validate::NodeError;
 
 /// The fewest pages a GPU must hold. Any number makes progress, since a page stays until its fault is replayed, but
 /// below this a run measures nothing but eviction.

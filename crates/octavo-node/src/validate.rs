@@ -6,21 +6,12 @@ use octavo_units::{Bytes, Frequency, Time};
 
 use crate::coherence::SystemMemory;
 use crate::durations::check_durations;
+use crate::error::{NodeError, error, in_range};
 use crate::fidelity::Fidelity;
 use crate::gpu::{ComputeConfig, LineSize, MissPolicy, ScalarConfig};
 use crate::host::StagingConfig;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
-
-/// A value that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}`: {message}")]
-pub struct NodeError {
-    /// Dotted key below `node`.
-    pub key: String,
-    /// What was expected and found.
-    pub message: String,
-}
 
 /// Beyond it the node is not booked: what lies further ahead of the clock waits for an event.
 const MAX_AHEAD: Time = Time(2_000_000);
@@ -45,10 +36,6 @@ const MAX_MESSAGE: Bytes = Bytes(64 << 10);
 const MIN_CLOCK: Frequency = Frequency(1_000_000);
 /// The fastest: a cycle of a picosecond, in which time is counted.
 const MAX_CLOCK: Frequency = Frequency(1_000_000_000_000);
-
-pub(crate) fn error(key: &str, message: impl Into<String>) -> NodeError {
-    NodeError { key: key.to_owned(), message: message.into() }
-}
 
 impl NodeConfig {
     /// Checks what types cannot express.
@@ -341,13 +328,6 @@ fn validate_change(
         }
         _ => Ok(()),
     }
-}
-
-pub(crate) fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError> {
-    if (low..=high).contains(&found) {
-        return Ok(());
-    }
-    Err(error(key, format!("expected {low} to {high}, found {found}")))
 }
 
 fn at_most(key: &str, found: Bytes, most: Bytes) -> Result<(), NodeError> {

@@ -2,9 +2,9 @@
 
 use octavo_manager::MAX_GPUS;
 
+use crate::error::{NodeError, error, in_range};
 use crate::fabric::{LinkSharing, PairConfig};
 use crate::node::NodeConfig;
-use crate::validate::{NodeError, error, in_range};
 
 /// Most links between two GPUs.
 const MOST_LINKS: u32 = 64;

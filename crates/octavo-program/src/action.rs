@@ -1,56 +1,21 @@
 //! Actions of a program besides computing on GPUs, and their order.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use octavo_manager::{Advice, ProcessorId};
 
+use crate::buffer::{BufferId, Span};
 use crate::host::HostPhase;
-
-/// A buffer of a program, by its place in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BufferId(pub u32);
 
 /// An action of a program, by its place in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActionId(pub u32);
-
-impl BufferId {
-    /// Index into the program's buffers.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 impl ActionId {
     /// Index into the program's actions.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-/// Bytes of a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Which buffer.
-    pub buffer: BufferId,
-    /// Which bytes, from its start; at least one.
-    pub bytes: Range<u64>,
-}
-
-impl Span {
-    /// How many bytes.
-    #[must_use]
-    pub const fn len(&self) -> u64 {
-        self.bytes.end.saturating_sub(self.bytes.start)
-    }
-
-    /// Whether there are none, which no action allows.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

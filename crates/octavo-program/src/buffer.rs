@@ -1,6 +1,8 @@
-//! Named allocations of a workload and where they lie in virtual memory.
+//! Named allocations of a workload, where they lie in virtual memory, and parts of them.
 
 use std::ops::Range;
+
+use octavo_manager::{Kind, Spread};
 
 /// Buffers of the kernels start on boundaries of 2 MiB, so that no large page is shared by two of them. Recorded
 /// programs have their allocations where they had them.
@@ -27,6 +29,52 @@ impl Buffer {
         debug_assert!(index * size < self.bytes, "{} has {} bytes", self.name, self.bytes);
         self.base + index * size
     }
+}
+
+/// A buffer of a program, by its place in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(pub u32);
+
+impl BufferId {
+    /// Index into the program's buffers.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Bytes of a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which buffer.
+    pub buffer: BufferId,
+    /// Which bytes, from its start; at least one.
+    pub bytes: Range<u64>,
+}
+
+impl Span {
+    /// How many bytes.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.bytes.end.saturating_sub(self.bytes.start)
+    }
+
+    /// Whether there are none, which no action allows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A buffer of a whole program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramBuffer {
+    /// Its name and where it lies.
+    pub buffer: Buffer,
+    /// What it is.
+    pub kind: Kind,
+    /// How it is spread over several GPUs, if it is device memory for which the program names no GPU.
+    pub spread: Spread,
 }
 
 /// Pages of each of `buffers`, which are in address order: a page that several have parts of belongs to the first.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use octavo_manager::Access;
 
-use crate::action::{BufferId, Span};
+use crate::buffer::{BufferId, Span};
 use crate::op::LINE_BYTES;
 
 /// A phase of computation on the host. Its threads run at the same time, each through the sweeps in order.

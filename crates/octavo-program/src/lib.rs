@@ -16,6 +16,7 @@ mod dispatch;
 mod entry;
 mod host;
 mod host_side;
+mod inference;
 mod launches;
 mod listing;
 mod lower;
@@ -28,8 +29,8 @@ mod share;
 mod strips;
 mod whole;
 
-pub use action::{Action, ActionId, BufferId, Ordered, Span};
-pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, pages_of};
+pub use action::{Action, ActionId, Ordered};
+pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, BufferId, ProgramBuffer, Span, pages_of};
 pub use characterise::{
     BufferCharacteristics, Characteristics, Instructions, PageClass, Room, Setting, Traffic, characterise,
     characterise_filled,
@@ -45,7 +46,7 @@ pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, lower, lower_in
 pub use mix::Mix;
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use order::Order;
-pub use program::{Program, ProgramBuffer, ProgramBuilder};
+pub use program::{Program, ProgramBuilder};
 pub use share::Share;
 pub use strips::{Look, Strip, Stripped, Strips, StripsRefused};
 pub use whole::WholeWorkload;

@@ -3,10 +3,12 @@
 use octavo_manager::{Access, Advice, Kind, Spread};
 use serde::Serialize;
 
-use crate::action::{Action, ActionId, Span};
+use crate::action::{Action, ActionId};
+use crate::buffer::ProgramBuffer;
+use crate::buffer::Span;
 use crate::host::HostPhase;
 use crate::launches::Workload;
-use crate::program::{Program, ProgramBuffer};
+use crate::program::Program;
 
 /// A whole program.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,22 +2,11 @@
 
 use octavo_manager::{Kind, Spread};
 
-use crate::action::{Action, ActionId, BufferId, Ordered};
-use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
+use crate::action::{Action, ActionId, Ordered};
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer, BufferId, ProgramBuffer};
 use crate::check::{ProgramError, check};
 use crate::order::Order;
 use crate::padding::padded;
-
-/// A buffer of a whole program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramBuffer {
-    /// Its name and where it lies.
-    pub buffer: Buffer,
-    /// What it is.
-    pub kind: Kind,
-    /// How it is spread over several GPUs, if it is device memory for which the program names no GPU.
-    pub spread: Spread,
-}
 
 /// A program from its first allocation to its last free. Callers may rely on the checks of [`Program::new`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::check_split::check_split;
 use crate::error::Problem;
 use crate::layer::nth;
 use crate::program::{BufferChoice, ProgramChoice, RunKind};
-use crate::scenario::WorkloadChoice;
+use crate::workloads::WorkloadChoice;
 use crate::{Scenario, WORKLOADS};
 
 /// Checks the programs of a scenario whose other parts are spelled out.

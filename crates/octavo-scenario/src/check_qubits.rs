@@ -6,7 +6,7 @@ use octavo_units::Bytes;
 
 use crate::error::Problem;
 use crate::program::RunKind;
-use crate::scenario::WorkloadChoice;
+use crate::workloads::WorkloadChoice;
 
 /// The workload whose buffers are 2^n amplitudes.
 const NAME: &str = "quantum-volume";

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::error::Problem;
-use crate::scenario::WorkloadChoice;
+use crate::workloads::WorkloadChoice;
 
 /// Options of networks that split them.
 const KEYS: [&str; 2] = ["replicas", "stages"];

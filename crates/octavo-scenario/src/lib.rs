@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod check_executor;
 mod check_jobs;
 mod check_program;
 mod check_qubits;
@@ -20,6 +21,7 @@ mod listing;
 mod merge;
 mod nodes;
 mod origin;
+mod part;
 pub mod presets;
 mod program;
 mod resolve;
@@ -30,13 +32,14 @@ mod workloads;
 
 pub use error::ScenarioError;
 pub use executor::{ExecutorChoice, InstantChoice, SimulatedChoice};
-pub use job::{Again, JobChoice, NamedWorkload, Part, PartRefused};
+pub use job::{Again, JobChoice};
 pub use layer::{toml_flaw, toml_line};
 pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;
+pub use part::{NamedWorkload, Part, PartRefused};
 pub use program::{BufferChoice, ProgramChoice, ProgramRefused, RunKind};
 pub use resolve::{Resolved, Source, load, resolve, resolve_stored, resolve_with};
-pub use scenario::{Record, Scenario, WorkloadChoice};
+pub use scenario::{Record, Scenario};
 pub use schema::schema;
-pub use workloads::WORKLOADS;
+pub use workloads::{WORKLOADS, WorkloadChoice};

@@ -7,15 +7,16 @@ use octavo_registry::{Choice, OptionError, Options, in_words};
 use serde_json::{Map, Value};
 
 use crate::check::{check, inline_schema};
+use crate::check_executor::check_executor;
 use crate::check_jobs::check_jobs;
 use crate::check_program::{check_programs, settle_recorded};
 use crate::error::Problem;
-use crate::executor::{ExecutorChoice, check_executor};
+use crate::executor::ExecutorChoice;
 use crate::layer::{Layer, lookup, nth};
 use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
-use crate::scenario::WorkloadChoice;
 use crate::spell_jobs::{OF_ALL, spell_out_jobs};
+use crate::workloads::WorkloadChoice;
 use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets};
 
 /// The largest footprint a scenario may ask for, relative to the published one.

@@ -2,8 +2,6 @@
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
-use octavo_program::Size;
-use octavo_registry::{Choice, Options};
 use octavo_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::executor::ExecutorChoice;
 use crate::job::JobChoice;
 use crate::program::ProgramChoice;
+use crate::workloads::WorkloadChoice;
 
 /// One run: a node, a memory system, a workload or several jobs, and a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,22 +42,6 @@ pub struct Scenario {
     pub node: NodeConfig,
 }
 
-/// A workload by name, its size and its options.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WorkloadChoice {
-    /// The registered name.
-    pub name: String,
-    /// Footprint relative to the published one: above 0, at most 1024.
-    pub scale: f64,
-    /// Seed of the workload's data; the scenario's seed if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
-    pub seed: Option<i64>,
-    /// Options of this workload.
-    #[serde(flatten)]
-    pub options: Options,
-}
-
 /// Records besides totals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -70,18 +53,4 @@ pub struct Record {
     pub walks: bool,
     /// Simulated time between samples of faults, copies, translation, links and memory; `0ns` for none.
     pub interval: Time,
-}
-
-impl WorkloadChoice {
-    /// The name and options alone, as the registry of workloads takes them.
-    #[must_use]
-    pub fn choice(&self) -> Choice {
-        Choice { name: self.name.clone(), options: self.options.clone() }
-    }
-
-    /// What it is built from besides its options, in a scenario of that seed.
-    #[must_use]
-    pub fn size(&self, seed: i64) -> Size {
-        Size { scale: self.scale, seed: self.seed.unwrap_or(seed).unsigned_abs() }
-    }
 }

@@ -1,10 +1,12 @@
-//! Every workload that a scenario can name: the kernels, recorded steps and recorded traces.
+//! Every workload that a scenario can name: the kernels, recorded steps and recorded traces; and how it names one.
 
 use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::LazyLock;
 
 use octavo_program::{Size, Workload};
-use octavo_registry::Registry;
+use octavo_registry::{Choice, Options, Registry};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The name of a workload of several programs, until each has become a job.
@@ -16,6 +18,36 @@ pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::ne
     let entries: Vec<_> = kernels.chain([&octavo_workload::networks::entries::STEP, &octavo_trace::ENTRY]).collect();
     Registry::new(octavo_workload::WORKLOADS.kind, entries.leak()).with_former(octavo_workload::WORKLOADS.former)
 });
+
+/// A workload by name, its size and its options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadChoice {
+    /// The registered name.
+    pub name: String,
+    /// Footprint relative to the published one: above 0, at most 1024.
+    pub scale: f64,
+    /// Seed of the workload's data; the scenario's seed if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub seed: Option<i64>,
+    /// Options of this workload.
+    #[serde(flatten)]
+    pub options: Options,
+}
+
+impl WorkloadChoice {
+    /// The name and options alone, as the registry of workloads takes them.
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        Choice { name: self.name.clone(), options: self.options.clone() }
+    }
+
+    /// What it is built from besides its options, in a scenario of that seed.
+    #[must_use]
+    pub fn size(&self, seed: i64) -> Size {
+        Size { scale: self.scale, seed: self.seed.unwrap_or(seed).unsigned_abs() }
+    }
+}
 
 /// Lets the folder of a trace, the file of a recorded step, or the names of several programs (`hs+gups`) stand where
 /// the name of a workload is expected. A trace is a folder, so a file of any name is a step.

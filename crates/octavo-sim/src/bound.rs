@@ -1,8 +1,8 @@
-//! The memory that a run may take of the machine that simulates it: looked at while the run goes on.
+//! The memory that a run may take of the machine that simulates it, and takes: looked at while the run goes on.
 
 use std::fmt;
 
-use crate::error::{When, allowed, taken};
+use crate::moment::When;
 
 /// What a run may take, and how to ask what it has.
 #[derive(Clone, Copy)]
@@ -13,6 +13,27 @@ pub struct MemoryBound<'a> {
     pub around: u64,
     /// Bytes that the run has. Asked every few milliseconds.
     pub in_use: &'a (dyn Fn() -> u64 + Sync),
+}
+
+/// What takes memory in a run, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// Caches, TLBs and wavefronts of all GPUs.
+    pub node: u64,
+    /// State of pages: of the manager, of page tables, and counted for results.
+    pub pages: u64,
+    /// Events and intervals that are recorded.
+    pub records: u64,
+    /// What workloads keep of their inputs: graphs.
+    pub inputs: u64,
+}
+
+impl MemoryEstimate {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        [self.node, self.pages, self.records, self.inputs].into_iter().fold(0, u64::saturating_add)
+    }
 }
 
 /// Bytes of what a run has recorded.
@@ -131,6 +152,20 @@ impl fmt::Display for MemoryMet {
             taken(around),
         )
     }
+}
+
+/// What a run takes, in MiB, rounded up to a tenth.
+pub(crate) fn taken(bytes: u64) -> String {
+    tenths(bytes.saturating_mul(10).div_ceil(1 << 20))
+}
+
+/// What it may take, rounded down: a run that is refused never seems to fit.
+pub(crate) fn allowed(bytes: u64) -> String {
+    tenths(bytes.saturating_mul(10) >> 20)
+}
+
+fn tenths(of_mib: u64) -> String {
+    format!("{}.{} MiB", of_mib / 10, of_mib % 10)
 }
 
 #[cfg(test)]

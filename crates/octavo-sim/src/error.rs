@@ -1,14 +1,12 @@
 //! Why a run gave no result.
 
-use std::fmt;
-
 use octavo_manager::{ConfigError, Manager, MemoryId, OutOfMemory, Starving};
 use octavo_node::{CapacityError, NodeConfig, NodeError};
 use octavo_units::Time;
 
-use crate::bound::MemoryMet;
-use crate::estimate::MemoryEstimate;
+use crate::bound::{MemoryEstimate, MemoryMet, allowed, taken};
 use crate::failure::StrategyFailure;
+use crate::moment::When;
 use crate::stall::Stall;
 
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
@@ -16,24 +14,6 @@ pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
 
 /// Simulated time after which a run is given up: an eighth of what 64 bits hold, 26 days.
 pub(crate) const MAX_TIME: Time = Time(1 << 61);
-
-/// When something was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// In simulated time.
-    Time(Time),
-    /// After this many line accesses, where there is no time.
-    Lines(u64),
-}
-
-impl fmt::Display for When {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Time(time) => write!(f, "at {time}"),
-            Self::Lines(lines) => write!(f, "after {lines} line accesses"),
-        }
-    }
-}
 
 /// Why a run gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -301,20 +281,6 @@ impl SimError {
             other => other,
         }
     }
-}
-
-/// What a run takes, in MiB, rounded up to a tenth.
-pub(crate) fn taken(bytes: u64) -> String {
-    tenths(bytes.saturating_mul(10).div_ceil(1 << 20))
-}
-
-/// What it may take, rounded down: a run that is refused never seems to fit.
-pub(crate) fn allowed(bytes: u64) -> String {
-    tenths(bytes.saturating_mul(10) >> 20)
-}
-
-fn tenths(of_mib: u64) -> String {
-    format!("{}.{} MiB", of_mib / 10, of_mib % 10)
 }
 
 /// The host's memories by name and size, for a sentence.

@@ -5,6 +5,7 @@ use octavo_node::{LargeTlbConfig, NodeConfig};
 use octavo_program::LINE_BYTES;
 use octavo_units::Bytes;
 
+use crate::bound::MemoryEstimate;
 use crate::error::SimError;
 use crate::job::{Job, side_by_side};
 use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
@@ -41,27 +42,6 @@ const SAMPLE: u64 = 150;
 
 /// A byte of a buffer whose content the workload keeps, such as a graph: itself, and while it is built a second time.
 const HELD: u64 = 2;
-
-/// What takes memory in a run, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryEstimate {
-    /// Caches, TLBs and wavefronts of all GPUs.
-    pub node: u64,
-    /// State of pages: of the manager, of page tables, and counted for results.
-    pub pages: u64,
-    /// Events and intervals that are recorded.
-    pub records: u64,
-    /// What workloads keep of their inputs: graphs.
-    pub inputs: u64,
-}
-
-impl MemoryEstimate {
-    /// All of it.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        [self.node, self.pages, self.records, self.inputs].into_iter().fold(0, u64::saturating_add)
-    }
-}
 
 /// What a run keeps while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

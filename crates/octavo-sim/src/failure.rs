@@ -5,7 +5,7 @@ use std::fmt;
 use octavo_manager::{Failure, PageId};
 use octavo_program::{Workload, pages_of};
 
-use crate::error::When;
+use crate::moment::When;
 
 /// A strategy that could no longer decide.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,15 +16,16 @@ mod gpu;
 mod job;
 mod lot;
 mod machine;
+mod moment;
 mod observe;
 mod rounds;
 mod simulate;
 mod stall;
 
-pub use bound::{MemoryBound, MemoryMet};
+pub use bound::{MemoryBound, MemoryEstimate, MemoryMet};
 pub use cpu::cores::HostAccesses;
-pub use error::{SimError, When};
-pub use estimate::{Kept, MemoryEstimate, estimate_memory};
+pub use error::SimError;
+pub use estimate::{Kept, estimate_memory};
 pub use failure::StrategyFailure;
 pub use functional::{
     HostLines, InstantAccesses, InstantJob, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved,
@@ -33,6 +34,7 @@ pub use functional::{
 pub use gpu::counts::Accesses;
 pub use gpu::units::occupancy::groups_at_once;
 pub use job::{Job, Repeat};
+pub use moment::When;
 pub use observe::breakdown::Breakdown;
 pub use observe::jobs::{JobCounts, JobSummary};
 pub use observe::phases::Phases;

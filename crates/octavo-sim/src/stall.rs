@@ -5,8 +5,8 @@ use std::fmt;
 use octavo_driver::Outstanding;
 use octavo_program::Workload;
 
-use crate::error::When;
 use crate::failure::buffer_of;
+use crate::moment::When;
 
 /// Wakes in vain in a row, with no access served between them, after which a run is given up. Chosen: each transfer of
 /// a page serves an access, so that a few in a row are many.

@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
+use crate::apply::moved::Home;
 use crate::apply::placement::Hint;
 use crate::hooks::named;
 use crate::kind::Kind;
@@ -29,15 +30,6 @@ static SYNCHRONIZE: Slot = Slot::new(c"cuCtxSynchronize", Library::Driver);
 static DEVICE_OF_RUNTIME: Slot = Slot::new(c"cudaGetDevice", Library::Runtime);
 /// Of the runtime, whose first call makes a context; it is no call of the program's.
 static RUNTIME_FREE: &CStr = c"cudaFree";
-
-/// Where memory was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Home {
-    /// The context's address; 0 if there is none.
-    pub context: usize,
-    /// The context's device.
-    pub device: i32,
-}
 
 /// A function of the driver's or the runtime's that has a hook; null if it is nowhere.
 pub fn hooked(name: &str) -> *mut c_void {

@@ -21,8 +21,9 @@ mod turns;
 
 use std::ffi::c_void;
 
-pub use self::behind::{Home, device_of_runtime, hooked, ready_runtime};
+pub use self::behind::{device_of_runtime, hooked, ready_runtime};
 use self::log::Became;
+pub use self::moved::Home;
 use self::placement::Buffer;
 pub use self::state::Applied;
 use self::state::Plan;

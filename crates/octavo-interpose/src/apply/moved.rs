@@ -3,8 +3,16 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
-use crate::apply::behind::Home;
 use crate::kind::Kind;
+
+/// Where memory was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The context's address; 0 if there is none.
+    pub context: usize,
+    /// The context's device.
+    pub device: i32,
+}
 
 /// What lies there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +80,7 @@ impl Moved {
 mod tests {
     use std::ffi::c_void;
 
-    use super::Moved;
-    use crate::apply::behind::Home;
+    use super::{Home, Moved};
     use crate::kind::Kind;
 
     fn at(address: usize) -> *const c_void {

@@ -158,7 +158,8 @@ mod tests {
     use crate::contract::masks::{MemoryMask, ProcessorMask};
     use crate::contract::page::PageView;
     use crate::contract::topology::Topology;
-    use crate::strategies::config::{MemoryConfig, built};
+    use crate::strategies::choice::built;
+    use crate::strategies::config::MemoryConfig;
     use crate::strategies::decision::{Decision, Unsubscribe};
     use crate::strategies::policies::{Policies, Policy};
     use crate::strategies::prefetch::PREFETCHERS;

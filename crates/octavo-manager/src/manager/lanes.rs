@@ -2,18 +2,11 @@
 
 use crate::contract::ids::{MemoryId, PageId, ProcessorId};
 use crate::manager::Manager;
+use crate::manager::detour::Detour;
 use crate::mechanism::stage::{lender, stageable};
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 use crate::transaction::flight::Pending;
-
-/// A block on the host that comes to a GPU by way of another.
-pub(super) struct Detour {
-    to: ProcessorId,
-    block: u32,
-    /// The GPU that lends its memory and link, once that has been looked up; the inner `None` if no GPU does.
-    by: Option<Option<MemoryId>>,
-}
 
 impl Manager {
     /// Of the blocks of a batch that lie on the host, the later half of each GPU's come by way of another GPU, if the

@@ -6,7 +6,7 @@ use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::Cause;
-use crate::mechanism::spare;
+use crate::mechanism::removal;
 use crate::mechanism::ways::Way;
 use crate::pages::state::PageState;
 use crate::transaction::Transaction;
@@ -15,7 +15,7 @@ use crate::transaction::Transaction;
 pub(super) fn leave_all(tx: &mut Transaction<'_>, victims: &[PageId], from: MemoryId, ways: &[Way]) {
     let mut first = 0;
     for way in ways {
-        way.removes.iter().for_each(|&block| spare::remove(tx, way.to, block));
+        way.removes.iter().for_each(|&block| removal::remove(tx, way.to, block));
         leave_to(tx, &victims[first..way.end], from, way.to);
         tx.draft.flight.change.precede(way.to, way.late);
         first = way.end;

@@ -1,7 +1,7 @@
 //! A page moves to the processor that faulted on it, or that a strategy chose.
 
 use super::upgrade::{map_local, upgrade};
-use super::{accessors, collapse, everywhere, map_remote, spare, stage};
+use super::{accessors, collapse, everywhere, fetch, map_remote, stage};
 use crate::contract::event::Fault;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};
@@ -32,7 +32,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
 /// stands for all of them.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) -> Result<(), NoRoom> {
     if tx.state(run.first).mode == Mode::Spare {
-        return spare::bring(tx, run, to, cause);
+        return fetch::bring(tx, run, to, cause);
     }
     if let Some(brought) = stage::bring(tx, run, to, cause) {
         return brought;

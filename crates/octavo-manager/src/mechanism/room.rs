@@ -2,7 +2,7 @@
 
 use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun, SpaceId};
 use crate::mechanism::evict::leave_all;
-use crate::mechanism::spare;
+use crate::mechanism::removal;
 use crate::mechanism::victims::{Need, choose};
 use crate::mechanism::ways::ways;
 use crate::transaction::Transaction;
@@ -92,7 +92,7 @@ fn free_frames(
     wanted: Wanted,
     (room_for, near): (Option<PageRun>, Option<PageRun>),
 ) -> Result<(), NoRoom> {
-    let (blocks, yielded) = spare::Removable { memory, near, removed: &[] }.until(tx, wanted.yields);
+    let (blocks, yielded) = removal::Removable { memory, near, removed: &[] }.until(tx, wanted.yields);
     let count = wanted.frames.saturating_sub(yielded);
     let mut victims = std::mem::take(&mut tx.memory.victims);
     victims.clear();
@@ -111,7 +111,7 @@ fn free_frames(
             tx.memory.was_full = tx.memory.was_full.with(memory);
         }
         std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
-        blocks.into_iter().for_each(|block| spare::remove(tx, memory, block));
+        blocks.into_iter().for_each(|block| removal::remove(tx, memory, block));
         // In the order of the victims, so that a failure restores them in the reverse of it.
         leave_all(tx, &victims, memory, &ways);
         std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);

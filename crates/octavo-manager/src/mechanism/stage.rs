@@ -5,7 +5,7 @@ use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};
 use crate::contract::plan::Cause;
 use crate::mechanism::ways::Outlook;
-use crate::mechanism::{room, spare};
+use crate::mechanism::{fetch, removal, room};
 use crate::pages::spare::Staging;
 use crate::transaction::Transaction;
 use crate::transaction::state::Memory;
@@ -56,13 +56,13 @@ pub(super) fn bring(
         return None;
     }
     copy(tx, run, by);
-    Some(spare::bring(tx, run, to, cause))
+    Some(fetch::bring(tx, run, to, cause))
 }
 
 fn room_at(tx: &mut Transaction<'_>, lender: MemoryId, run: PageRun, pages: u32) -> bool {
     let Some(blocks) = Outlook::now(tx).room_after(tx, lender, pages, Some(run)) else { return false };
     std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
-    blocks.into_iter().for_each(|block| spare::remove(tx, lender, block));
+    blocks.into_iter().for_each(|block| removal::remove(tx, lender, block));
     std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
     true
 }

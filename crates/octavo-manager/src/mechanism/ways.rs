@@ -2,7 +2,7 @@
 
 use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, PageRun};
 use crate::contract::plan::Step;
-use crate::mechanism::spare;
+use crate::mechanism::removal;
 use crate::memories::frames::{Change, Frames};
 use crate::pages::Pages;
 use crate::strategies::demotion::Occupancy;
@@ -73,7 +73,7 @@ fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: Memo
     let Memory { frames, demotion, pages, .. } = &mut *tx.memory;
     let arriving = Some(block[0].0 / pages.geometry().block_pages());
     let chosen = demotion.destination(from, sole, &Occupancy { arriving, ..outlook.occupancy(frames, pages) });
-    let there = chosen.on_host() || chosen != from && spare::whole(tx, from, block);
+    let there = chosen.on_host() || chosen != from && removal::whole(tx, from, block);
     if there { chosen } else { HOST_MEMORY }
 }
 
@@ -143,7 +143,7 @@ impl Outlook {
         room_for: Option<PageRun>,
     ) -> Option<Vec<u32>> {
         let missing = tx.memory.frames.missing(memory, needed, &self.change)?;
-        let blocks = spare::Removable { memory, near: room_for, removed: &self.removed };
+        let blocks = removal::Removable { memory, near: room_for, removed: &self.removed };
         let (blocks, frames) = blocks.until(tx, missing);
         if frames < missing {
             return None;

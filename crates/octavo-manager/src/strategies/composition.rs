@@ -3,7 +3,8 @@
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
 use crate::strategies::allocator::{ALLOCATORS, FrameAllocator};
-use crate::strategies::config::{MemoryConfig, built};
+use crate::strategies::choice::built;
+use crate::strategies::config::MemoryConfig;
 use crate::strategies::demotion::{DEMOTIONS, Demotion};
 use crate::strategies::evictors::Evictors;
 use crate::strategies::guard::{GUARDS, ThrashingGuard};

@@ -1,6 +1,6 @@
 //! The configuration of a memory system.
 
-use octavo_registry::{Choice, Registry};
+use octavo_registry::Choice;
 use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use crate::contract::error::ConfigError;
 use crate::contract::geometry::{Geometry, PAGE_SIZES};
 use crate::memories::fragmentation::Fragmentation;
 use crate::strategies::allocator::ALLOCATORS;
+use crate::strategies::choice::{built, resolved};
 use crate::strategies::demotion::DEMOTIONS;
 use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
@@ -20,7 +21,6 @@ use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sharing::SHARINGS;
 use crate::strategies::sizing::{Coalescing, SIZINGS};
-use crate::strategies::space::SpaceConfig;
 use crate::strategies::synchronisation::Synchronisation;
 use crate::strategies::system::SystemConfig;
 
@@ -176,37 +176,6 @@ impl MemoryConfig {
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
     }
 
-    /// Whether GPUs note accesses: for a synchronisation, because those under way keep pages, or for a placement or an
-    /// evictor that wants them or may want them, of all pages or of one address space.
-    ///
-    /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
-    pub fn may_see_accesses<'a>(&self, spaces: impl IntoIterator<Item = &'a SpaceConfig>) -> Result<bool, ConfigError> {
-        if self.synchronisation == Synchronisation::DirtyHome || self.outstanding == OutstandingAccesses::Stay {
-            return Ok(true);
-        }
-        let geometry = self.geometry(1)?;
-        // Strategies from outside are not built for this check: such an evictor may want accesses, such a placement
-        // cannot.
-        let outside = |choice: &Choice| octavo_registry::is_place(&choice.name);
-        let (mut placements, mut evictors) = (vec![&self.placement], vec![&self.eviction]);
-        for space in spaces {
-            placements.extend(&space.placement);
-            evictors.extend(&space.eviction);
-        }
-        for placement in placements {
-            if !outside(placement) && built(&PLACEMENTS, placement, &geometry)?.needs().accesses {
-                return Ok(true);
-            }
-        }
-        for evictor in evictors {
-            if outside(evictor) || built(&EVICTIONS, evictor, &geometry)?.wants_accesses() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// The geometry with base pages alone.
     fn base_geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
         if PAGE_SIZES.contains(&self.page_size.0) {
@@ -229,24 +198,6 @@ fn is_free_for_all(sharing: &Choice) -> bool {
 /// Scenarios without a guard are written as they were before there were any.
 fn is_none(guard: &Choice) -> bool {
     guard.name == "none"
-}
-
-/// Fills in defaults, and finds values out of range too.
-pub(super) fn resolved<P>(
-    registry: &Registry<P, Geometry>,
-    choice: &Choice,
-    geometry: &Geometry,
-) -> Result<Choice, ConfigError> {
-    let checked = registry.check(choice, geometry).and_then(|()| registry.resolve(choice));
-    checked.map_err(|error| ConfigError::below(registry.kind, error))
-}
-
-pub(crate) fn built<P>(
-    registry: &Registry<P, Geometry>,
-    choice: &Choice,
-    geometry: &Geometry,
-) -> Result<P, ConfigError> {
-    registry.build(choice, geometry).map_err(|error| ConfigError::below(registry.kind, error))
 }
 
 #[cfg(test)]
@@ -316,16 +267,6 @@ mod tests {
         ] {
             assert_eq!(config.numbers_frames().unwrap(), numbered, "{config:?}");
         }
-    }
-
-    #[test]
-    fn an_evictor_that_wants_accesses_or_may_want_them_sees_them() {
-        let seen =
-            |eviction: Choice| MemoryConfig { eviction, ..MemoryConfig::default() }.may_see_accesses([]).unwrap();
-        let options = serde_json::from_str(r#"{"recency": "access"}"#).unwrap();
-        assert!(seen(Choice { name: "lru-page".to_owned(), options }));
-        assert!(!seen(Choice::named("lru-page")));
-        assert!(seen(Choice::named("mine.py")), "it is not built for this");
     }
 
     #[test]

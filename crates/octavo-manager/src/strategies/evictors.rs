@@ -10,7 +10,7 @@ use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, SpaceId};
 use crate::pages::Pages;
 use crate::pages::residency::Residency;
-use crate::strategies::config::built;
+use crate::strategies::choice::built;
 use crate::strategies::eviction::{EVICTIONS, Eviction};
 
 /// The evictors of a node.

@@ -1,7 +1,9 @@
 //! Who decides, each kind behind a trait with its list of implementations, and how a memory system is composed of them.
 
+mod accesses;
 pub(crate) mod advice;
 pub(crate) mod allocator;
+pub(crate) mod choice;
 pub(crate) mod composition;
 pub(crate) mod config;
 pub(crate) mod context;

@@ -5,7 +5,7 @@ use octavo_registry::{Choice, is_place};
 use crate::contract::error::ConfigError;
 use crate::contract::event::{Needs, ReportSpec};
 use crate::contract::geometry::Geometry;
-use crate::strategies::config::built;
+use crate::strategies::choice::built;
 use crate::strategies::placement::PLACEMENTS;
 
 /// Finds placements, each with its key, that a node cannot have together. Strategies from outside are not built for

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::error::ConfigError;
-use crate::strategies::config::{MemoryConfig, resolved};
+use crate::strategies::choice::resolved;
+use crate::strategies::config::MemoryConfig;
 use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::needs;
 use crate::strategies::placement::PLACEMENTS;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
-use crate::strategies::config::{built, resolved};
+use crate::strategies::choice::{built, resolved};
 use crate::strategies::numa::NumaConfig;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::policies::Policy;

@@ -7,6 +7,7 @@ pub(crate) mod flight;
 pub(crate) mod journal;
 pub(crate) mod kept;
 mod neighbours;
+mod outcome;
 pub(crate) mod physical;
 mod place;
 mod primitives;

@@ -12,6 +12,7 @@ use octavo_registry::OptionError;
 use serde::Serialize;
 
 use self::pages::Pages;
+pub use self::pages::{PageClass, Traffic};
 use crate::buffer::{BUFFER_ALIGNMENT, pages_of};
 use crate::dispatch::Dispatch;
 use crate::launches::{Cursor, Launch, Resources, Workload};
@@ -100,47 +101,6 @@ pub struct BufferCharacteristics {
     /// What happens to it.
     #[serde(flatten)]
     pub traffic: Traffic,
-}
-
-/// Accesses, in line transactions, and the pages they go to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Traffic {
-    /// Bytes of all lines accessed at least once.
-    pub touched_bytes: u64,
-    /// Line transactions.
-    pub accesses: u64,
-    /// Line transactions of loads.
-    pub loads: u64,
-    /// Line transactions of stores.
-    pub stores: u64,
-    /// Share of stores in all line transactions; 0 without any.
-    pub store_share: f64,
-    /// Pages accessed by one GPU only.
-    pub private: PageClass,
-    /// Pages accessed by several GPUs.
-    pub shared: PageClass,
-    /// Shared pages that are only read.
-    pub shared_read_only: PageClass,
-    /// Shared pages that some GPU writes.
-    pub shared_read_write: PageClass,
-    /// Accessed pages by how many GPUs access them, from one to all.
-    pub by_gpus: Vec<PageClass>,
-    /// Pages among them that several GPUs access one after another, never two GPUs in one launch. By the number of
-    /// GPUs.
-    pub in_turn: Vec<PageClass>,
-    /// Shared pages that some launches write and others only read.
-    pub phased: PageClass,
-}
-
-/// Some of the pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PageClass {
-    /// How many.
-    pub pages: u64,
-    /// Line transactions to them.
-    pub accesses: u64,
-    /// Line transactions of stores among these.
-    pub stores: u64,
 }
 
 /// How many work-groups of a launch a compute unit holds at once; at least 1.

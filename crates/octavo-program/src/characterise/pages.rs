@@ -2,8 +2,50 @@
 
 use std::ops::Range;
 
-use super::{PageClass, Traffic};
+use serde::Serialize;
+
 use crate::op::LINE_BYTES;
+
+/// Accesses, in line transactions, and the pages they go to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Bytes of all lines accessed at least once.
+    pub touched_bytes: u64,
+    /// Line transactions.
+    pub accesses: u64,
+    /// Line transactions of loads.
+    pub loads: u64,
+    /// Line transactions of stores.
+    pub stores: u64,
+    /// Share of stores in all line transactions; 0 without any.
+    pub store_share: f64,
+    /// Pages accessed by one GPU only.
+    pub private: PageClass,
+    /// Pages accessed by several GPUs.
+    pub shared: PageClass,
+    /// Shared pages that are only read.
+    pub shared_read_only: PageClass,
+    /// Shared pages that some GPU writes.
+    pub shared_read_write: PageClass,
+    /// Accessed pages by how many GPUs access them, from one to all.
+    pub by_gpus: Vec<PageClass>,
+    /// Pages among them that several GPUs access one after another, never two GPUs in one launch. By the number of
+    /// GPUs.
+    pub in_turn: Vec<PageClass>,
+    /// Shared pages that some launches write and others only read.
+    pub phased: PageClass,
+}
+
+/// Some of the pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PageClass {
+    /// How many.
+    pub pages: u64,
+    /// Line transactions to them.
+    pub accesses: u64,
+    /// Line transactions of stores among these.
+    pub stores: u64,
+}
 
 /// Counters of every page of the address space, flat.
 pub(super) struct Pages {

@@ -2,8 +2,9 @@
 
 use super::error::{ActionFault, ProgramError};
 use super::waits::Waits;
-use crate::action::{Action, ActionId, BufferId, Ordered};
-use crate::program::ProgramBuffer;
+use crate::action::{Action, ActionId, Ordered};
+use crate::buffer::BufferId;
+use crate::buffer::ProgramBuffer;
 
 /// When buffers exist.
 pub(super) struct Lifetimes<'a> {

@@ -10,10 +10,11 @@ use octavo_manager::Kind;
 
 pub use self::error::{ActionFault, ProgramError};
 use self::lifetimes::Lifetimes;
-use crate::action::{Action, ActionId, BufferId, Ordered, Span};
+use crate::action::{Action, ActionId, Ordered};
+use crate::buffer::ProgramBuffer;
+use crate::buffer::{BufferId, Span};
 use crate::host::{HostPhase, Sweep, Threads};
 use crate::order::Order;
-use crate::program::ProgramBuffer;
 
 /// Checks everything that [`Program::new`](crate::program::Program::new) promises.
 pub(crate) fn check(buffers: &[ProgramBuffer], actions: &[Ordered], launches: u32) -> Result<(), ProgramError> {

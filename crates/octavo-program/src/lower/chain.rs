@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use octavo_manager::{Access, Advice};
 
-use super::{Before, Bring, Lowering};
-use crate::action::{Action, BufferId, Span};
+use super::lowering::{Before, Bring, Lowering};
+use crate::action::Action;
+use crate::buffer::{BufferId, Span};
 use crate::host::{HostPhase, Sweep, Threads};
 use crate::host_side::{Exchange, HostSide, Role};
 use crate::program::ProgramBuilder;

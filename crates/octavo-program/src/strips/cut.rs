@@ -1,11 +1,10 @@
 //! Where launches are cut, and which data of a strip is copied.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-use super::reach::{Reach, Touch};
+use super::reach::{GRANULE, Reach, Touch};
 use super::refused::StripsRefused;
 use super::stream::Stream;
-use super::{GRANULE, Piece, Strip};
 use crate::buffer::Buffer;
 use crate::host_side::HostSide;
 use crate::launches::{Launch, Workload};
@@ -14,6 +13,33 @@ use crate::op::LINE_BYTES;
 /// The most strips and pieces of a program. Chosen: a program of that many copies is no strip-mined one, and is kept in
 /// little memory still.
 const MOST: usize = 1 << 18;
+
+/// Work-groups of a launch that run together, and what they reach of staged buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The launch that it is a part of.
+    pub launch: u32,
+    /// Its work-groups.
+    pub groups: Range<u32>,
+    /// In the order of addresses, packed in the arena.
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// Neighbouring bytes of a staged buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub buffer: u32,
+    /// From the buffer's start.
+    pub bytes: Range<u64>,
+    /// Address of the first of them.
+    pub address: u64,
+    /// Where it lies in the arena.
+    pub offset: u64,
+    /// Whether the strip needs what the host has of it.
+    pub comes: bool,
+    /// Whether the strip changes it.
+    pub goes: bool,
+}
 
 /// All strips in order, and by launch its first.
 pub(super) fn cut(

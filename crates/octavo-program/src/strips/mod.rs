@@ -14,17 +14,15 @@ mod workload;
 
 use std::ops::{ControlFlow, Index, Range};
 
-use crate::action::{BufferId, Span};
-use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer, BufferId, Span};
 use crate::host_side::HostSide;
 use crate::launches::Workload;
 
+use self::cut::Piece;
+pub use self::cut::Strip;
+use self::reach::GRANULE;
 pub use self::refused::StripsRefused;
 pub use self::workload::Stripped;
-
-/// Bytes of what is staged as one. Chosen: the larger of the system's pages. Copying less takes as long, as the call
-/// takes longer than its bytes.
-const GRANULE: u64 = 64 << 10;
 
 /// The most bytes of buffers: 2^32 lines of 64 bytes, which is more than the simulator can number.
 const MOST_BYTES: u64 = 1 << 38;
@@ -39,33 +37,6 @@ pub struct Strips {
     strips: Vec<Strip>,
     /// By launch: its first strip; one more entry than launches.
     first: Vec<u32>,
-}
-
-/// Work-groups of a launch that run together, and what they reach of staged buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Strip {
-    /// The launch that it is a part of.
-    pub launch: u32,
-    /// Its work-groups.
-    pub groups: Range<u32>,
-    /// In the order of addresses, packed in the arena.
-    pieces: Vec<Piece>,
-}
-
-/// Neighbouring bytes of a staged buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
-    buffer: u32,
-    /// From the buffer's start.
-    bytes: Range<u64>,
-    /// Address of the first of them.
-    address: u64,
-    /// Where it lies in the arena.
-    offset: u64,
-    /// Whether the strip needs what the host has of it.
-    comes: bool,
-    /// Whether the strip changes it.
-    goes: bool,
 }
 
 /// How much of a workload's launches is looked at.

@@ -1,7 +1,10 @@
 //! The parts of staged buffers that work-groups access.
 
-use super::GRANULE;
 use crate::op::{LINE_BYTES, Op};
+
+/// Bytes of what is staged as one. Chosen: the larger of the system's pages. Copying less takes as long, as the call
+/// takes longer than its bytes.
+pub(super) const GRANULE: u64 = 64 << 10;
 
 const GRANULE_LINES: u64 = GRANULE / LINE_BYTES;
 const WORDS: usize = (GRANULE_LINES / 64) as usize;

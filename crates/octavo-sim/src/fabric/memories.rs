@@ -7,7 +7,8 @@ use octavo_units::{Bandwidth, Time};
 
 use crate::engine::lane::Lane;
 use crate::engine::rate::{BUCKET_SHIFT, Rate};
-use crate::fabric::links::{LinkUse, Traffic};
+use crate::fabric::direction::LinkUse;
+use crate::fabric::traffic::Traffic;
 
 /// The nearest to the host's cores first, so that they are numbered as they lie here.
 pub(crate) struct FurtherMemories(Vec<FurtherMemory>);

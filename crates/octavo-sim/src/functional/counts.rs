@@ -1,6 +1,7 @@
 //! Counts of accesses, by GPU and memory.
 
 use octavo_manager::{MAX_MEMORIES, MemoryId, ProcessorId};
+use serde::Serialize;
 
 use crate::observe::table::{Column, Table};
 
@@ -15,6 +16,17 @@ pub(super) enum Kind {
 
 /// Lines of one GPU in one memory, by [`Kind`].
 type Lines = [u64; 3];
+
+/// What the host's threads did in a whole program. Lines are 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostLines {
+    /// Lines that they read.
+    pub load_lines: u64,
+    /// Lines that they wrote.
+    pub store_lines: u64,
+    /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
+    pub faults: u64,
+}
 
 /// Lines by GPU, then by the memory that served them.
 pub(super) struct Counts {

@@ -7,9 +7,9 @@ use octavo_units::Time;
 
 use crate::functional::counts::Counts;
 use crate::functional::executor::{Copied, Tables};
+use crate::functional::options::InstantOptions;
 use crate::functional::pace::{CYCLES_OF_A_LINE, Pace};
 use crate::functional::placement::Placement;
-use crate::functional::run::InstantOptions;
 use crate::gpu::counters::Counters;
 use crate::gpu::reports::Reports;
 use crate::machine::happening::{Happening, Listen};

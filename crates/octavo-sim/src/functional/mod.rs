@@ -34,6 +34,7 @@ mod host;
 mod job;
 mod launch;
 mod machine;
+mod options;
 mod pace;
 mod page_order;
 mod placement;
@@ -42,11 +43,14 @@ mod result;
 mod ring;
 mod rounds;
 mod run;
+mod runner;
 #[cfg(test)]
 mod tests;
 mod turns;
 
+pub use counts::HostLines;
+pub use options::{InstantOptions, InstantProgress};
 pub use page_order::page_order;
 pub use placement::Placed;
-pub use result::{HostLines, InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
-pub use run::{InstantOptions, InstantProgress, run_at_once, run_jobs_at_once};
+pub use result::{InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
+pub use runner::{run_at_once, run_jobs_at_once};

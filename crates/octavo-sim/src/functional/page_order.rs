@@ -4,7 +4,8 @@ use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
 
 use crate::error::SimError;
-use crate::functional::run::{Begun, InstantOptions};
+use crate::functional::options::InstantOptions;
+use crate::functional::run::Begun;
 use crate::job::{Job, side_by_side};
 use crate::machine::happening::{Happening, Listen};
 use crate::observe::table::{Column, Table};

@@ -3,7 +3,7 @@
 use octavo_manager::{Cause, MemoryUse, Statistics};
 use serde::Serialize;
 
-use crate::functional::counts::Kind;
+use crate::functional::counts::{HostLines, Kind};
 use crate::functional::job::Running;
 use crate::functional::machine::Machine;
 use crate::functional::placement::Placed;
@@ -115,17 +115,6 @@ pub struct Moved {
     pub write_back_bytes: u64,
     /// Copies that a program asks for.
     pub copies_bytes: u64,
-}
-
-/// What the host's threads did in a whole program. Lines are 64 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct HostLines {
-    /// Lines that they read.
-    pub load_lines: u64,
-    /// Lines that they wrote.
-    pub store_lines: u64,
-    /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
-    pub faults: u64,
 }
 
 /// Listeners one of which keeps the record that results are made of.

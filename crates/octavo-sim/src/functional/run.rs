@@ -1,4 +1,4 @@
-//! Runs jobs on a node without time.
+//! A run without time, from its beginning to its end.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -6,48 +6,21 @@ use std::ops::ControlFlow;
 use octavo_manager::{Manager, MemoryConfig, MemoryUse};
 use octavo_node::NodeConfig;
 use octavo_program::{Program, Workload};
-use octavo_units::{Cycles, Time};
+use octavo_units::Cycles;
 
-use crate::bound::{MemoryBound, MemoryMet, Met, Watch};
-use crate::error::{SimError, When};
+use crate::bound::{MemoryMet, Met, Watch};
+use crate::error::SimError;
 use crate::failure::StrategyFailure;
+use crate::functional::counts::HostLines;
 use crate::functional::job::Running;
 use crate::functional::machine::Machine;
-use crate::functional::result::{HostLines, InstantResult};
+use crate::functional::options::{InstantOptions, InstantProgress};
 use crate::functional::ring::Ring;
-use crate::gpu::touched::Touched;
-use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces, synchronisations};
+use crate::job::{Job, divide_node, spaces, synchronisations};
 use crate::machine::happening::Listen;
-use crate::observe::record::Recorder;
+use crate::moment::When;
 use crate::rounds::Rounds;
-use crate::simulate::{check_launches, check_programs, check_size, footprint_pages};
-
-/// How a run without time goes, what it records and where it reports progress.
-pub struct InstantOptions<'a> {
-    /// Memory instructions that a wavefront makes in its turn, at least 1.
-    pub turn: u32,
-    /// Line accesses between two periodic reports, for placements that ask for these; `None`: as many as
-    /// all GPUs make in a period, if each makes one in 16 cycles.
-    pub report_lines: Option<u64>,
-    /// Keep every fault and copy for the `events` table.
-    pub record_events: bool,
-    /// The memory that the run may take; any if there is none. It ends with [`SimError::MemoryMet`] as soon as it has
-    /// more, or would need more to write its result.
-    pub memory: Option<MemoryBound<'a>>,
-    /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
-    pub progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InstantProgress {
-    /// Line accesses made.
-    pub lines: u64,
-    /// Work-groups of all launches that have ended.
-    pub groups_done: u64,
-    /// Work-groups of all launches.
-    pub groups: u64,
-}
+use crate::simulate::{check_launches, check_programs, check_size};
 
 /// Why a run ends before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,61 +57,11 @@ pub(super) struct Run<'a, L> {
     progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
 }
 
-/// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`run_jobs_at_once`].
-///
-/// # Errors
-/// As [`run_jobs_at_once`].
-pub fn run_at_once(
-    node: &NodeConfig,
-    memory: &MemoryConfig,
-    workload: &dyn Workload,
-    options: InstantOptions<'_>,
-) -> Result<InstantResult, SimError> {
-    run_jobs_at_once(node, memory, &[Job::alone(workload, None)], options)
-}
-
-/// Runs `jobs` on `node` with the memory system `memory`: every step of a plan at once, and no time. Jobs of a run have
-/// names, except for one alone.
-///
-/// The same arguments give the same result on every machine.
-///
-/// # Errors
-/// [`SimError`]: nodes, memory systems, jobs and combinations of them that cannot exist, and jobs that begin at a time.
-pub fn run_jobs_at_once(
-    node: &NodeConfig,
-    memory: &MemoryConfig,
-    jobs: &[Job<'_>],
-    options: InstantOptions<'_>,
-) -> Result<InstantResult, SimError> {
-    node.validate()?;
-    check_jobs(node, jobs)?;
-    if let Some(late) = jobs.iter().find(|job| job.start > Time::ZERO) {
-        let reason = format!("`{}` begins at {}, but there is no time: expected 0ns", late.name, late.start);
-        return Err(SimError::Jobs { reason });
-    }
-    let page_bytes = memory.decision_size()?.0;
-    let is_whole = jobs.iter().any(|job| job.program.is_some());
-    // Of what the workloads allocate themselves, as for the simulated node.
-    let capacity = node.capacity_pages(page_bytes, footprint_pages(page_bytes, jobs.iter().map(|job| job.workload)))?;
-    let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
-    side_by_side(memory, jobs, |workload, programs| {
-        let progress = options.progress.map(|tell| tell as &mut dyn FnMut(InstantProgress) -> ControlFlow<()>);
-        let recorder = Recorder::new(workload, page_bytes, 0, options.record_events.then_some(node.gpus as usize));
-        let options = InstantOptions { progress, ..options };
-        let begun = Begun::new(node, memory, (jobs, workload, programs), capacity)?;
-        let pages = workload.address_end().div_ceil(page_bytes) as usize;
-        let Some(touched) = Touched::wanted(&begun.manager, node.gpus as usize, pages) else {
-            return Ok(InstantResult::of(begun.run(options, recorder)?, is_whole, capacity_bytes));
-        };
-        Ok(InstantResult::of(begun.run(options, (recorder, touched))?, is_whole, capacity_bytes))
-    })
-}
-
 /// Jobs that lie beside one another in a workload, about to begin.
 pub(super) struct Begun<'a> {
     node: &'a NodeConfig,
     page_bytes: u64,
-    manager: Manager,
+    pub manager: Manager,
     workload: &'a dyn Workload,
     jobs: Vec<Running<'a>>,
     rounds: Rounds,

@@ -9,7 +9,8 @@ use octavo_registry::Choice;
 use octavo_scenario::{Source, resolve};
 use proptest::prelude::*;
 
-use crate::functional::run::{Begun, InstantOptions};
+use crate::functional::options::InstantOptions;
+use crate::functional::run::Begun;
 use crate::gpu::touched::Touched;
 use crate::job::{Job, divide_node};
 use crate::machine::happening::{Happening, Listen};

@@ -9,7 +9,7 @@ use crate::engine::slots::{Order, Slots};
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::either::{FirstLevelCaches, SecondLevelCache};
 use crate::gpu::caches::l1::L1Caches;
-use crate::gpu::path::waiting::Waiting;
+use crate::gpu::path::lines::Waiting;
 use crate::gpu::translate::entry::{Entry, PageTable};
 use crate::gpu::translate::large::{Blocks, LargePages, entries_for};
 use crate::gpu::translate::ports::Ports;

@@ -7,11 +7,11 @@ use octavo_units::Time;
 
 use crate::engine::event::Kind;
 use crate::engine::horizon::RESERVED_AHEAD;
-use crate::gpu::path::waiting::Waiting;
+use crate::gpu::path::lines::Waiting;
 use crate::gpu::run::Run;
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::translation::Translation;
-use crate::machine::defer::Deferred;
+use crate::machine::deferral::Deferred;
 use crate::machine::executor::Free;
 use crate::machine::faults::fault_of;
 use crate::machine::happening::{Happening, Listen, Spent};

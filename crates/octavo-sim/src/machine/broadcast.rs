@@ -1,7 +1,5 @@
 //! Stores to pages that several GPUs subscribe to (GPS): coalesced in a write queue, then sent to every subscriber.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use octavo_manager::ProcessorId;
 use octavo_program::LINE_BYTES;
 
@@ -10,44 +8,6 @@ use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::run::Run;
 use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
-
-/// The write queue of one GPU.
-#[derive(Default)]
-struct Queue {
-    /// Lines in the order of their first store.
-    order: VecDeque<u64>,
-    present: BTreeSet<u64>,
-}
-
-pub(crate) struct Broadcast {
-    queues: Vec<Queue>,
-    capacity: usize,
-}
-
-impl Broadcast {
-    pub fn new(gpus: usize, capacity: u32) -> Self {
-        Self { queues: (0..gpus).map(|_| Queue::default()).collect(), capacity: capacity as usize }
-    }
-
-    /// Queues a line; returns the line that has to leave for it, if the queue was full.
-    fn queue(&mut self, gpu: usize, line: u64) -> Option<u64> {
-        let queue = &mut self.queues[gpu];
-        if !queue.present.insert(line) {
-            return None;
-        }
-        queue.order.push_back(line);
-        if queue.order.len() <= self.capacity {
-            return None;
-        }
-        self.take_oldest(gpu)
-    }
-
-    fn take_oldest(&mut self, gpu: usize) -> Option<u64> {
-        let line = self.queues[gpu].order.pop_front()?;
-        self.queues[gpu].present.remove(&line);
-        Some(line)
-    }
-}
 
 impl<L: Listen> Hardware<'_, L> {
     /// Queues the lines of a store that was done locally by `done`. A full queue sends its oldest line first, and the

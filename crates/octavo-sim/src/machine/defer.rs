@@ -3,20 +3,9 @@
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;
+use crate::machine::deferral::Deferred;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
-use crate::machine::replays::ReplayId;
-
-/// Lines of one page that an instruction wants.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deferred {
-    pub run: Run,
-    pub slot: u32,
-    /// Their translation is known then.
-    pub translated: bool,
-    /// The replay that they are part of.
-    pub replay: Option<ReplayId>,
-}
 
 impl<L: Listen> Hardware<'_, L> {
     /// Defers an access until its translation is known.

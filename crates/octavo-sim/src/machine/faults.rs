@@ -1,7 +1,6 @@
 //! A fault on its way: from the access that needs the driver to the host, and from the wake to the replay of everything
 //! that waited. In between it is the driver's.
 
-use octavo_driver::slab::Slab;
 use octavo_driver::{FaultId, Opened, Outstanding};
 use octavo_manager::{Access, Fault, HOST, PageId, ProcessorId};
 
@@ -13,56 +12,7 @@ use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 use crate::machine::replays::ReplayId;
-
-const NONE: u32 = u32::MAX;
-
-/// Lines that an instruction wants from a faulting page.
-#[derive(Clone, Copy, Debug)]
-struct Waiter {
-    run: Run,
-    slot: u32,
-    since: u64,
-    next: u32,
-}
-
-/// What waits for a fault.
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    /// When the GPU's walk had found no mapping.
-    walked_at: u64,
-    last_waiter: u32,
-}
-
-/// Who waits for outstanding faults.
-#[derive(Default)]
-pub(crate) struct Waiters {
-    /// By number of the fault.
-    queues: Vec<Queue>,
-    waiters: Slab<Waiter>,
-}
-
-impl Waiters {
-    /// A fault begins, without waiters yet.
-    fn begin(&mut self, fault: FaultId, walked_at: u64) {
-        let index = fault.0 as usize;
-        let queue = Queue { walked_at, last_waiter: NONE };
-        if index < self.queues.len() {
-            self.queues[index] = queue;
-        } else {
-            self.queues.resize(index + 1, queue);
-        }
-    }
-
-    fn join(&mut self, fault: FaultId, waiter: Waiter) {
-        let last = &mut self.queues[fault.0 as usize].last_waiter;
-        *last = self.waiters.insert(Waiter { next: *last, ..waiter });
-    }
-
-    /// A waiter, which no longer waits.
-    fn take(&mut self, number: u32) -> Option<Waiter> {
-        (number != NONE).then(|| self.waiters.remove(number))
-    }
-}
+use crate::machine::waiters::{Queue, Waiter};
 
 impl<L: Listen> Node<'_, L> {
     /// An access of `slot` needs the driver; `walked` is when the GPU knows. A store that comes too late for a load's
@@ -72,7 +22,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.accesses.faulting_accesses += u64::from(run.count());
         self.hardware.replays.fault_anew();
         self.hardware.waves.begin_pending(slot);
-        let waiter = Waiter { run, slot: slot as u32, since: time, next: NONE };
+        let waiter = Waiter::new(run, slot, time);
         match self.driver.open_fault(&fault_of(gpu, page, run.is_write())) {
             Opened::Joined(fault) => self.waiters.join(fault, waiter),
             Opened::New(fault) => {
@@ -102,7 +52,7 @@ impl<L: Listen> Node<'_, L> {
     /// The wake has reached the GPU: everything that waited is replayed.
     pub fn fault_wakes(&mut self, number: u32) {
         let fault = self.driver.wake_arrives(FaultId(number));
-        let Queue { walked_at, last_waiter } = self.waiters.queues[number as usize];
+        let Queue { walked_at, last_waiter } = self.waiters.of(FaultId(number));
         self.hardware.say(Happening::FaultEnds { fault: FaultId(number) });
         let replay = self.hardware.replays.begin(fault, self.hardware.clock.now());
         // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
@@ -111,7 +61,7 @@ impl<L: Listen> Node<'_, L> {
         while let Some(waiter) = next {
             next = self.waiters.take(waiter.next);
             if let Some(next) = &next {
-                self.waiters.waiters.hint(next.next);
+                self.waiters.hint_behind(next);
                 self.hardware.waves.hint_record(next.slot as usize);
             }
             let lines = u64::from(waiter.run.count());

@@ -12,7 +12,7 @@ use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
 use crate::gpu::touched::Touched;
-use crate::machine::program::Phase;
+use crate::machine::phase::Phase;
 
 /// What the time of accesses is spent on, faults aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

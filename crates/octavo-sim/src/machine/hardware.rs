@@ -27,13 +27,13 @@ use crate::gpu::units::decoder::Decoded;
 use crate::gpu::units::fetch::Fetch;
 use crate::gpu::units::history::History;
 use crate::gpu::units::wave::Waves;
-use crate::machine::broadcast::Broadcast;
-use crate::machine::defer::Deferred;
+use crate::machine::deferral::Deferred;
 use crate::machine::executor::engines::CopyEngines;
 use crate::machine::executor::told::Told;
-use crate::machine::forward::TransFw;
+use crate::machine::filter::TransFw;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::replays::Replays;
+use crate::machine::write_queue::Broadcast;
 use octavo_node::{NodeConfig, WalkerScope};
 
 /// All processors, what connects them, and the clock.

@@ -4,10 +4,6 @@
 use octavo_driver::Outstanding;
 use octavo_driver::slab::Slab;
 
-use crate::machine::happening::Listen;
-use crate::machine::hardware::Hardware;
-use crate::machine::node::Node;
-
 /// Number of a replay while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReplayId(u32);
@@ -45,7 +41,7 @@ pub(crate) struct Replays {
 }
 
 impl Replays {
-    /// A wake has arrived: it is over after [`Node::leave_replay`] for it and for each access that is put off.
+    /// A wake has arrived: it is over after [`leave`](Self::leave) for it and for each access that is put off.
     pub fn begin(&mut self, fault: Outstanding, now: u64) -> ReplayId {
         ReplayId(self.replays.insert(Replay { fault, since: now, left: 1, served: false }))
     }
@@ -65,42 +61,36 @@ impl Replays {
         self.attempt = Attempt::Faulted;
     }
 
+    /// An access that is part of a replay is tried.
+    #[inline]
+    pub fn begin_attempt(&mut self, replay: ReplayId) {
+        (self.current, self.attempt) = (Some(replay), Attempt::Served);
+    }
+
+    /// It was tried: how long after the wake, if that took time and it was not put off.
+    #[inline]
+    pub fn end_attempt(&mut self, ReplayId(number): ReplayId, now: u64) -> Option<u64> {
+        self.current = None;
+        let Replay { since, served, .. } = &mut self.replays[number];
+        *served |= self.attempt == Attempt::Served;
+        let late = now - *since;
+        (late > 0 && self.attempt != Attempt::PutOff).then_some(late)
+    }
+
+    /// One less is part of a replay. The last ends the wake: of which fault, and whether an access was served.
+    #[inline]
+    pub fn leave(&mut self, ReplayId(number): ReplayId) -> Option<(Outstanding, bool)> {
+        self.replays[number].left -= 1;
+        if self.replays[number].left > 0 {
+            return None;
+        }
+        let Replay { fault, served, .. } = self.replays.remove(number);
+        self.useful += u64::from(served);
+        Some((fault, served))
+    }
+
     /// Wakes that are over and with which an access was served.
     pub const fn useful(&self) -> u64 {
         self.useful
-    }
-}
-
-impl<L: Listen> Node<'_, L> {
-    /// Tries an access of so many lines, which may be part of a replay.
-    #[inline]
-    pub(super) fn attempt(&mut self, replay: Option<ReplayId>, lines: u32, access: impl FnOnce(&mut Self)) {
-        let Some(ReplayId(number)) = replay else { return access(self) };
-        (self.hardware.replays.current, self.hardware.replays.attempt) = (replay, Attempt::Served);
-        access(self);
-        let Hardware { replays, accesses, clock, .. } = &mut self.hardware;
-        replays.current = None;
-        let Replay { since, served, .. } = &mut replays.replays[number];
-        *served |= replays.attempt == Attempt::Served;
-        let late = clock.now() - *since;
-        if late > 0 && replays.attempt != Attempt::PutOff {
-            accesses.deferred_retries += u64::from(lines);
-            accesses.deferred_retry_ps += late * u64::from(lines);
-        }
-    }
-
-    /// An access that was put off is over, or the wake has gone through all that waited: the last of them ends the wake.
-    #[inline]
-    pub(super) fn leave_replay(&mut self, replay: Option<ReplayId>) {
-        let Some(ReplayId(number)) = replay else { return };
-        let replays = &mut self.hardware.replays;
-        replays.replays[number].left -= 1;
-        if replays.replays[number].left > 0 {
-            return;
-        }
-        let Replay { fault, served, .. } = replays.replays.remove(number);
-        replays.useful += u64::from(served);
-        self.hardware.accesses.wakes_in_vain += u64::from(!served);
-        self.drive(|driver, now, hardware| driver.replayed(now, &fault, hardware));
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::bound::Recorded;
 use crate::machine::jobs::Running;
 use crate::observe::phases::Phases;
-use crate::observe::record::GroupCounts;
+use crate::observe::record::groups::GroupCounts;
 use crate::observe::record::timeline::EventKind;
 use crate::observe::table::{Column, TEXT_BYTES, Table};
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::bound::Recorded;
-use crate::machine::program::Phase;
+use crate::machine::phase::Phase;
 use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// Picoseconds that a whole program spent in each kind of phase, summed over its actions.

@@ -7,16 +7,36 @@ use octavo_node::{CapacityAt, NodeConfig};
 use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
-use super::{EVENTS_BETWEEN_REPORTS, Progress};
 use crate::bound::{MemoryMet, Watch};
-use crate::error::{MAX_TIME, SimError, When};
+use crate::error::{MAX_TIME, SimError};
 use crate::failure::StrategyFailure;
 use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
 use crate::machine::outcome::Outcome;
+use crate::moment::When;
 use crate::observe::spans::Spans;
 use crate::stall::{Stall, Watchdog};
+
+/// Events between looks at the time and the progress callback: a few milliseconds of work.
+pub(super) const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Launches that have ended.
+    pub launches_done: u32,
+    /// All launches.
+    pub launches: u32,
+    /// Simulated time.
+    pub time: Time,
+    /// Line accesses issued.
+    pub lines: u64,
+    /// Work-groups of all launches that have ended.
+    pub groups_done: u64,
+    /// Work-groups of all launches.
+    pub groups: u64,
+}
 
 /// A run that is about to begin.
 pub(super) struct Begun<'a, 'p> {

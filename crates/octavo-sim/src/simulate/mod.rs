@@ -11,7 +11,8 @@ use octavo_node::NodeConfig;
 use octavo_program::{Program, Workload, pages_of};
 use octavo_units::Time;
 
-use self::begun::{Begun, Done};
+pub use self::begun::Progress;
+use self::begun::{Begun, Done, EVENTS_BETWEEN_REPORTS};
 pub(crate) use self::check::{check_launches, check_programs, check_size};
 use crate::bound::{MemoryBound, Watch};
 use crate::error::SimError;
@@ -25,9 +26,6 @@ use crate::observe::record::Recorder;
 use crate::observe::result::{HostMemoryUse, RunResult};
 use crate::observe::spans::Spans;
 use crate::observe::waits::FaultWaits;
-
-/// Events between looks at the time and the progress callback: a few milliseconds of work.
-const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
 
 /// Events between looks at the clock for the timeline's counters.
 const EVENTS_BETWEEN_SAMPLES: u64 = 1 << 8;
@@ -57,23 +55,6 @@ pub struct RunOptions<'a> {
     pub memory: Option<MemoryBound<'a>>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Launches that have ended.
-    pub launches_done: u32,
-    /// All launches.
-    pub launches: u32,
-    /// Simulated time.
-    pub time: Time,
-    /// Line accesses issued.
-    pub lines: u64,
-    /// Work-groups of all launches that have ended.
-    pub groups_done: u64,
-    /// Work-groups of all launches.
-    pub groups: u64,
 }
 
 /// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`simulate_jobs`].

@@ -2,7 +2,12 @@
 
 use octavo_program::{Action, ActionId, Program};
 
-use super::meaning::Broken;
+/// Why there is no such program: the row that is wrong, if it is one, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub row: Option<usize>,
+    pub reason: String,
+}
 
 /// Checks that every launch is run by one action, and waits for the launch before it.
 ///

@@ -8,19 +8,12 @@ use octavo_program::{
 };
 
 use super::given::row_of;
-use super::launches::check_launches;
+use super::launches::{Broken, check_launches};
 use super::row::{ActionKind, ActionRow, Memory, NOBODY, SweepRow};
 use crate::Allocation;
 
 /// Bytes from one access of the host to the next, at most: far more than a page of any size.
 const MAX_STRIDE: u64 = 1 << 32;
-
-/// Why there is no such program: the row that is wrong, if it is one, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
-    pub row: Option<usize>,
-    pub reason: String,
-}
 
 /// The program that rows mean over `allocations`, which ascend and do not overlap, each with what it is.
 ///

@@ -7,6 +7,7 @@ mod named;
 mod row;
 
 pub(crate) use given::rows_of;
-pub(crate) use meaning::{Broken, program_of};
+pub(crate) use launches::Broken;
+pub(crate) use meaning::program_of;
 pub(crate) use named::{Named, Turn, unnamed};
 pub use row::{ActionKind, ActionRow, Memory, NOBODY, SweepRow};

@@ -5,6 +5,7 @@
 
 mod accel_sim;
 mod assemble;
+mod converter;
 mod error;
 mod footprint;
 mod mem_trace;
@@ -17,56 +18,14 @@ mod watch;
 
 use std::path::Path;
 
+pub use converter::{Conversion, Converter, Summary};
 pub use error::ConvertError;
 pub use watch::Progress;
 
 use self::watch::Watch;
 
-/// A format that can be converted.
-pub struct Converter {
-    /// What a user types.
-    pub name: &'static str,
-    /// One line for listings.
-    pub summary: &'static str,
-    /// What writes the format.
-    pub source: &'static str,
-    /// Whether a file or folder looks like it.
-    pub detect: fn(&Path) -> bool,
-    convert: fn(&Conversion<'_>, &mut Watch<'_>) -> Result<Summary, ConvertError>,
-}
-
 /// Every converter, in the order listings show them and detection asks them.
 pub static CONVERTERS: &[&Converter] = &[&accel_sim::CONVERTER, &mem_trace::CONVERTER];
-
-/// What to convert, and where to.
-#[derive(Clone, Copy, Debug)]
-pub struct Conversion<'a> {
-    /// Name of a converter; without one, it is told from the input.
-    pub format: Option<&'a str>,
-    /// File or folder of the foreign trace.
-    pub input: &'a Path,
-    /// The trace folder to write.
-    pub output: &'a Path,
-    /// Replace a trace that is there already.
-    pub replace: bool,
-}
-
-/// What a conversion did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Summary {
-    /// Name of the converter.
-    pub format: &'static str,
-    /// Launches written.
-    pub launches: u64,
-    /// Rows written.
-    pub rows: u64,
-    /// Allocations written.
-    pub allocations: u64,
-    /// Instructions of the input that are a row or counted in one.
-    pub instructions: u64,
-    /// What was lost or guessed, and how often.
-    pub notes: Vec<(String, u64)>,
-}
 
 impl Conversion<'_> {
     /// Converts. `progress` is called now and then; the conversion stops when it breaks.
@@ -115,12 +74,4 @@ pub fn convert(
     progress: &mut dyn FnMut(Progress) -> std::ops::ControlFlow<()>,
 ) -> Result<Summary, ConvertError> {
     Conversion { format, input, output, replace: false }.run(progress)
-}
-
-/// The folder that `path` lies in.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::MAX_CHUNK_VALUES;
 use super::column::Column;
-use super::footer::ParquetFile;
+use super::footer::{MAX_CHUNK_VALUES, ParquetFile};
 use crate::TraceError;
 
 /// Decodes all of a Parquet table, which need be no part of a trace. A table that is damaged may have it fail, and takes

@@ -9,10 +9,13 @@ use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData, Pa
 
 use super::compact::{Compact, kind};
 use super::guard::guarded;
-use super::{MAX_CHUNK_BYTES, MAX_CHUNK_VALUES};
 use crate::TraceError;
 use crate::schema::MAX_GROUP_ROWS;
 
+/// Values of a column in a row group, at most: every lane of every row touching two lines.
+pub(super) const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
+/// Bytes of a column in a row group, at most: as many values of eight bytes.
+pub(super) const MAX_CHUNK_BYTES: u64 = 8 * MAX_CHUNK_VALUES;
 /// Footers of billions of rows stay below this.
 const MAX_FOOTER_BYTES: u64 = 64 << 20;
 /// Columns and groups of columns, at most: chosen, far more than traces with additional columns have.

@@ -18,13 +18,8 @@ pub use self::check::check_table;
 pub(crate) use self::instructions::Batches;
 use self::instructions::Instructions;
 use crate::actions::{Broken, program_of};
-use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
+use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES};
 use crate::{Allocation, Header, Key, LaunchRow, Rows, TraceError, Version};
-
-/// Values of a column in a row group, at most: every lane of every row touching two lines.
-const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
-/// Bytes of a column in a row group, at most: as many values of eight bytes.
-const MAX_CHUNK_BYTES: u64 = 8 * MAX_CHUNK_VALUES;
 
 /// A trace is a folder.
 pub(crate) fn check_folder(path: &Path) -> Result<(), TraceError> {
@@ -36,8 +31,8 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), TraceError> {
 
 /// An open trace.
 ///
-/// Opening reads the tables and the footers. Instructions are read a row group (at most [`MAX_GROUP_ROWS`] rows) at a
-/// time, so memory stays bounded for files of any size.
+/// Opening reads the tables and the footers. Instructions are read a row group (at most
+/// [`MAX_GROUP_ROWS`](crate::MAX_GROUP_ROWS) rows) at a time, so memory stays bounded for files of any size.
 pub struct TraceReader {
     path: PathBuf,
     header: Header,

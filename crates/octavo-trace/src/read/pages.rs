@@ -1,7 +1,7 @@
 //! Headers of pages, looked at before the pages are decoded: what they claim bounds what is allocated.
 
 use super::compact::{Compact, kind};
-use super::{MAX_CHUNK_BYTES, MAX_CHUNK_VALUES};
+use super::footer::{MAX_CHUNK_BYTES, MAX_CHUNK_VALUES};
 
 /// What the header of a page claims.
 #[derive(Default)]

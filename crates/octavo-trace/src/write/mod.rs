@@ -11,15 +11,12 @@ use std::path::{Path, PathBuf};
 use octavo_program::{Buffer, Program, ProgramBuffer};
 
 use self::file::ParquetFile;
+use self::limits::GROUP_VALUES;
 use self::staged::Staged;
 use crate::actions::rows_of;
 use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
 use crate::{ActionRow, Allocation, Header, LaunchRow, Memory, Row, RowRules, Rows, Touched, TraceError, Version};
-
-/// Values of a list in a row group, after which the next one begins: bounds what a reader holds to a few megabytes, and
-/// stays far below what it takes.
-const GROUP_VALUES: usize = 1 << 20;
 
 /// Writes a trace from rows in program order; the folder appears under its name only when all is written.
 ///

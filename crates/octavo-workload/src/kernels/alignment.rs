@@ -21,12 +21,10 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::sequences::Sequences;
+pub use self::sequences::{RUN, Sequences};
 use crate::emit::{WAVEFRONT_LANES, load_scalar, load_span, push_all, steps, store_lanes};
 use crate::scale;
 
-/// Letters that must be the same (Hetero-Mark).
-pub const RUN: u64 = 11;
 /// Threads of a work-group, which is one wavefront.
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Letters of the target at scale 1, and at most.

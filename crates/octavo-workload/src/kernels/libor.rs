@@ -13,28 +13,20 @@
 //!
 //! Scale 1 is the program's own 4096 paths, 56 MB.
 
+mod paths;
 mod rates;
 mod walk;
 
-use octavo_program::{
-    AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Resources, Size, Workload, WorkloadEntry,
-};
+use octavo_program::{Buffer, Cursor, HostSide, Launch, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::rates::exercised;
+use self::paths::GROUP;
+pub use self::paths::Libor;
 use self::walk::Walk;
 use crate::scale;
 
-/// Rates, dates at which they move, and swaptions.
-const RATES: u32 = 80;
-const DATES: u32 = 40;
-const SWAPTIONS: usize = 15;
-/// Bytes of an element.
-const WORD: u64 = 4;
-/// Threads of a work-group, which is a wavefront.
-const GROUP: u64 = 64;
 /// Paths at scale 1, and at most.
 const USUAL_PATHS: u64 = 4096;
 const MOST_PATHS: u64 = 1 << 26;
@@ -46,49 +38,6 @@ pub struct LibOptions {
     /// Paths, one a thread. Default: 4096 times the scale (the program's own number).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<u64>,
-}
-
-/// Both kernels over some paths.
-pub struct Libor {
-    paths: u64,
-    /// Threads, which is paths rounded up to work-groups.
-    threads: u64,
-    arrays: Arrays,
-    buffers: Vec<Buffer>,
-    /// Whether each swaption is exercised.
-    exercised: [bool; SWAPTIONS],
-}
-
-/// Where the threads' arrays and the results lie.
-struct Arrays {
-    /// Rates (`L`), rates of all dates (`L2`) and random numbers (`z`).
-    rates: Buffer,
-    history: Buffer,
-    noise: Buffer,
-    /// Bond prices and swap values (`B`, `S`), and the sensitivities to them (`B_b`, `S_b`).
-    bonds: Buffer,
-    swaps: Buffer,
-    bonds_back: Buffer,
-    swaps_back: Buffer,
-    /// Value and sensitivity of each path.
-    values: Buffer,
-    sensitivities: Buffer,
-}
-
-impl Libor {
-    /// `paths` paths, not zero.
-    #[must_use]
-    pub fn new(paths: u64) -> Self {
-        let threads = paths.next_multiple_of(GROUP);
-        let mut space = AddressSpace::default();
-        let mut private = |name, elements: u32| space.allocate(name, u64::from(elements) * threads * WORD);
-        let [rates, noise] = ["L", "z"].map(|name| private(name, RATES));
-        let history = private("L2", RATES * (DATES + 1));
-        let [bonds, swaps, bonds_back, swaps_back] = ["B", "S", "B_b", "S_b"].map(|name| private(name, DATES));
-        let [values, sensitivities] = ["v", "Lb"].map(|name| space.allocate(name, paths * WORD));
-        let arrays = Arrays { rates, history, noise, bonds, swaps, bonds_back, swaps_back, values, sensitivities };
-        Self { paths, threads, arrays, buffers: space.buffers().to_vec(), exercised: exercised() }
-    }
 }
 
 impl Workload for Libor {

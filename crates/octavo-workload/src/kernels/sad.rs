@@ -22,20 +22,14 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::larger::{Larger, Merge};
+use self::larger::{Larger, Merge, PADDED, PIXEL, PLACES, RANGE};
 use crate::emit::{load_lanes, push_all, steps, store_span};
 use crate::kernels::matrix::{checked_side, scaled_side};
 use crate::scale;
 
-/// Bytes of a pixel and of a sum.
-const PIXEL: u64 = 2;
 /// Pixels along a side of a macroblock and of the smallest block.
 const MACROBLOCK: u64 = 16;
 const BLOCK: u64 = 4;
-/// Places along a side of the search range, and in all; elements of an array of sums for one block.
-const RANGE: u64 = 33;
-const PLACES: u64 = RANGE * RANGE;
-const PADDED: u64 = 1096;
 /// Places of a thread, of a turn, and threads of a work-group.
 const OWN_PLACES: u64 = 18;
 const TURN: u64 = 3;
@@ -232,7 +226,8 @@ impl Workload for Sad {
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         if launch > 0 {
             let merge = if launch == 1 { Merge::To8 { half: wavefront.into() } } else { Merge::To16 };
-            return Larger { sad: self, macroblock: group.into(), merge }.fill(cursor, out);
+            return Larger { sums: &self.sums, macroblocks: self.macroblocks(), macroblock: group.into(), merge }
+                .fill(cursor, out);
         }
         let across = u64::from(group) % (self.width / BLOCK);
         let group = Group { sad: self, x: across, y: u64::from(group) / (self.width / BLOCK) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use octavo_program::{Op, OpSink};
 
-use super::replay::{LINES_AT_ONCE, LINES_EACH, WAVEFRONTS};
+use super::grain::{LINES_AT_ONCE, LINES_EACH, WAVEFRONTS};
 use super::ring::{Spans, turn};
 use crate::emit::share;
 

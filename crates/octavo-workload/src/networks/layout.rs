@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use octavo_program::{AddressSpace, Buffer, HostSide, LINE_BYTES};
 
+use super::grain::LINES_AT_ONCE;
 use super::places::Places;
-use super::replay::LINES_AT_ONCE;
 use super::shrink::Shrink;
 use super::step::{Role, Step};
 

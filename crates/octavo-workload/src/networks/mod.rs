@@ -10,6 +10,7 @@ mod digest;
 pub mod entries;
 mod exchange;
 pub mod file;
+mod grain;
 mod layout;
 pub mod places;
 pub mod replay;

@@ -16,22 +16,15 @@ use octavo_program::{Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, W
 use octavo_registry::OptionError;
 
 use super::exchange::Exchange;
+use super::grain::{LINES_AT_ONCE, LINES_EACH, OPERATIONS, WAVEFRONTS};
 use super::layout::Layout;
 use super::places::Places;
 use super::ring::{self, Spans};
 use super::shrink::Shrink;
 use super::stages::{self, Cut};
 use super::step::{Operand, Operator, Step};
-use crate::emit::{WAVEFRONT_LANES, share, steps};
+use crate::emit::{share, steps};
 
-/// Wavefronts of a work-group: 256 threads, as most of `PyTorch`'s kernels have (chosen).
-pub(super) const WAVEFRONTS: u32 = 4;
-/// Lines of all operands that a wavefront has, where there are enough: 4 KiB, 16 elements of 4 bytes a thread (chosen).
-pub(super) const LINES_EACH: u64 = 64;
-/// Lines of an operand that one instruction touches: 64 lanes with 4 bytes each.
-pub(super) const LINES_AT_ONCE: u64 = WAVEFRONT_LANES as u64 * 4 / LINE_BYTES;
-/// Operations of one vector instruction: a multiply-add of each lane.
-pub(super) const OPERATIONS: u64 = 2 * WAVEFRONT_LANES as u64;
 /// Most lines of all buffers together.
 const MOST_LINES: f64 = (1u64 << Op::LINE_BITS) as f64;
 /// Smallest scale: a segment of 2 MiB has two lines left.

@@ -4,7 +4,7 @@ use octavo_program::LINE_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::replay::{LINES_AT_ONCE, OPERATIONS};
+use super::grain::{LINES_AT_ONCE, OPERATIONS};
 use super::ring;
 use super::step::{Operator, Role, Step};
 

@@ -4,6 +4,9 @@ use octavo_registry::Choice;
 use octavo_units::Bytes;
 
 use super::*;
+use crate::contract::ids::{PageId, ProcessorId, SpaceId};
+use crate::memories::content::Content;
+use crate::memories::store::FrameStore;
 
 const OWN: SpaceId = SpaceId(0);
 const OTHER: SpaceId = SpaceId(1);

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod blocking;
 mod hints;
+pub(crate) mod lines;
 pub(crate) mod lookup;
 mod scalar;
 pub(crate) mod waiting;

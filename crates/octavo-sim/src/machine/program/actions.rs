@@ -7,7 +7,8 @@ use crate::engine::event::Kind as EventKind;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::rounds::BUSY_PAUSE;
 use crate::machine::node::Node;
-use crate::machine::program::{Doing, Phase, costs};
+use crate::machine::phase::{Doing, Phase};
+use crate::machine::program::costs;
 
 impl<L: Listen> Node<'_, L> {
     /// Loaded buffers are in memory already, and actions that wait for none begin at once.

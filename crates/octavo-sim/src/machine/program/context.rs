@@ -5,18 +5,11 @@ use octavo_program::{Action, ProgramBuffer};
 
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
-use crate::machine::program::{Doing, Phase};
+use crate::machine::phase::{Doing, Phase};
+use crate::machine::program::Context;
 
 /// Its name in tables.
 const NAME: &str = "context";
-
-/// A program's context.
-#[derive(Clone, Copy)]
-pub(super) enum Context {
-    None,
-    Created { began: u64, ready: u64 },
-    Ready,
-}
 
 impl<L: Listen> Node<'_, L> {
     /// When an action can begin that has to wait for its program's context. The first action that needs one creates it.

@@ -14,7 +14,7 @@ use crate::gpu::state::Gpu;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
-use crate::machine::program::Doing;
+use crate::machine::phase::Doing;
 
 /// What cores reach beside the host's first memory: its others, and GPUs' line by line where they are coherent.
 struct Reached<'a> {

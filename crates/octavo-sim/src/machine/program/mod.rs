@@ -5,50 +5,14 @@ mod context;
 mod copies;
 pub(super) mod costs;
 mod host;
+mod stream;
 
 use octavo_program::{Action, ActionId, Order, Program};
 
 use crate::cpu::thread::Thread;
-use crate::machine::program::context::Context;
-use crate::machine::program::copies::Copies;
+use crate::machine::program::stream::Copies;
 use octavo_driver::FaultId;
 use octavo_driver::slab::Slab;
-
-/// An action of a job.
-type Doing = (usize, ActionId);
-
-/// What a phase of a program is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// The first call that needs a GPU creates what it needs.
-    Context,
-    Allocation,
-    HostInitialisation,
-    CopyIn,
-    Kernel,
-    CopyOut,
-    HostResults,
-    Deallocation,
-    /// The host waits.
-    Other,
-}
-
-impl Phase {
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Context => "context",
-            Self::Allocation => "allocation",
-            Self::HostInitialisation => "host-initialisation",
-            Self::CopyIn => "copy-in",
-            Self::Kernel => "kernel",
-            Self::CopyOut => "copy-out",
-            Self::HostResults => "host-results",
-            Self::Deallocation => "deallocation",
-            Self::Other => "other",
-        }
-    }
-}
 
 /// The whole programs of a run.
 pub(crate) struct Programs<'a> {
@@ -79,6 +43,14 @@ pub(crate) struct Whole<'a> {
     /// The launch that runs.
     launching: Option<ActionId>,
     context: Context,
+}
+
+/// A program's context.
+#[derive(Clone, Copy)]
+enum Context {
+    None,
+    Created { began: u64, ready: u64 },
+    Ready,
 }
 
 #[derive(Clone, Copy, Default)]

@@ -1,5 +1,6 @@
 //! Records of a run for its tables, besides totals.
 
+pub(super) mod groups;
 mod samples;
 mod tables;
 pub(super) mod timeline;
@@ -8,13 +9,15 @@ mod walks;
 
 use std::borrow::Cow;
 
-use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, MemoryMask, PageId, PageRun, ProcessorId};
+use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
 use octavo_program::{Application, Workload};
 
+pub(crate) use self::groups::GROUP_BYTES;
+use self::groups::GroupCounts;
 pub(crate) use self::samples::MOST as MOST_INTERVALS;
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
-use self::traffic::TrafficLog;
+use self::traffic::{Kernel, TrafficLog};
 use self::walks::Walks;
 use crate::bound::Recorded;
 use crate::machine::happening::{Happening, Listen};
@@ -29,20 +32,6 @@ use crate::rounds::Rounds;
 pub fn event_kinds() -> Vec<&'static str> {
     EventKind::names()
 }
-
-/// Address space summed up in one row of the `page_groups` table.
-pub(crate) const GROUP_BYTES: u64 = 64 << 10;
-
-/// Counts of one group of pages. Copies are counted in pages, by [`EventKind`].
-#[derive(Clone, Copy, Default)]
-pub(super) struct GroupCounts {
-    pub kinds: [u64; EventKind::COUNTED],
-    pub remote_lines: u64,
-    gpus: MemoryMask,
-}
-
-/// A kernel that ran: its name, when it began and when it ended.
-type Kernel = (Cow<'static, str>, u64, u64);
 
 pub(crate) struct Recorder {
     page_bytes: u64,

@@ -6,7 +6,8 @@ use octavo_program::{Buffer, Workload, pages_of};
 
 use super::samples::Samples;
 use super::timeline::EventKind;
-use super::{Capacity, GROUP_BYTES, GroupCounts, Kernel, Recorder};
+use super::traffic::Kernel;
+use super::{Capacity, GROUP_BYTES, GroupCounts, Recorder};
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::observe::jobs::JobLog;
 use crate::observe::table::{Column, Table};

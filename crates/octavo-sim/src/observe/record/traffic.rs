@@ -1,8 +1,9 @@
 //! Traffic between the levels of memory, by launch and over time, on nodes whose host and GPUs are coherent.
 
+use std::borrow::Cow;
+
 use octavo_program::LINE_BYTES;
 
-use super::Kernel;
 use crate::bound::Recorded;
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::{Links, Traffic};
@@ -21,6 +22,9 @@ const LEVELS: [&str; 9] = [
     "lpddr_read_bytes",
     "lpddr_written_bytes",
 ];
+
+/// A kernel that ran: its name, when it began and when it ended.
+pub(super) type Kernel = (Cow<'static, str>, u64, u64);
 
 /// Bytes so far, by level.
 type Bytes = [i64; LEVELS.len()];

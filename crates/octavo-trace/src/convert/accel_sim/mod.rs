@@ -13,6 +13,7 @@ use self::header::Header;
 use self::kernel::{Halt, Kernel, Target};
 use self::list::List;
 use super::assemble::Assembler;
+use super::converter::folder_of;
 use super::footprint::Footprint;
 use super::sort::Sorter;
 use super::text::Lines;
@@ -46,7 +47,7 @@ fn attempt(conversion: &Conversion<'_>, list: &List, watch: &mut Watch<'_>, sort
     watch.read.set(0);
     let footprint = Footprint::new(list.copies.clone());
     let mut assembler = Assembler::create(conversion.output, conversion.replace, describe(list, watch)?, footprint)?;
-    let mut sorter = sort.then(|| Sorter::new(super::folder_of(conversion.output)));
+    let mut sorter = sort.then(|| Sorter::new(folder_of(conversion.output)));
     let mut notes = Notes::default();
     let mut instructions = 0;
     for path in &list.kernels {

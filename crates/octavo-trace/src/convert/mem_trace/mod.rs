@@ -11,12 +11,13 @@ use self::launches::Launches;
 use self::line::{Access, Line};
 use self::wavefronts::Wavefronts;
 use super::assemble::Assembler;
+use super::converter::folder_of;
 use super::footprint::Footprint;
 use super::sass::{Class, Opcode, SHARED_END};
 use super::sort::Sorter;
 use super::text::Lines;
 use super::watch::{Notes, Watch};
-use super::{Conversion, ConvertError, Converter, Summary, folder_of};
+use super::{Conversion, ConvertError, Converter, Summary};
 use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::{Counts, Header, Key, Kind, Row, Touched};
 

@@ -2,7 +2,7 @@
 //! for nothing, nor does what follows in a line. Edges have no direction unless the first line is `# directed`.
 
 use crate::graphs::edges::{Edges, List};
-use crate::graphs::files::{Wrong, number};
+use crate::graphs::files::text::{Wrong, number};
 
 pub fn parse(text: &str) -> Result<Edges, Wrong> {
     let mut edges = Vec::new();

@@ -2,7 +2,7 @@
 //! symmetric matrices, an edge without direction.
 
 use crate::graphs::edges::{Edges, List};
-use crate::graphs::files::{Wrong, number};
+use crate::graphs::files::text::{Wrong, number};
 
 pub fn parse(text: &str) -> Result<Edges, Wrong> {
     let mut lines = text.lines().enumerate().map(|(line, content)| (line + 1, content.trim()));

@@ -4,6 +4,7 @@ mod edge_list;
 mod matrix_market;
 mod npz;
 mod numpy;
+mod text;
 mod zip;
 
 use std::path::Path;
@@ -44,9 +45,6 @@ pub enum FileError {
 /// Vertices without an edge that a file may have, at least: what each costs is memory for nothing. Chosen.
 const MOST_ISOLATED: u64 = 1 << 24;
 
-/// What is wrong with a text, and in which line.
-type Wrong = (usize, String);
-
 /// Whether a name is that of a file rather than of a graph.
 #[must_use]
 pub fn is_file(name: &str) -> bool {
@@ -83,12 +81,6 @@ pub fn read(name: &str) -> Result<Edges, FileError> {
         )));
     }
     Ok(edges)
-}
-
-/// A whole number in a line.
-fn number(word: Option<&str>, what: &str) -> Result<u64, String> {
-    let Some(word) = word else { return Err(format!("expected {what}, found the end of the line")) };
-    word.parse().map_err(|_| format!("expected {what}, found `{word}`"))
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use rand_chacha::rand_core::RngCore;
 
-use super::RUN;
 use crate::random;
 
+/// Letters that must be the same (Hetero-Mark).
+pub const RUN: u64 = 11;
 /// Letters from one copy of the query in the target to the next, and one of how many of its letters is changed (this
 /// project's choice).
 const APART: usize = 1 << 15;

@@ -1,7 +1,9 @@
 //! The program's rates, followed once: all its paths are alike.
 
-use super::{DATES, RATES, SWAPTIONS};
-
+/// Rates, dates at which they move, and swaptions.
+pub(super) const RATES: u32 = 80;
+pub(super) const DATES: u32 = 40;
+pub(super) const SWAPTIONS: usize = 15;
 /// Time between dates in years, every random number, and every volatility and rate at first (the program's own).
 const DELTA: f64 = 0.25;
 const NOISE: f64 = 0.3;

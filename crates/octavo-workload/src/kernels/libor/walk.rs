@@ -2,8 +2,8 @@
 
 use octavo_program::{Buffer, Cursor, Op, OpSink};
 
-use super::rates::MATURITIES;
-use super::{DATES, Libor, RATES, SWAPTIONS, WORD};
+use super::paths::{Libor, WORD};
+use super::rates::{DATES, MATURITIES, RATES, SWAPTIONS};
 use crate::emit::{load_span, push_all, steps, store_span};
 
 /// Pairs of a date and a rate that moves then: rate `i` moves at all dates before `i`, and there are 40 dates.

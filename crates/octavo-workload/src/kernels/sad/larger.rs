@@ -1,10 +1,15 @@
 //! The second and the third kernel: sums for blocks of twice the side, from the sums of four blocks.
 
-use octavo_program::{Cursor, Op, OpSink};
+use octavo_program::{Buffer, Cursor, Op, OpSink};
 
-use super::{PADDED, PIXEL, PLACES, Sad};
 use crate::emit::{load_ascending, push_all, steps, store_lanes};
 
+/// Bytes of a pixel and of a sum.
+pub(super) const PIXEL: u64 = 2;
+/// Places along a side of the search range, and in all; elements of an array of sums for one block.
+pub(super) const RANGE: u64 = 33;
+pub(super) const PLACES: u64 = RANGE * RANGE;
+pub(super) const PADDED: u64 = 1096;
 /// Bytes of two sums, which a thread adds at once; threads that share the places of a block.
 const PAIR: u64 = 2 * PIXEL;
 const SHARERS: u64 = 32;
@@ -37,7 +42,9 @@ pub(super) enum Merge {
 
 /// A wavefront of either kernel.
 pub(super) struct Larger<'a> {
-    pub sad: &'a Sad,
+    /// All sums, of this many macroblocks.
+    pub sums: &'a Buffer,
+    pub macroblocks: u64,
     pub macroblock: u64,
     pub merge: Merge,
 }
@@ -75,13 +82,13 @@ impl Larger<'_> {
 
     /// Address of a pair of sums in an array.
     fn at(&self, array: u64, pair: u64) -> u64 {
-        self.sad.sums.at(array * PADDED + 2 * pair, PIXEL)
+        self.sums.at(array * PADDED + 2 * pair, PIXEL)
     }
 
     /// Sizes lie one after another. A macroblock has one array for 16 x 16, two each for 16 x 8 and 8 x 16, and four
     /// for 8 x 8. It has eight each for 8 x 4 and 4 x 8, and 16 for 4 x 4.
     fn arrays(&self) -> Vec<Arrays> {
-        let (count, own) = (self.sad.macroblocks(), self.macroblock);
+        let (count, own) = (self.macroblocks, self.macroblock);
         match self.merge {
             Merge::To8 { half } => (0..2)
                 .map(|side| {

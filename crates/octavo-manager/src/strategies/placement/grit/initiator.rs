@@ -1,8 +1,8 @@
 //! The fault-aware initiator: counts faults of a page and, at the threshold, decides its scheme.
 
-use super::Options;
 use super::bits::Scheme;
 use super::counts::Counts;
+use super::options::Options;
 use super::pa_cache::PaCache;
 use super::pa_table::PaTable;
 use crate::contract::event::Fault;

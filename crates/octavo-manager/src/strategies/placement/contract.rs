@@ -1,0 +1,108 @@
+//! What a placement strategy is asked, and answers.
+
+use octavo_units::Time;
+
+use crate::contract::counts::NamedCounts;
+use crate::contract::event::{AccessCount, Accessed, CounterNotification, Fault, KernelEnd, Needs};
+use crate::contract::failure::Failure;
+use crate::contract::ids::{PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
+use crate::contract::page::PageView;
+use crate::pages::attributes::Attribute;
+use crate::pages::census::Census;
+use crate::strategies::context::Context;
+use crate::strategies::decision::{Decision, Move, Unsubscribe};
+
+/// Decides where pages live. It sees faults, counters and reports, never single accesses, and moves nothing itself.
+///
+/// A strategy is asked exactly once about each fault, unless the plan made from its decision fails: then the fault
+/// happens again. What a [guard](crate::ThrashingGuard) or advice decides it is not asked. What it learned from a fault
+/// stays learned if the plan fails.
+pub trait Placement: Send {
+    /// What the node has to count or report for this strategy. Asked once.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// What it keeps for each page in the page's own bits. Asked once.
+    fn attributes(&self) -> &'static [&'static Attribute] {
+        &[]
+    }
+
+    /// What it counts, by name, for summaries. Counts of registered placements are listed with 0 under all others.
+    fn counters(&self, _census: &Census<'_>) -> NamedCounts {
+        NamedCounts::default()
+    }
+
+    /// Pages were allocated; they are on the host.
+    fn on_allocate(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
+
+    /// The same with the GPUs that the program runs on, for those that place pages before they are touched.
+    fn on_allocate_among(&mut self, pages: PageRun, _gpus: ProcessorMask, context: &mut Context<'_>) {
+        self.on_allocate(pages, context);
+    }
+
+    /// The same for a program that asked for the memory of `gpu`, which those that decide for themselves pass over.
+    fn on_allocate_on(&mut self, pages: PageRun, _gpu: ProcessorId, context: &mut Context<'_>) {
+        self.on_allocate(pages, context);
+    }
+
+    /// Pages are about to be freed; their entries are still there.
+    fn on_free(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
+
+    /// A fault that cannot be served from the present mappings, on a page that is in no unfinished plan.
+    fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision;
+
+    /// An access counter reached its threshold: which pages of the touched page's counter group move to the notifying
+    /// processor. Those that are busy, replicated or already there are passed over. `page` is not local to it.
+    fn on_counter(
+        &mut self,
+        _notification: &CounterNotification,
+        _page: &PageView,
+        _context: &mut Context<'_>,
+    ) -> Option<PageRun> {
+        None
+    }
+
+    /// The periodic report, if [`needs`](Placement::needs) asked for one. The moves become one plan.
+    fn on_report(&mut self, _counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
+
+    /// A GPU accessed a page that it maps, if [`needs`](Placement::needs) asked for that; told before any call that
+    /// makes it decide.
+    fn on_access(&mut self, _accessed: &Accessed) {}
+
+    /// A kernel ended. What is given up becomes one plan.
+    fn on_kernel_end(&mut self, _end: &KernelEnd, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
+
+    /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// Its [deadline](Placement::deadline) has come; the next one is later. The moves become one plan.
+    fn on_deadline(&mut self, _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
+
+    /// Whether a prefetcher may bring this page, which has one copy and is in no unfinished plan, to a processor that
+    /// migrates pages of the same block. A strategy that leaves pages where they are allows it only for the host's.
+    fn may_prefetch(&self, page: &PageView) -> bool {
+        page.cold()
+    }
+
+    /// Why it can no longer decide, if so. Until the run ends it may answer anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
+    }
+
+    /// What the strategy knows holds together; for tests.
+    ///
+    /// # Errors
+    /// Says what does not.
+    fn check(&self, _context: &Context<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Bytes of state that the strategy keeps beside the page's record.
+    fn bytes(&self) -> usize {
+        0
+    }
+}
