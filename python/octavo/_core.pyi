@@ -35,6 +35,7 @@ __all__ = [
     "Unsubscribe",
     "Yield",
     "budget_choice",
+    "bytes_of",
     "event_kinds",
     "gpu_compile",
     "gpu_describe",
@@ -109,10 +110,7 @@ class OverTime(Exception):  # noqa: N818 - named after what happened, as Rust do
 def resolve(
     text: str, name: str, overrides: list[str], read: Callable[[str, str | None], tuple[str, str]] | None = None
 ) -> tuple[str, str]:
-    """Resolve a scenario file and overrides (`key=value`); returns it as TOML and as JSON.
-
-    `read(place, named_by)` reads files that hold nodes: name and text, or `ValueError` with the reason why not.
-    """
+    """A scenario file with overrides as TOML and JSON; `read(place, named_by)` reads nodes' files: name and text."""
 
 def resolve_stored(text: str) -> str:
     """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
@@ -174,8 +172,7 @@ def run(
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario; returns the summary as JSON and the tables.
 
-    It is refused if the process would take more than `memory_limit` bytes for it, and ends as soon as the process does.
-    One that is not over after `time_limit` picoseconds of simulated time may raise `OverTime`.
+    Limits: bytes that the process may take; picoseconds of simulated time, after which it may raise `OverTime`.
     """
 
 def memory_around() -> int:

@@ -12,6 +12,8 @@ from octavo.files.toml import read_toml
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).parent / "tidy" / "exceptions.toml"
+MOST_BYTES = 15_000_000
+"""Of all files: what a command makes again is not tracked."""
 MEASURES = {"functions": sizes.functions, "files": sizes.files, "blobs": sizes.blobs, "pages": sizes.pages}
 
 
@@ -35,16 +37,13 @@ def test_files_of_python_import_from_their_floor_and_below():
     assert floors.upwards(python_imports.graph(ROOT / "python" / "octavo")) == []
 
 
-def test_files_of_a_crate_import_each_other_in_no_circle():
-    found = {
-        file
-        for crate in sorted((ROOT / "crates").iterdir())
-        for circle in graph.circles(rust_imports.graph(crate))
-        for file in circle
-    }
-    listed = set(exceptions()["circles"])
-    assert sorted(found - listed) == [], "a new circle: move the name that ties it into a file below"
-    assert sorted(listed - found) == [], f"in a circle no more: remove it from {LIST.name}"
+@pytest.mark.parametrize("crate", sorted((ROOT / "crates").iterdir()), ids=lambda crate: crate.name)
+def test_files_of_a_crate_import_each_other_in_no_circle(crate):
+    assert graph.circles(rust_imports.graph(crate)) == [], "move the name that ties it into a file below"
+
+
+def test_what_is_tracked_stays_small(tracked):
+    assert sum(path.stat().st_size for path in tracked) < MOST_BYTES
 
 
 @pytest.mark.parametrize("kind", MEASURES)
@@ -62,10 +61,8 @@ def shrink(kind, found):
     values = exceptions()
     listed = values.get(kind, {})
     values[kind] = {name: min(size, found[name]) for name, size in listed.items() if name in found}
-    lines = ["circles = [", *(f'    "{file}",' for file in values.pop("circles")), "]"]
-    for name, entries in values.items():
-        lines += ["", f"[{name}]", *(f'"{key}" = {size}' for key, size in entries.items())]
-    LIST.write_text("\n".join(lines) + "\n")
+    parts = ((name, [f'"{key}" = {size}' for key, size in entries.items()]) for name, entries in values.items())
+    LIST.write_text("\n".join("\n".join([f"[{name}]", *lines, ""]) for name, lines in parts))
 
 
 def test_a_circle_is_found_through_lazy_and_type_only_imports(tmp_path):

@@ -195,9 +195,7 @@ def advise(
             overrides=assignments,
         )
     sink.document(advice.to_dict() if output is None else {"folder": str(output), **advice.to_dict()})
-    advised.show(sink, advice, library)
-    if facts:
-        advised.show_facts(sink, advice)
+    advised.show(sink, advice, library, facts=facts)
     if placements_to is not None:
         placement_file.write(advice, placements_to, force=force)
         sink.say(f"For octavo apply: {placements_to}")

@@ -24,7 +24,7 @@ class Library(Enum):
     pytorch = "pytorch"
 
 
-def show(sink: Sink, advice: Advice, library: Library) -> None:
+def show(sink: Sink, advice: Advice, library: Library, *, facts: bool) -> None:
     """Where each buffer should lie, what was found by runs, and what to write."""
     title = f"{advice.name} on {advice.constants.name}"
     sink.table(title, shown.COLUMNS, shown.rows(advice.plan))
@@ -43,6 +43,8 @@ def show(sink: Sink, advice: Advice, library: Library) -> None:
     _show_phases(sink, advice)
     _show_all(sink, advice)
     _show_actions(sink, advice, library)
+    if facts:
+        _show_facts(sink, advice)
 
 
 def _show_by_line(sink: Sink, advice: Advice) -> None:
@@ -127,7 +129,7 @@ def _between(fact: Fact) -> str:
     return f"{fact.low:.4g} to {fact.high:.4g}" if fact.low != fact.high else "–"
 
 
-def show_facts(sink: Sink, advice: Advice) -> None:
+def _show_facts(sink: Sink, advice: Advice) -> None:
     """What is known of the buffers and the machine, from where."""
     rows = [
         [each.buffer.name, name, f"{fact.value:.4g}", _between(fact), fact.certainty, fact.where]

@@ -17,6 +17,7 @@ from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
     from octavo.arguments import Arguments
+    from octavo.runs.comparison import Comparison
 
 EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
@@ -159,6 +160,10 @@ def compare(
     except SimulationError:
         _show_finished(sink, planned, root)
         raise
+    _show(sink, comparison, root)
+
+
+def _show(sink: Sink, comparison: Comparison, root: Path) -> None:
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
