@@ -306,8 +306,7 @@ def test_buffers_that_alias_are_refused():
     [
         (["fir", "--budget", "1B", "--placements", "device"], "expected at most 1 B, all of the budget, found"),
         (["fir", "--budget", "_B"], "--budget: expected a size such as 40GB or 512MiB, found _B"),
-        (["fir", "--budget", "1__0GB"], "--budget: expected a size such as 40GB or 512MiB, found 1__0GB"),
-        (["fir", "--budget", "9" * 400 + "B"], "--budget: expected less than 2^63 B, found 999"),
+        (["fir", "--budget", "9" * 400 + "B"], "--budget: expected a size such as 40GB or 512MiB, found 999"),
         (["bfs-shoc", "--placements", "managed"], "`flag`: none is left of --placements managed: host and device"),
         (["fir", "--budget", "40"], "--budget: expected a size such as 40GB or 512MiB, found 40"),
         (["fir", "--placements", "gpu"], "expected some of device, managed, pinned, found gpu"),

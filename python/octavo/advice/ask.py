@@ -10,6 +10,7 @@ from octavo.advice.facts import PLACEMENTS
 from octavo.advice.order import Order
 from octavo.arguments import spelled_out
 from octavo.errors import AdviceError
+from octavo.plain import shortened
 from octavo.runs.held import is_imported
 from octavo.scenarios.scenario import Scenario
 
@@ -114,8 +115,8 @@ def _bytes(budget: int | str | None) -> int | None:
         return None if budget is None else given.whole("budget", budget, least=0)
     try:
         return _core.bytes_of(budget)
-    except ValueError as error:
-        raise AdviceError(f"--budget: {error}") from None
+    except ValueError:
+        raise AdviceError(f"--budget: expected a size such as 40GB or 512MiB, found {shortened(budget)}") from None
 
 
 def _meant(path: Path) -> Path:

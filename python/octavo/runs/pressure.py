@@ -85,7 +85,7 @@ def pressure(result: RunResult) -> Pressure:
         summary["capacity_bytes"],
         node["gpus"],
         next(iter(scenario.scales)) if len(scenario.scales) == 1 else None,
-        _core.bytes_of(node["capacity"]["bytes"]) == 0,
+        _core.bytes_of(node["capacity"].get("bytes", "0B")) == 0,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from octavo import _core
 from octavo.errors import ScenarioError
+from octavo.plain import shortened
 
 if TYPE_CHECKING:
     from octavo.scenarios.scenario import Recipe
@@ -30,8 +31,9 @@ def override(recipe: Recipe, memory: int | str) -> str:
         return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
     try:
         whole = memory if isinstance(memory, int) else _core.bytes_of(memory)
-    except ValueError as error:
-        raise ScenarioError(f"--memory: {error}, or percent of the footprint such as 60%") from None
+    except ValueError:
+        expected = "expected a size such as 48GB, or percent of the footprint such as 60%"
+        raise ScenarioError(f"--memory: {expected}, found {shortened(str(memory))}") from None
     return f'node.capacity={{bytes="{max(int(whole * _scale(recipe)), 1)}B", footprint_percent=0}}'
 
 

@@ -18,6 +18,7 @@ _LITERAL = re.compile(
 _TESTS = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*(?P<open>[{;])")
 _USE = re.compile(r"(?P<public>pub(?:\([^)]*\))?\s+)?\buse\s+(?P<tree>[^;]+);")
 _PATH = re.compile(r"\b(?:crate|self|super)(?:::\w+)+")
+_VISIBILITY = re.compile(r"\bpub\(in [^)]*\)")
 _MODULE = re.compile(r"\bmod\s+(\w+)\s*;")
 
 
@@ -83,8 +84,11 @@ def names(code: str, module: Name, modules: dict[Name, Module]) -> Iterator[Name
     for use in _USE.finditer(code):
         if not use["public"]:
             yield from absolute(use["tree"], module, modules)
-    for path in _PATH.finditer(_USE.sub(";", code)):
+    rest = _VISIBILITY.sub("pub", _USE.sub(";", code))
+    for path in _PATH.finditer(rest):
         yield from absolute(path.group(), module, modules)
+    for child in _MODULE.findall(code):
+        yield from ((*module, *path.split("::")) for path in re.findall(rf"(?<![\w:]){child}(?:::\w+)+", rest))
 
 
 def absolute(tree: str, module: Name, modules: dict[Name, Module]) -> Iterator[Name]:
