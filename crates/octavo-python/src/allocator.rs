@@ -14,7 +14,7 @@ use mimalloc::MiMalloc;
 pub struct Counting;
 
 /// It asks the system for huge pages, where that is allowed. The tables of a node are tens of megabytes, read all over: with
-/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses (docs/speed-history.md).
+/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses.
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The status of a process that ends because the system has no memory for it: `EX_OSERR` of `sysexits.h`.

@@ -2,7 +2,7 @@
 //!
 //! Thousands of wavefronts take turns, and the state of wavefronts, compute units and wanted lines does not fit a cache
 //! near the core. A hint lets that memory be read while something else is simulated; it changes no result. Each stands
-//! where it was found to gain more than its instructions cost (`docs/speed-history.md`).
+//! where it was found to gain more than its instructions cost.
 
 use octavo_program::{Op, OpKind};
 

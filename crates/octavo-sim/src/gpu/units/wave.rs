@@ -13,7 +13,7 @@ const CHUNK: usize = OpSink::MIN_CAPACITY;
 
 /// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns. Long
 /// buffers push data that is needed now out of the caches, and each call of the workload reads its data into them
-/// again. Measured with one, two and four lines at scale 1 (docs/speed-history.md).
+/// again. Measured with one, two and four lines at scale 1.
 const ENOUGH: usize = 4 * OPS_OF_LINE;
 
 /// Operations of a cache line of the simulating machine.
