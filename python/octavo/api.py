@@ -66,7 +66,11 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     """
     memory = arguments.pop("memory", None)
     found = _recipe(source, arguments)
-    return found if memory is None else found.with_overrides([capacity.override(found, memory)])
+    if memory is None:
+        return found
+    if any(change.startswith("node.capacity") for change in overrides_of(arguments.get("overrides"))):
+        raise ScenarioError("--memory and the overrides both say how much memory there is", "leave one of them out")
+    return found.with_overrides([capacity.override(found, memory)])
 
 
 def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recipe:

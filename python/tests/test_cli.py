@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from octavo.cli.app import app
 from octavo.cli.commands import COMMANDS, load
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -60,12 +64,22 @@ def test_a_workload_is_a_target_as_a_scenario_file_is(cli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["fir", "--workload", "gemm"], ["missing.toml"], ["missing.trace"], ["firr"], []], ids=" ".join
+    "command",
+    [["fir", "--workload", "gemm"], ["missing.toml"], ["missing.trace"], ["firr"], [], ["fir,relu"], [""], ["a" * 300]],
+    ids=lambda command: " ".join(command)[:20],
 )
 def test_a_target_that_is_none_is_refused(command, cli):
     done = cli("run", *command)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
+
+
+def test_a_file_is_no_workload_and_a_folder_with_a_comma_is_one(cli, tmp_path):
+    (tmp_path / "fir").write_bytes(b"\x7fELF")
+    assert cli("run", "fir", "--scale", "1/256", "-q", "-o", "out").returncode == 0
+    shutil.copytree(ROOT / "traces" / "fir-length-16384.trace", tmp_path / "a,b.trace")
+    for command in (["run"], ["compare", "-p", "grit"]):
+        assert cli(*command, "a,b.trace", "-q", "-o", command[0]).returncode == 0
 
 
 def test_one_of_what_is_listed_is_shown(cli):

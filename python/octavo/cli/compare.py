@@ -10,7 +10,7 @@ import typer
 from octavo import api
 from octavo.cli import complete, former, options
 from octavo.cli import dry_run as dry
-from octavo.cli.compared import show
+from octavo.cli.compared import pressures, show
 from octavo.cli.sink import Sink
 from octavo.errors import SimulationError
 from octavo.runs.progress import watching
@@ -158,20 +158,21 @@ def compare(
         with watching(quiet=quiet) as watch:
             comparison = planned.run(root, workers=workers, force=force, watch=watch, wanted=wanted)
     except SimulationError:
-        _show_finished(sink, planned, root)
+        _show_finished(sink, planned, root, scaled=memory is not None)
         raise
-    _show(sink, comparison, root)
+    _show(sink, comparison, root, scaled=memory is not None)
 
 
-def _show(sink: Sink, comparison: Comparison, root: Path) -> None:
-    sink.document({"folder": str(root), **comparison.to_dict()})
-    show(sink, comparison)
+def _show(sink: Sink, comparison: Comparison, root: Path, *, scaled: bool) -> None:
+    found = {name: one.to_dict() for name, one in pressures(comparison, scaled=scaled).items()}
+    sink.document({"folder": str(root), **comparison.to_dict(), "pressure": found})
+    show(sink, comparison, scaled=scaled)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
 
 
-def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path) -> None:
+def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path, *, scaled: bool) -> None:
     """The variants that could be simulated, where others could not; only a whole comparison is written."""
     finished = planned.finished(root) if sink.human else None
     if finished is not None:
-        show(sink, finished)
+        show(sink, finished, scaled=scaled)
         sink.say(f"Variants of which a run failed are left out. Runs: {root}")

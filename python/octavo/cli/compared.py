@@ -8,7 +8,7 @@ import polars as pl
 
 from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.runs import measures
-from octavo.runs.pressure import pressure
+from octavo.runs.pressure import Pressure, pressure
 from octavo.runs.replicates import names
 
 if TYPE_CHECKING:
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from octavo.runs.comparison import Comparison
 
 
-def show(sink: Sink, comparison: Comparison) -> None:
+def show(sink: Sink, comparison: Comparison, *, scaled: bool = False) -> None:
     """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times."""
     _show_tables(sink, comparison)
-    for workload in comparison.workloads:
-        result = next(found for key, found in comparison.results.items() if key[0] == workload)
-        found = pressure(result)
+    for workload, found in pressures(comparison, scaled=scaled).items():
         rows = ", ".join(f"{name} {value}" for name, value in found.rows())
         sink.tell(f"{workload}: {rows}." + (f" Note: {found.warning}" if found.warning else ""))
+
+
+def pressures(comparison: Comparison, *, scaled: bool) -> dict[str, Pressure]:
+    """How much of the GPUs' memory each workload takes."""
+    first = {workload: result for (workload, _), result in reversed(list(comparison.results.items()))}
+    return {workload: pressure(first[workload], scaled=scaled) for workload in comparison.workloads}
 
 
 def _show_tables(sink: Sink, comparison: Comparison) -> None:

@@ -17,7 +17,7 @@ def names(kind: str | None = None) -> Complete:
         from octavo.scenarios import catalogue  # noqa: PLC0415 - nothing but completion needs it
 
         kinds = catalogue.listing()
-        return [entry["name"] for each in ([kind] if kind else kinds) for entry in kinds[each]]
+        return dict.fromkeys(entry["name"] for each in ([kind] if kind else kinds) for entry in kinds[each])
 
     return _among(known)
 

@@ -35,7 +35,7 @@ Target = Annotated[
         metavar="TARGET",
         autocompletion=complete.names("workloads"),
         callback=former.read,
-        help="Workload by name, folder of a trace, or scenario file (TOML).",
+        help="Workload by name, folder of a trace, file of a recorded step, or scenario file (TOML).",
         show_default=False,
     ),
 ]
@@ -171,8 +171,8 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="Memory of each GPU for the program at scale 1 (48GB; a smaller one gets its share), or percent of the "
-        "footprint (60%).",
+        help="Memory of each GPU for the program at scale 1 (48GB), of which a smaller program gets its part; or whole "
+        "percent of the footprint (60%).",
         show_default=False,
     ),
 ]
@@ -254,28 +254,30 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 
 
 def source(target: str | None, workload: str | None) -> tuple[Path | None, str | None]:
-    """The scenario file and the workload that are meant; errors as `sources`."""
-    scenario, workloads = sources(target, [] if workload is None else [workload])
-    return scenario, workloads[0] if workloads else None
-
-
-def sources(target: str | None, workloads: list[str]) -> tuple[Path | None, list[str]]:
-    """The scenario file and the workloads that are meant.
+    """The scenario file and the workload that a target and `--workload` mean.
 
     Raises:
-        ScenarioError: neither is named, or workloads are named twice.
+        ScenarioError: neither is named, or a workload is named twice.
 
     """
     if target is None or is_scenario_file(target):
-        if target is None and not workloads:
+        if not target and workload is None:
             raise ScenarioError("nothing to run", "name a workload (see `octavo list workloads`) or a scenario file")
-        return None if target is None else Path(target), workloads
-    if workloads:
+        return None if target is None else Path(target), workload
+    if workload is not None:
         raise ScenarioError(
-            f"expected one of `{target}` and --workload {','.join(workloads)}, found both",
+            f"expected one of `{target}` and --workload {workload}, found both",
             "a scenario file, which a workload may change, ends in .toml",
         )
-    return None, listed([target])
+    return None, target
+
+
+def sources(target: str | None, workloads: list[str]) -> tuple[Path | None, list[str]]:
+    """As `source`, of several workloads: a target that is no folder may list them with commas."""
+    scenario, named = source(target, ",".join(workloads) or None)
+    if named is None or named != target:
+        return scenario, workloads
+    return scenario, [named] if Path(named).exists() else listed([named])
 
 
 _KEYS = {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octavo.arguments import Arguments
+    from octavo.runs.pressure import Pressure
     from octavo.runs.replicates import Interval
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
@@ -123,7 +124,7 @@ def run(
     with watching(quiet=quiet or len(points) == 1) as watch:
         further = execute(points[1:], force=force, watch=watch) if len(points) > 1 else []
     repeated = [result, *further] if further else []
-    _show(sink, result, repeated)
+    _show(sink, result, repeated, pressure(result, scaled=memory is not None))
     if chart is not None:
         gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})
     if perfetto is not None:
@@ -152,10 +153,9 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
     check_target(chart)
 
 
-def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult]) -> None:
+def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pressure: Pressure) -> None:
     times = interval(one.summary["time_ps"] for one in repeated) if repeated else None
     found = {} if times is None else {"time_ps": asdict(times), "replicates": [str(one.folder) for one in repeated]}
-    found_pressure = pressure(result)
     document = {"folder": str(result.folder), "summary": result.summary, "pressure": found_pressure.to_dict()}
     sink.document({**document, **found})
     if not sink.human:

@@ -47,7 +47,7 @@ def show(
 
 
 def _show(sink: Sink, kind: str, entry: dict[str, Any]) -> None:
-    facts = [("one of", kind), ("summary", entry["summary"])]
+    facts = [("listed among", kind), ("summary", entry["summary"])]
     if "source" in entry:
         facts.append(("source", entry["source"]))
     facts += [("was called", f"{one['name']}: {one['why']}") for one in entry.get("former", ())]

@@ -201,17 +201,9 @@ def served(
     sink.document({**found, "scale": shrunk.scale})
     names = {"first": "time to first token", "next": "time between tokens"}
     rows = [[called, str(found[name]["count"]), *_waits(found[name])] for name, called in names.items()]
-    of = (
-        ""
-        if shrunk.scale == 1
-        else f", of a model shrunk to {shrunk.scale:g}"
-        if shrunk.scale
-        else ", of several models"
-    )
+    of = "" if shrunk.scale in (1, None) else f", of a model at scale {shrunk.scale:g}"
     title = f"{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second{of}"
     sink.table(title, ["", "tokens", "half wait at most", "99 of 100 at most"], rows)
-    if shrunk.warning:
-        sink.tell(f"Note: {shrunk.warning}")
 
 
 def _waits(found: dict[str, Any]) -> list[str]:

@@ -91,6 +91,7 @@ def _serving(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _served(result: RunResult) -> tuple[Mapping[str, Any], list[int], list[int]]:
     """The schedule, and when each of its steps began and ended; of a job that repeats, the first time."""
+    result.check_time()
     workload = _workload(result)
     made = api.workload_result(workload)
     began, ended = _steps(result, int(made["launches"][0]))

@@ -26,6 +26,8 @@ class Pressure:
     """Of the program, 1 of a recorded trace; none of jobs that have different ones."""
     follows: bool
     """Whether the memory is a share of the footprint, so that scale changes nothing."""
+    scaled: bool = False
+    """Whether it is the part of some memory that the scale leaves (`--memory`), so that scale changes nothing, too."""
 
     @property
     def whole(self) -> int | None:
@@ -42,7 +44,7 @@ class Pressure:
         """Whether it fits at scale 1."""
         if self.capacity is None or self.whole is None:
             return None
-        return self.fits if self.follows else self.whole <= self.capacity * self.gpus
+        return self.fits if self.follows or self.scaled else self.whole <= self.capacity * self.gpus
 
     @property
     def warning(self) -> str | None:
@@ -51,8 +53,8 @@ class Pressure:
             return None
         return (
             f"at scale 1 the program has {_text(self.whole)} and does not fit into {_text(self.capacity * self.gpus)} "
-            f"of GPU memory; at scale {self.scale:g} it fits, and nothing of that pressure shows here. Memory that is "
-            f"as scarce: --memory {_text(self.capacity).replace(' ', '')}"
+            f"of GPU memory. At scale {self.scale:g} it fits, so this run shows nothing of that pressure. Memory as "
+            f"scarce: --memory {_text(self.capacity).replace(' ', '')}"
         )
 
     def rows(self) -> list[tuple[str, str]]:
@@ -64,15 +66,22 @@ class Pressure:
         if self.capacity is None:
             return "unlimited"
         size = f"{self.gpus} × {_text(self.capacity)}" if self.gpus > 1 else _text(self.capacity)
+        if self.scaled and self.scale not in (1, None):
+            return f"{size}, the part of {_text(round(self.capacity / self.scale))} that the scale leaves"
         return f"{size}, a share of the footprint" if self.follows else size
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON says: the fields, and what follows from them."""
-        return {**asdict(self), "whole": self.whole, "fits": self.fits, "whole_fits": self.whole_fits}
+        derived = {"whole": self.whole, "fits": self.fits, "whole_fits": self.whole_fits, "warning": self.warning}
+        return {**asdict(self), **derived}
 
 
-def pressure(result: RunResult) -> Pressure:
+def pressure(result: RunResult, *, scaled: bool = False) -> Pressure:
     """Say how much of the GPUs' memory a run's program takes.
+
+    Args:
+        result: the run.
+        scaled: whether `--memory` chose its memory.
 
     Raises:
         OutputError: the result cannot be read, or is the profile of a real program.
@@ -86,6 +95,7 @@ def pressure(result: RunResult) -> Pressure:
         node["gpus"],
         next(iter(scenario.scales)) if len(scenario.scales) == 1 else None,
         _core.bytes_of(node["capacity"].get("bytes", "0B")) == 0,
+        scaled,
     )
 
 

@@ -211,7 +211,8 @@ def _trial(order: dict[str, Any], _tell: Callable[..., None], stopped: orders.St
         if reached > share:
             share, moved = reached, now
         patience = limit * _STANDSTILL if now - moved > limit / 2 else limit
-        return now - first < patience and not stopped.wanted
+        waits = time.monotonic() - began > limit * _PATIENCE * 3 / 4
+        return now - first < patience and not waits and not stopped.wanted
 
     disk, needed = None, (0, 0, 0, 0)
     try:

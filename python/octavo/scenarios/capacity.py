@@ -12,7 +12,10 @@ from octavo.plain import shortened
 if TYPE_CHECKING:
     from octavo.scenarios.scenario import Recipe
 
-_PERCENT = re.compile(r"\s*(\d{1,6})\s*%\s*")
+_PERCENT = re.compile(r"\s*([0-9]{1,6})\s*%\s*")
+_MOST = 1 << 63
+"""Bytes that no memory has."""
+_EXPECTED = "expected a size such as 48GB, or whole percent of the footprint such as 60%"
 
 
 def override(recipe: Recipe, memory: int | str) -> str:
@@ -27,14 +30,22 @@ def override(recipe: Recipe, memory: int | str) -> str:
 
     """
     percent = _PERCENT.fullmatch(str(memory))
-    if percent is not None:
+    if percent is not None and int(percent[1]) > 0:
         return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
-    try:
-        whole = memory if isinstance(memory, int) else _core.bytes_of(memory)
-    except ValueError:
-        expected = "expected a size such as 48GB, or percent of the footprint such as 60%"
-        raise ScenarioError(f"--memory: {expected}, found {shortened(str(memory))}") from None
+    whole = _bytes(memory)
+    if "change" in recipe.resolve().values["node"]["capacity"]:
+        raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out")
     return f'node.capacity={{bytes="{max(int(whole * _scale(recipe)), 1)}B", footprint_percent=0}}'
+
+
+def _bytes(memory: object) -> int:
+    try:
+        found = memory if type(memory) is int else _core.bytes_of(memory) if isinstance(memory, str) else 0
+    except ValueError:
+        found = 0
+    if not 0 < found < _MOST:
+        raise ScenarioError(f"--memory: {_EXPECTED}, found {shortened(str(memory))}")
+    return found
 
 
 def _scale(recipe: Recipe) -> float:

@@ -42,6 +42,14 @@ def former_workloads() -> dict[str, tuple[str, str]]:
     return {former["name"]: (entry["name"], former["why"]) for entry in entries for former in entry["former"]}
 
 
+def sized_by_scale() -> dict[str, set[str]]:
+    """For each workload, the options that have no default, as they follow from the scale."""
+    return {
+        entry["name"]: {option["name"] for option in entry["options"] if option["default"] is None}
+        for entry in listing()["workloads"]
+    }
+
+
 def schema() -> dict[str, Any]:
     """JSON schema of scenario files."""
     schema: dict[str, Any] = json.loads(_core.schema())

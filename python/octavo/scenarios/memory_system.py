@@ -37,8 +37,11 @@ def name(memory: Mapping[str, Any]) -> str:
     changes = {preset: _changes(memory, choices) for preset, choices in _presets().items()}
     nearest = min(changes, key=lambda preset: (len(changes[preset]), preset != _NAMELESS))
     if nearest == _NAMELESS or len(changes[nearest]) > _MOST_CHANGES:
-        return str(memory["placement"]["name"])
-    return f"{nearest} with {', '.join(changes[nearest])}" if changes[nearest] else nearest
+        placement = str(memory["placement"]["name"])
+        nearest, others = placement, [change for change in changes[_NAMELESS] if change != placement]
+    else:
+        others = changes[nearest]
+    return f"{nearest} with {', '.join(others)}" if others else nearest
 
 
 def _changes(memory: Mapping[str, Any], preset: Mapping[str, dict[str, Any]]) -> list[str]:

@@ -16,7 +16,7 @@ from octavo import html
 from octavo.errors import ScenarioError
 from octavo.files.text import read_text
 from octavo.policies.names import strategy_name
-from octavo.scenarios import memory_system, nodes
+from octavo.scenarios import catalogue, memory_system, nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -102,8 +102,9 @@ class Scenario:
 
     @property
     def scales(self) -> set[float]:
-        """The scales of the programs; a recorded trace has none but 1."""
-        return {float(program.get("scale", 1)) for program in self._workloads}
+        """The scales of the programs; recorded traces, and programs whose size an option gives, have none but 1."""
+        sized = catalogue.sized_by_scale()
+        return {float(program.get("scale", 1)) if _by_scale(program, sized) else 1.0 for program in self._workloads}
 
     @property
     def placement(self) -> str:
@@ -238,10 +239,15 @@ def _stored(toml: str) -> str:
 def is_scenario_file(target: str | Path) -> bool:
     """Whether a target is a scenario file: it ends in `.toml`, or is a file that is no recorded step.
 
-    Any other names a workload, or is the folder of a trace.
+    Any other names a workload, whatever files there are, or is the folder of a trace.
     """
     path = Path(target)
-    return path.suffix == ".toml" or (path.suffix != ".step" and path.exists() and not path.is_dir())
+    if path.suffix in (".toml", ".step"):
+        return path.suffix == ".toml"
+    try:
+        return path.exists() and not path.is_dir() and str(target) not in catalogue.names("workloads")
+    except OSError:  # Such as a name that is too long.
+        return False
 
 
 def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -258,6 +264,11 @@ def value_at(values: object, key: str) -> object:
     for part in key.split("."):
         values = values.get(part) if isinstance(values, dict) else None
     return values
+
+
+def _by_scale(program: Mapping[str, Any], sized: Mapping[str, set[str]]) -> bool:
+    """Whether the scale of a program gives its size: none of the options that follow from it has a value."""
+    return all(program.get(option) is None for option in sized.get(program["name"], ()))
 
 
 def _program_name(program: Mapping[str, Any]) -> str:

@@ -15,7 +15,9 @@ _LITERAL = re.compile(
     r"""//[^\n]*|/\*.*?\*/|b?r(\#*)".*?"\1|b?"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL | re.VERBOSE
 )
 """Comments, strings and characters, in which no import stands."""
-_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*(?P<open>[{;])")
+_TESTS = re.compile(
+    r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*(?P<open>[{;])"
+)
 _USE = re.compile(r"(?P<public>pub(?:\([^)]*\))?\s+)?\buse\s+(?P<tree>[^;]+);")
 _PATH = re.compile(r"\b(?:crate|self|super)(?:::\w+)+")
 _VISIBILITY = re.compile(r"\bpub\(in [^)]*\)")
@@ -80,11 +82,12 @@ def closing(code: str, start: int) -> int:
 
 
 def names(code: str, module: Name, modules: dict[Name, Module]) -> Iterator[Name]:
-    """Yield what a file takes from the crate; what it hands on is not taken."""
-    for use in _USE.finditer(code):
-        if not use["public"]:
-            yield from absolute(use["tree"], module, modules)
+    """Yield what a file takes from the crate; what it only hands on is not taken."""
     rest = _VISIBILITY.sub("pub", _USE.sub(";", code))
+    for use in _USE.finditer(code):
+        for path in absolute(use["tree"], module, modules):
+            if not use["public"] or re.search(rf"\b{re.escape(path[-1])}\b", rest):
+                yield path
     for path in _PATH.finditer(rest):
         yield from absolute(path.group(), module, modules)
     for child in _MODULE.findall(code):

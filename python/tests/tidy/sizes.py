@@ -35,7 +35,8 @@ def functions(root: Path, paths: list[Path]) -> dict[str, int]:
         kinds = {".py": python_functions, ".rs": rust_functions}
         for name, lines in kinds.get(path.suffix, nothing)(path):
             if lines > FUNCTION_LINES:
-                found[f"{path.relative_to(root)}::{name}"] = lines
+                key = f"{path.relative_to(root)}::{name}"
+                found[key] = max(lines, found.get(key, 0))
     return found
 
 
