@@ -15,7 +15,6 @@ import pytest
 from conftest import SMALL, copied_without_manifest
 
 import octavo
-from octavo._core import bytes_of
 from octavo.report import report
 from octavo.report.data import gather
 from octavo.report.history import PLANES, REPLICATED, Footprint, history
@@ -114,12 +113,6 @@ def test_pages_are_numbered_along_the_allocations(tmp_path):
     assert pages.pages == 5
     assert [(one["name"], one["first"], one["pages"]) for one in pages.allocations] == [("a", 0, 3), ("b", 3, 2)]
     assert pages.number(pl.Series([0, 2 * PAGE + 5, 3 * PAGE, 10 * PAGE, 12 * PAGE])).to_list() == [0, 2, None, 3, None]
-
-
-def test_sizes_have_units():
-    assert [bytes_of("4KiB"), bytes_of("2MiB"), bytes_of("512")] == [4096, 2 << 20, 512]
-    with pytest.raises(octavo.OutputError, match="found `4 parsecs`"):
-        bytes_of("4 parsecs")
 
 
 def test_tiles_hold_what_most_pages_of_a_row_are_in():
