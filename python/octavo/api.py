@@ -68,8 +68,10 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     found = _recipe(source, arguments)
     if memory is None:
         return found
-    if any(change.startswith("node.capacity") for change in overrides_of(arguments.get("overrides"))):
-        raise ScenarioError("--memory and the overrides both say how much memory there is", "leave one of them out")
+    changed = (key for change in overrides_of(arguments.get("overrides")) for key in lost.keys_of(change))
+    said = next((key for key in changed if f"{key}.".startswith("node.capacity.")), None)
+    if said is not None:
+        raise ScenarioError(f"--memory and `{said}` both say how much memory there is", "leave one of them out")
     return found.with_overrides([capacity.override(found, memory)])
 
 

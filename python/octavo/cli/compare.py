@@ -164,9 +164,10 @@ def compare(
 
 
 def _show(sink: Sink, comparison: Comparison, root: Path, *, scaled: bool) -> None:
-    found = {name: one.to_dict() for name, one in pressures(comparison, scaled=scaled).items()}
-    sink.document({"folder": str(root), **comparison.to_dict(), "pressure": found})
-    show(sink, comparison, scaled=scaled)
+    found = pressures(comparison, scaled=scaled)
+    pressure = {name: one.to_dict() for name, one in found.items()}
+    sink.document({"folder": str(root), **comparison.to_dict(), "pressure": pressure})
+    show(sink, comparison, found)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
 
 
@@ -174,5 +175,5 @@ def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path, *, sc
     """The variants that could be simulated, where others could not; only a whole comparison is written."""
     finished = planned.finished(root) if sink.human else None
     if finished is not None:
-        show(sink, finished, scaled=scaled)
+        show(sink, finished, pressures(finished, scaled=scaled))
         sink.say(f"Variants of which a run failed are left out. Runs: {root}")

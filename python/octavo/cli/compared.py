@@ -8,25 +8,29 @@ import polars as pl
 
 from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.runs import measures
-from octavo.runs.pressure import Pressure, pressure
+from octavo.runs.pressure import pressure
 from octavo.runs.replicates import names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from octavo.cli.sink import Sink
     from octavo.runs.comparison import Comparison
+    from octavo.runs.pressure import Pressure
 
 
-def show(sink: Sink, comparison: Comparison, *, scaled: bool = False) -> None:
-    """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times."""
+def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]) -> None:
+    """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times.
+
+    What `pressures` found of each workload follows.
+    """
     _show_tables(sink, comparison)
-    for workload, found in pressures(comparison, scaled=scaled).items():
+    for workload, found in pressure_of.items():
         rows = ", ".join(f"{name} {value}" for name, value in found.rows())
         sink.tell(f"{workload}: {rows}." + (f" Note: {found.warning}" if found.warning else ""))
 
 
-def pressures(comparison: Comparison, *, scaled: bool) -> dict[str, Pressure]:
+def pressures(comparison: Comparison, *, scaled: bool = False) -> dict[str, Pressure]:
     """How much of the GPUs' memory each workload takes."""
     first = {workload: result for (workload, _), result in reversed(list(comparison.results.items()))}
     return {workload: pressure(first[workload], scaled=scaled) for workload in comparison.workloads}

@@ -12,7 +12,7 @@ import typer
 
 from octavo import api
 from octavo.cli import options
-from octavo.cli.compared import show
+from octavo.cli.compared import pressures, show
 from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
 
@@ -54,7 +54,7 @@ def demo(
     folders = [result.folder for result in comparison.results.values()]
     page = report(folders, output / _REPORT).resolve()
     sink.document({"folder": str(output), "report": str(page), **comparison.to_dict()})
-    show(sink, comparison)
+    show(sink, comparison, pressures(comparison))
     shown = open_ and not as_json and not quiet and _has_screen() and webbrowser.open(page.as_uri())
     sink.say(f"Report{', open in the browser' if shown else ''}: {page}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 
@@ -275,15 +276,14 @@ def source(target: str | None, workload: str | None) -> tuple[Path | None, str |
 def sources(target: str | None, workloads: list[str]) -> tuple[Path | None, list[str]]:
     """As `source`, of several workloads: a target that is no folder may list them with commas."""
     scenario, named = source(target, ",".join(workloads) or None)
-    if named is None or named != target:
+    if named is None or workloads:
         return scenario, workloads
-    return scenario, [named] if Path(named).exists() else listed([named])
+    return None, [named] if os.path.exists(named) else listed([named])  # noqa: PTH110 - a name may be too long for a path
 
 
 _KEYS = {
     "workload": ("workload", "workload.name"),
     "scale": ("workload.scale",),
-    "memory": ("node.capacity", "node.capacity.bytes", "node.capacity.footprint_percent"),
     "seed": ("seed",),
     "kind": ("program.kind",),
     "executor": ("executor", "executor.kind"),

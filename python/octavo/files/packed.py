@@ -16,7 +16,7 @@ _MOST_MEMORY = 80 << 20
 """Above what `xz -9` needs, as for packed traces."""
 
 
-def lying(path: Path) -> Path:
+def place(path: Path) -> Path:
     """The file that is there: the packed one if the other is not."""
     packed = path.with_name(f"{path.name}.xz")
     return packed if packed.is_file() and not path.exists() else path

@@ -66,9 +66,11 @@ class Pressure:
         if self.capacity is None:
             return "unlimited"
         size = f"{self.gpus} × {_text(self.capacity)}" if self.gpus > 1 else _text(self.capacity)
+        if self.follows:
+            return f"{size}, a share of the footprint"
         if self.scaled and self.scale not in (1, None):
             return f"{size}, the part of {_text(round(self.capacity / self.scale))} that the scale leaves"
-        return f"{size}, a share of the footprint" if self.follows else size
+        return size
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON says: the fields, and what follows from them."""
@@ -88,12 +90,12 @@ def pressure(result: RunResult, *, scaled: bool = False) -> Pressure:
 
     """
     scenario, summary = result.scenario, result.summary
-    node = scenario.values["node"]
+    node, scales = scenario.values["node"], scenario.scales
     return Pressure(
         summary["footprint_bytes"],
         summary["capacity_bytes"],
         node["gpus"],
-        next(iter(scenario.scales)) if len(scenario.scales) == 1 else None,
+        scales.pop() if len(scales) == 1 else None,
         _core.bytes_of(node["capacity"].get("bytes", "0B")) == 0,
         scaled,
     )

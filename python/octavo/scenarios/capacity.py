@@ -10,7 +10,7 @@ from octavo.errors import ScenarioError
 from octavo.plain import shortened
 
 if TYPE_CHECKING:
-    from octavo.scenarios.scenario import Recipe
+    from octavo.scenarios.scenario import Recipe, Scenario
 
 _PERCENT = re.compile(r"\s*([0-9]{1,6})\s*%\s*")
 _MOST = 1 << 63
@@ -32,10 +32,10 @@ def override(recipe: Recipe, memory: int | str) -> str:
     percent = _PERCENT.fullmatch(str(memory))
     if percent is not None and int(percent[1]) > 0:
         return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
-    whole = _bytes(memory)
-    if "change" in recipe.resolve().values["node"]["capacity"]:
+    whole, scenario = _bytes(memory), recipe.resolve()
+    if "change" in scenario.values["node"]["capacity"]:
         raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out")
-    return f'node.capacity={{bytes="{max(int(whole * _scale(recipe)), 1)}B", footprint_percent=0}}'
+    return f'node.capacity={{bytes="{max(int(whole * _scale(scenario)), 1)}B", footprint_percent=0}}'
 
 
 def _bytes(memory: object) -> int:
@@ -48,8 +48,8 @@ def _bytes(memory: object) -> int:
     return found
 
 
-def _scale(recipe: Recipe) -> float:
-    scales = recipe.resolve().scales
+def _scale(scenario: Scenario) -> float:
+    scales = scenario.scales
     if len(scales) != 1:
         raise ScenarioError(
             "--memory: expected programs of one scale, of which the memory is a part",

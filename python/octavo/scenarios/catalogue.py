@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
@@ -42,6 +43,7 @@ def former_workloads() -> dict[str, tuple[str, str]]:
     return {former["name"]: (entry["name"], former["why"]) for entry in entries for former in entry["former"]}
 
 
+@cache
 def sized_by_scale() -> dict[str, set[str]]:
     """For each workload, the options that have no default, as they follow from the scale."""
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, time
@@ -244,10 +245,9 @@ def is_scenario_file(target: str | Path) -> bool:
     path = Path(target)
     if path.suffix in (".toml", ".step"):
         return path.suffix == ".toml"
-    try:
-        return path.exists() and not path.is_dir() and str(target) not in catalogue.names("workloads")
-    except OSError:  # Such as a name that is too long.
-        return False
+    # A name that is too long for a path is none; `Path` would raise.
+    is_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112
+    return is_file and str(target) not in catalogue.names("workloads")
 
 
 def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

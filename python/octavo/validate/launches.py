@@ -63,7 +63,7 @@ def load(results: Path) -> Known:
         ValidationError: it cannot be read, or is no such table.
 
     """
-    path = packed.lying(results.with_name(results.stem + "-launches.csv"))
+    path = packed.place(results.with_name(results.stem + "-launches.csv"))
     if not path.exists():
         return {}
     known: Known = {}

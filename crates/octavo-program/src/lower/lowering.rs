@@ -1,4 +1,4 @@
-//! What a workload is made into a whole program by.
+//! How a workload becomes a whole program.
 
 use std::collections::BTreeMap;
 

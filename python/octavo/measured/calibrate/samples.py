@@ -243,10 +243,10 @@ def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
         return
     try:
         entries = {name: digest.Entry(**found) for name, found in sidecar["files"].items()}
-        as_written = {name: found for name, found in entries.items() if packed.lying(directory / name).name == name}
+        as_written = {name: found for name, found in entries.items() if packed.place(directory / name).name == name}
         manifest.verify(directory, manifest.Manifest("samples", as_written))
         for name in entries.keys() - as_written.keys():
-            _verify_packed(packed.lying(directory / name), entries[name])
+            _verify_packed(packed.place(directory / name), entries[name])
     except DamagedError as error:
         raise CalibrationError(error.message, AGAIN) from None
 
@@ -268,7 +268,7 @@ def _records(path: Path) -> bytes:
 def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Activity | None:
     if about is None:
         return None
-    records = _records(packed.lying(activity_file(directory, probe)))
+    records = _records(packed.place(activity_file(directory, probe)))
     try:
         return Activity(**about, records=records)
     except TypeError:

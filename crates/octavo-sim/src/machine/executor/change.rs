@@ -34,13 +34,13 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Of pages that `ideal` made local to several GPUs one copy moves on; the others' lines leave with the translations.
     fn drop_decreed(&mut self, processors: ProcessorMask, pages: PageRun) {
+        let gpus = || processors.iter().filter_map(ProcessorId::gpu_index);
         let decreed = |gpu: &usize| {
             let entry = self.gpus[*gpu].entry(pages.first.0);
             entry.is_valid() && entry.target() == MemoryId::gpu(*gpu) && entry.is_writable() && !entry.is_broadcast()
         };
-        let local: Vec<usize> = processors.iter().filter_map(ProcessorId::gpu_index).filter(decreed).collect();
-        if local.len() > 1 {
-            local.into_iter().for_each(|gpu| self.drop_lines(MemoryId::gpu(gpu), pages));
+        if gpus().filter(decreed).nth(1).is_some() {
+            gpus().for_each(|gpu| self.drop_lines(MemoryId::gpu(gpu), pages));
         }
     }
 
