@@ -40,6 +40,7 @@ __all__ = [
     "gpu_compile",
     "gpu_describe",
     "gpu_host",
+    "gpu_memory",
     "gpu_probe",
     "gpu_probes",
     "graph_sparsity",
@@ -183,6 +184,9 @@ def memory_resident() -> int | None:
 
 def memory_needed(resolved: str) -> tuple[int, int, int, int]:
     """How many bytes a run would take for the node's tables, for pages, for what is recorded and for graphs."""
+
+def gpu_memory(resolved: str) -> int | None:
+    """Bytes that each GPU of a scenario has for its programs at their scale; None without a limit."""
 
 def page_order(resolved: str, turn: int = 1) -> tuple[str, list[_Column]]:
     """The pages that a scenario's only workload accesses without time, in order; `turn` instructions of a wavefront."""

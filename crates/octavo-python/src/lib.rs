@@ -51,7 +51,7 @@ mod _core {
         OptionError, Page, Residency, Service, Shortage, Unsubscribe, Yield,
     };
     #[pymodule_export]
-    use crate::run::{memory_needed, page_order, run};
+    use crate::run::{gpu_memory, memory_needed, page_order, run};
     #[pymodule_export]
     use crate::scenario::{bytes_of, resolve, resolve_stored, toml_flaw, toml_line};
     #[pymodule_export]

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
+use octavo_scenario::{Again, Built, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
 use octavo_sim::{
     InstantOptions, InstantProgress, Job, Kept, MemoryBound, MemoryEstimate, Progress, Repeat, RunOptions, SimError,
     Table, estimate_memory, page_order as page_order_of, run_jobs_at_once, simulate_jobs,
@@ -49,24 +49,24 @@ pub fn run(
     let in_use = || held.bytes();
     let bound = memory_limit.map(|limit| MemoryBound { limit, around: memory_around(), in_use: &in_use });
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
-    let (scenario, parts) = py.detach(|| {
+    let (scenario, built) = py.detach(|| {
         let scenario = load(resolved)?;
-        let parts = scenario.parts_while(&mut || telling.tell(0, 1, 0));
-        let parts = parts.map_err(|error| telling.raised.take().unwrap_or_else(|| errors::parts(&error)))?;
-        Ok::<_, PyErr>((scenario, parts))
+        let built = scenario.built_while(&mut || telling.tell(0, 1, 0));
+        let built = built.map_err(|error| telling.raised.take().unwrap_or_else(|| errors::parts(&error)))?;
+        Ok::<_, PyErr>((scenario, built))
     })?;
     let outcome = py.detach(|| {
-        check_memory(&scenario, &parts, bound)?;
+        check_memory(&scenario, &built, bound)?;
         match &scenario.executor {
             ExecutorChoice::Simulated(choice) => {
-                in_time(&scenario, choice, &parts, (timeline, time_limit.map(Time)), (bound, &mut telling))
+                in_time(&scenario, choice, &built, (timeline, time_limit.map(Time)), (bound, &mut telling))
             }
             ExecutorChoice::Instant(_) if time_limit.is_some() => Err(SimError::NoTimeLimit { reason: NO_TIME }),
             ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
-            ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, (bound, &mut telling)),
+            ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &built, (bound, &mut telling)),
         }
     });
-    drop(parts);
+    drop(built);
     let result = match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(errors::simulation(py, &error)),
@@ -80,19 +80,19 @@ pub fn run(
 }
 
 /// Refuses a run that would take more memory than it may.
-fn check_memory(scenario: &Scenario, parts: &[Part], bound: Option<MemoryBound<'_>>) -> Result<(), SimError> {
+fn check_memory(scenario: &Scenario, built: &Built, bound: Option<MemoryBound<'_>>) -> Result<(), SimError> {
     let Some(MemoryBound { limit, around, .. }) = bound else { return Ok(()) };
-    let needed = memory_of(scenario, parts)?;
+    let needed = memory_of(scenario, built)?;
     let fits = needed.total().saturating_add(around) <= limit;
     if fits { Ok(()) } else { Err(SimError::TooMuchMemory { needed, around, limit }) }
 }
 
-fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimError> {
-    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
+fn memory_of(scenario: &Scenario, built: &Built) -> Result<MemoryEstimate, SimError> {
+    let jobs: Vec<Job<'_>> = built.parts.iter().map(job).collect();
     let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
     let intervals = in_time && scenario.record.interval > Time::ZERO;
     estimate_memory(
-        &scenario.node,
+        &built.node,
         &scenario.memory,
         &jobs,
         Kept { in_time, events: scenario.record.events, intervals, walks: in_time && scenario.record.walks },
@@ -105,10 +105,20 @@ fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimE
 pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64, u64)> {
     py.detach(|| {
         let scenario = load(resolved)?;
-        let parts = scenario.sizes().map_err(|error| errors::parts(&error))?;
+        let built = scenario.sizes().map_err(|error| errors::parts(&error))?;
         let needed =
-            memory_of(&scenario, &parts).map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+            memory_of(&scenario, &built).map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
         Ok((needed.node, needed.pages, needed.records, needed.inputs))
+    })
+}
+
+/// Bytes of memory that each GPU of a resolved scenario has for its programs at their scale; none without a limit.
+#[pyfunction]
+pub fn gpu_memory(py: Python<'_>, resolved: &str) -> PyResult<Option<u64>> {
+    py.detach(|| {
+        let scenario = load(resolved)?;
+        let built = scenario.sizes().map_err(|error| errors::parts(&error))?;
+        built.gpu_memory().map_err(|error| errors::SimulationError::new_err(error.to_string()))
     })
 }
 
@@ -119,12 +129,12 @@ pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64,
 pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable> {
     let table = py.detach(|| {
         let scenario = load(resolved)?;
-        let parts = scenario.parts().map_err(|error| errors::parts(&error))?;
-        let [part] = parts.as_slice() else {
-            let message = format!("expected one workload, found {} jobs", parts.len());
+        let built = scenario.built_while(&mut || ControlFlow::Continue(())).map_err(|error| errors::parts(&error))?;
+        let [part] = built.parts.as_slice() else {
+            let message = format!("expected one workload, found {} jobs", built.parts.len());
             return Err(errors::SimulationError::new_err(message));
         };
-        page_order_of(&scenario.node, &scenario.memory, &job(part), turn)
+        page_order_of(&built.node, &scenario.memory, &job(part), turn)
             .map_err(|error| errors::SimulationError::new_err(error.to_string()))
     })?;
     to_python(py, table)
@@ -139,7 +149,7 @@ type Results = (String, Vec<Table>);
 fn in_time(
     scenario: &Scenario,
     choice: &SimulatedChoice,
-    parts: &[Part],
+    built: &Built,
     (mut timeline, time_limit): (Option<BufWriter<File>>, Option<Time>),
     (memory, telling): (Option<MemoryBound<'_>>, &mut Telling),
 ) -> Result<Results, SimError> {
@@ -154,8 +164,8 @@ fn in_time(
         memory,
         progress: Some(&mut report),
     };
-    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
-    let result = simulate_jobs(&scenario.node, &scenario.memory, &jobs, options)?;
+    let jobs: Vec<Job<'_>> = built.parts.iter().map(job).collect();
+    let result = simulate_jobs(&built.node, &scenario.memory, &jobs, options)?;
     let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
     flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
     Ok((json(&result.summary), result.tables))
@@ -164,7 +174,7 @@ fn in_time(
 fn at_once(
     scenario: &Scenario,
     choice: &InstantChoice,
-    parts: &[Part],
+    built: &Built,
     (memory, telling): (Option<MemoryBound<'_>>, &mut Telling),
 ) -> Result<Results, SimError> {
     let mut report = |state: InstantProgress| telling.tell(state.groups_done, state.groups, 0);
@@ -175,8 +185,8 @@ fn at_once(
         memory,
         progress: Some(&mut report),
     };
-    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
-    let result = run_jobs_at_once(&scenario.node, &scenario.memory, &jobs, options)?;
+    let jobs: Vec<Job<'_>> = built.parts.iter().map(job).collect();
+    let result = run_jobs_at_once(&built.node, &scenario.memory, &jobs, options)?;
     Ok((json(&result.summary), result.tables))
 }
 

@@ -27,6 +27,7 @@ mod program;
 mod resolve;
 mod scenario;
 mod schema;
+mod shrink;
 mod spell_jobs;
 mod workloads;
 
@@ -37,7 +38,7 @@ pub use layer::{toml_flaw, toml_line};
 pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;
-pub use part::{NamedWorkload, Part, PartRefused};
+pub use part::{Built, NamedWorkload, Part, PartRefused};
 pub use program::{BufferChoice, ProgramChoice, ProgramRefused, RunKind};
 pub use resolve::{Resolved, Source, load, resolve, resolve_stored, resolve_with};
 pub use scenario::{Record, Scenario};

@@ -3,13 +3,15 @@
 use std::ops::ControlFlow;
 
 use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
-use octavo_program::{Look, Program, Workload, pages_of};
+use octavo_node::{CapacityError, NodeConfig};
+use octavo_program::{Look, Program, Workload};
 use octavo_registry::OptionError;
 use octavo_units::Time;
 
 use crate::job::{Again, JobChoice};
 use crate::program::{Place, ProgramRefused};
 use crate::scenario::Scenario;
+use crate::shrink::pages;
 use crate::workloads::{WORKLOADS, WorkloadChoice};
 
 /// A program and its name, which is empty for a program alone.
@@ -35,6 +37,28 @@ pub struct Part {
     pub idle: bool,
     /// What holds for its memory alone.
     pub memory: SpaceConfig,
+}
+
+/// All programs of a scenario, built, and the node that they run on.
+pub struct Built {
+    /// The scenario's node with the memories that the programs have at their scale: see `CapacityConfig::shrinks`.
+    pub node: NodeConfig,
+    /// A program alone, or the jobs.
+    pub parts: Vec<Part>,
+    page_bytes: u64,
+    /// Pages of all programs.
+    footprint: u64,
+}
+
+impl Built {
+    /// Bytes of memory that each GPU has; `None` without a limit.
+    ///
+    /// # Errors
+    /// When that is too few to run.
+    pub fn gpu_memory(&self) -> Result<Option<u64>, CapacityError> {
+        let pages = self.node.capacity_pages(self.page_bytes, self.footprint)?;
+        Ok(pages.map(|pages| u64::from(pages) * self.page_bytes))
+    }
 }
 
 /// The reason why nothing can be run.
@@ -69,47 +93,46 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
     pub fn parts(&self) -> Result<Vec<Part>, PartRefused> {
-        self.parts_while(&mut || ControlFlow::Continue(()))
+        Ok(self.built_while(&mut || ControlFlow::Continue(()))?.parts)
     }
 
-    /// The same, as long as `go_on` says so: it may take a while to find the strips of an explicit program.
+    /// What runs and the node that it has, as long as `go_on` says so: it may take a while to find the strips of an
+    /// explicit program.
     ///
     /// # Errors
     /// As [`Scenario::parts`]; or `go_on` says `Break`.
-    pub fn parts_while(&self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> Result<Vec<Part>, PartRefused> {
-        self.parts_as(&mut Look::Accesses(go_on))
+    pub fn built_while(&self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> Result<Built, PartRefused> {
+        self.built_as(&mut Look::Accesses(go_on))
     }
 
     /// The same except for the launches of explicit programs in strips. It has all buffers, and is quick.
     ///
     /// # Errors
     /// As [`Scenario::parts`].
-    pub fn sizes(&self) -> Result<Vec<Part>, PartRefused> {
-        self.parts_as(&mut Look::Sizes)
+    pub fn sizes(&self) -> Result<Built, PartRefused> {
+        self.built_as(&mut Look::Sizes)
     }
 
-    fn parts_as(&self, look: &mut Look<'_>) -> Result<Vec<Part>, PartRefused> {
+    fn built_as(&self, look: &mut Look<'_>) -> Result<Built, PartRefused> {
         let workloads = self.workloads()?;
+        let node = self.shrunk_node(workloads.iter().map(|(_, workload)| workload.as_ref()));
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let pages = |workload: &dyn Workload| -> u64 {
-            pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
-        };
-        let footprint = workloads.iter().map(|(_, workload)| pages(workload.as_ref())).sum();
+        let footprint = workloads.iter().map(|(_, workload)| pages(workload.as_ref(), page_bytes)).sum();
         let part = |(index, (name, workload)): (usize, NamedWorkload)| match self.job.get(index) {
             None => {
-                let gpus = self.node.gpus;
-                let place = Place { key: "", gpus, alone: gpus == 1, footprint };
+                let place = Place { key: "", node: &node, gpus: node.gpus, alone: node.gpus == 1, footprint };
                 let (workload, program) = self.whole_program(&self.program, &place, workload, look)?;
                 Ok(Part { program, ..Part::alone(name, workload) })
             }
             Some(job) => {
                 let gpus = job.gpus.len() as u32;
-                let place = Place { key: &format!("job[{index}]."), gpus, alone: false, footprint };
+                let place = Place { key: &format!("job[{index}]."), node: &node, gpus, alone: false, footprint };
                 let (workload, program) = self.whole_program(&job.program, &place, workload, look)?;
                 Ok(Part { program, ..Part::of(job, &self.job, workload) })
             }
         };
-        workloads.into_iter().enumerate().map(part).collect()
+        let parts = workloads.into_iter().enumerate().map(part).collect::<Result<_, PartRefused>>()?;
+        Ok(Built { node, parts, page_bytes, footprint })
     }
 
     fn build(&self, workload: &WorkloadChoice) -> Result<Box<dyn Workload>, PartRefused> {

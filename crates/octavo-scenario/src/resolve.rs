@@ -147,6 +147,15 @@ fn take_page_size_of_kernel(scenario: &mut Map<String, Value>) {
 /// The memory system of a node, which a scenario has that names none.
 const NODES_MEMORY: &str = "node.memory_preset";
 
+/// Whether memory in bytes shrinks with the program: a node says so, of what its GPUs have.
+const SHRINKS: &str = "node.capacity.shrinks";
+
+/// Whether the scenario itself gives GPUs bytes of memory, and does not say that they shrink: they are taken as said.
+fn gives_memory_alone(written: &[Layer]) -> bool {
+    let says = |key: &str| written.iter().rposition(|layer| lookup(&layer.values, key).is_some());
+    says("node.capacity.bytes") > says(SHRINKS)
+}
+
 /// Lays the presets that the scenario names below what was written.
 fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
     let mut node = node_layers(main, &written, read)?;
@@ -164,8 +173,12 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     let below = driver.below.into_iter().chain(host.below);
     let above = driver.above.into_iter().chain(host.above);
     let presets = [presets::defaults()].into_iter().chain(executor).chain(memory).chain(below).chain(node).chain(above);
+    let exact = gives_memory_alone(&written);
     let layers: Vec<Layer> = presets.chain(written).collect();
     let mut merged = Merged::of(main, &layers);
+    if exact {
+        merged.take(SHRINKS);
+    }
     for key in ["memory.preset", "node.preset", NODES_MEMORY, DRIVER.preset, HOST.preset] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
             return Err(

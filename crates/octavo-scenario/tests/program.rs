@@ -332,12 +332,12 @@ fn an_explicit_program_larger_than_its_only_gpu_runs_in_strips() {
     let refused = |more: &str| parts(&[&small[..], &[more]].concat()).err().unwrap().to_string();
     assert!(refused("node.gpus=2").starts_with("`program.kind`"), "{}", refused("node.gpus=2"));
     assert!(!refused("node.gpus=2").contains("strip-mined"));
-    let sizes = resolved(&small).unwrap().scenario.sizes().unwrap().remove(0);
+    let sizes = resolved(&small).unwrap().scenario.sizes().unwrap().parts.remove(0);
     let buffers = |part: Option<octavo_program::Program>| part.unwrap().buffers().to_vec();
     assert_eq!((sizes.workload.launches(), buffers(sizes.program)), (0, buffers(Some(program))));
     let long = ["workload={ name = \"fir\", scale = 4.0 }", "node.capacity.footprint_percent=1"];
     let scenario = resolved(&[&small[..], &long].concat()).unwrap().scenario;
-    let stopped = scenario.parts_while(&mut || ControlFlow::Break(())).err();
+    let stopped = scenario.built_while(&mut || ControlFlow::Break(())).err();
     assert_eq!(stopped, Some(PartRefused::Program(ProgramRefused::Stopped)));
     let random = refused("workload={ name = \"gups\", scale = 1.0 }");
     assert!(random.contains("cannot be strip-mined: work-group 0 alone reaches"), "{random}");

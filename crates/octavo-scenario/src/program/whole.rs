@@ -1,7 +1,7 @@
 //! Whole programs: of workloads, in strips where they do not fit, and as they were recorded.
 
 use octavo_manager::Kind;
-use octavo_node::SystemMemory;
+use octavo_node::{NodeConfig, SystemMemory};
 use octavo_program::{
     Action, Buffer, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips, pages_of,
 };
@@ -13,6 +13,8 @@ use crate::Scenario;
 pub(crate) struct Place<'a> {
     /// What its keys begin with.
     pub key: &'a str,
+    /// The node, with the memories that programs of this scale have.
+    pub node: &'a NodeConfig,
     /// How many GPUs it runs on.
     pub gpus: u32,
     /// Whether it is the only program of an only GPU.
@@ -84,7 +86,7 @@ impl Scenario {
         place: &Place<'_>,
     ) -> Result<(), ProgramRefused> {
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let Ok(Some(room)) = self.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
+        let Ok(Some(room)) = place.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
         let (expected, mut found) = (u64::from(room) * u64::from(place.gpus) * page_bytes, 0);
         for (index, pages) in pages_of(buffers, page_bytes).enumerate() {
             if kind_of(index) != Kind::Device {

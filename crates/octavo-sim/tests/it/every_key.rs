@@ -25,8 +25,9 @@ fn resolved(preset: &str, change: Option<(&str, &str)>) -> Result<Resolved, Stri
 /// Runs for a moment: until it ends or has got somewhere.
 fn run(resolved: &Resolved) -> Result<(), String> {
     let scenario = &resolved.scenario;
-    let parts = scenario.parts().map_err(|error| error.to_string())?;
-    let jobs: Vec<_> = parts
+    let built = scenario.built_while(&mut || ControlFlow::Continue(())).map_err(|error| error.to_string())?;
+    let jobs: Vec<_> = built
+        .parts
         .iter()
         .map(|part| octavo_sim::Job {
             program: part.program.as_ref(),
@@ -36,12 +37,12 @@ fn run(resolved: &Resolved) -> Result<(), String> {
         .collect();
     let intervals = scenario.record.interval > Time::ZERO;
     let kept = Kept { in_time: true, events: false, intervals, walks: scenario.record.walks };
-    if estimate_memory(&scenario.node, &scenario.memory, &jobs, kept).is_ok_and(|needed| needed.total() > MOST_MEMORY) {
+    if estimate_memory(&built.node, &scenario.memory, &jobs, kept).is_ok_and(|needed| needed.total() > MOST_MEMORY) {
         return Ok(()); // What `--memory-limit` is for.
     }
     let mut stop = |_: Progress| ControlFlow::Break(());
     let options = RunOptions { interval: scenario.record.interval, progress: Some(&mut stop), ..RunOptions::default() };
-    match simulate_jobs(&scenario.node, &scenario.memory, &jobs, options) {
+    match simulate_jobs(&built.node, &scenario.memory, &jobs, options) {
         Ok(_) | Err(SimError::Interrupted | SimError::TooLong { .. }) => Ok(()),
         Err(error) => Err(error.to_string()),
     }

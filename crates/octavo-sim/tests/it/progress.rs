@@ -1,5 +1,7 @@
 //! Every run ends: shipped nodes under every placement, every way to serve in batches, and those that once ran for ever.
 
+use std::ops::ControlFlow;
+
 use octavo_driver::config::{BatchScope, Replay};
 use octavo_manager::PLACEMENTS;
 use octavo_scenario::{Resolved, Source, presets, resolve};
@@ -15,9 +17,10 @@ fn resolved(workload: &str, node: &str, changes: &[&str]) -> Result<Resolved, St
 
 fn run(resolved: &Resolved) -> Result<RunResult, SimError> {
     let scenario = &resolved.scenario;
-    let parts = scenario.parts().unwrap();
-    let jobs: Vec<_> = parts.iter().map(|part| Job::alone(part.workload.as_ref(), part.program.as_ref())).collect();
-    simulate_jobs(&scenario.node, &scenario.memory, &jobs, RunOptions::default())
+    let built = scenario.built_while(&mut || ControlFlow::Continue(())).unwrap();
+    let jobs: Vec<_> =
+        built.parts.iter().map(|part| Job::alone(part.workload.as_ref(), part.program.as_ref())).collect();
+    simulate_jobs(&built.node, &scenario.memory, &jobs, RunOptions::default())
 }
 
 fn ends(workload: &str, node: &str, changes: &[&str]) {

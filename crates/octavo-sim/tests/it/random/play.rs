@@ -80,14 +80,15 @@ fn words(panic: &(dyn Any + Send)) -> String {
 }
 
 fn played(scenario: &Scenario) -> Played {
-    let parts = match scenario.parts() {
-        Ok(parts) => parts,
+    let built = match scenario.built_while(&mut || ControlFlow::Continue(())) {
+        Ok(built) => built,
         Err(refused) => return Played::Refused { key: None, reason: refused.to_string() },
     };
+    let (node, parts) = (&built.node, &built.parts);
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
     let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
     let kept = Kept { in_time, events: true, intervals: in_time, walks: scenario.record.walks };
-    match estimate_memory(&scenario.node, &scenario.memory, &jobs, kept) {
+    match estimate_memory(node, &scenario.memory, &jobs, kept) {
         Ok(needed) if needed.total() > MOST_MEMORY => return Played::Left("memory"),
         Ok(_) => {}
         Err(error) => return judged(error, false),
@@ -101,7 +102,7 @@ fn played(scenario: &Scenario) -> Played {
         Ok(result) => {
             let launches = parts.iter().filter(|part| part.program.is_none());
             let filled = launches.map(|part| part.name.clone()).collect();
-            Played::Ended(Box::new(Books::new(scenario, result, copied(&parts), filled)))
+            Played::Ended(Box::new(Books::new(scenario, result, copied(parts), filled)))
         }
         Err(error) => judged(error, !in_time && looks.idle >= IDLE_LOOKS),
     }
@@ -149,7 +150,7 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
         memory: Some(BOUND),
         progress: Some(&mut look),
     };
-    let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
+    let result = simulate_jobs(node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
     Ok((summary, result.tables))
 }
@@ -163,7 +164,7 @@ fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) 
         memory: Some(BOUND),
         progress: Some(&mut look),
     };
-    let result = run_jobs_at_once(&scenario.node, &scenario.memory, jobs, options)?;
+    let result = run_jobs_at_once(node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
     Ok((summary, result.tables))
 }

@@ -263,6 +263,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             footprint_percent: 0,
             scope: CapacityScope::PerGpu,
             bytes: Bytes(0),
+            shrinks: false,
             change: Vec::new(),
         },
     }
