@@ -158,22 +158,22 @@ def compare(
         with watching(quiet=quiet) as watch:
             comparison = planned.run(root, workers=workers, force=force, watch=watch, wanted=wanted)
     except SimulationError:
-        _show_finished(sink, planned, root, scaled=memory is not None)
+        _show_finished(sink, planned, root)
         raise
-    _show(sink, comparison, root, scaled=memory is not None)
+    _show(sink, comparison, root)
 
 
-def _show(sink: Sink, comparison: Comparison, root: Path, *, scaled: bool) -> None:
-    found = pressures(comparison, scaled=scaled)
+def _show(sink: Sink, comparison: Comparison, root: Path) -> None:
+    found = pressures(comparison)
     pressure = {name: one.to_dict() for name, one in found.items()}
     sink.document({"folder": str(root), **comparison.to_dict(), "pressure": pressure})
     show(sink, comparison, found)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
 
 
-def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path, *, scaled: bool) -> None:
+def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path) -> None:
     """The variants that could be simulated, where others could not; only a whole comparison is written."""
     finished = planned.finished(root) if sink.human else None
     if finished is not None:
-        show(sink, finished, pressures(finished, scaled=scaled))
+        show(sink, finished, pressures(finished))
         sink.say(f"Variants of which a run failed are left out. Runs: {root}")

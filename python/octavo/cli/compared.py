@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.cli.run import milliseconds, show_own_strategies
+from octavo.cli.run import milliseconds, show_own_strategies, tell_scale
 from octavo.runs import measures
 from octavo.runs.pressure import pressure
 from octavo.runs.replicates import names
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from octavo.cli.sink import Sink
     from octavo.runs.comparison import Comparison
     from octavo.runs.pressure import Pressure
+    from octavo.runs.result import RunResult
 
 
 def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]) -> None:
@@ -27,13 +28,19 @@ def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]
     _show_tables(sink, comparison)
     for workload, found in pressure_of.items():
         rows = ", ".join(f"{name} {value}" for name, value in found.rows())
-        sink.tell(f"{workload}: {rows}." + (f" Note: {found.warning}" if found.warning else ""))
+        sink.tell(f"{workload}: {rows}.")
+        tell_scale(sink, _first(comparison)[workload], found, of=f" on {workload}")
 
 
-def pressures(comparison: Comparison, *, scaled: bool = False) -> dict[str, Pressure]:
+def pressures(comparison: Comparison) -> dict[str, Pressure]:
     """How much of the GPUs' memory each workload takes."""
-    first = {workload: result for (workload, _), result in reversed(list(comparison.results.items()))}
-    return {workload: pressure(first[workload], scaled=scaled) for workload in comparison.workloads}
+    first = _first(comparison)
+    return {workload: pressure(first[workload]) for workload in comparison.workloads}
+
+
+def _first(comparison: Comparison) -> dict[str, RunResult]:
+    """The first result of each workload."""
+    return {workload: result for (workload, _), result in reversed(list(comparison.results.items()))}
 
 
 def _show_tables(sink: Sink, comparison: Comparison) -> None:

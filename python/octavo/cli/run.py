@@ -18,6 +18,7 @@ from octavo.runs import gantt, measures
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.pictures import check_target
+from octavo.explain.fixed import fixed
 from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
@@ -124,7 +125,7 @@ def run(
     with watching(quiet=quiet or len(points) == 1) as watch:
         further = execute(points[1:], force=force, watch=watch) if len(points) > 1 else []
     repeated = [result, *further] if further else []
-    _show(sink, result, repeated, pressure(result, scaled=memory is not None))
+    _show(sink, result, repeated, pressure(result))
     if chart is not None:
         gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})
     if perfetto is not None:
@@ -180,9 +181,17 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pr
     ]
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_jobs(sink, result)
-    if found_pressure.warning:
-        sink.tell(f"Note: {found_pressure.warning}")
+    tell_scale(sink, result, found_pressure)
     sink.say(f"Results: {result.folder}")
+
+
+def tell_scale(sink: Sink, result: RunResult, pressure: Pressure, *, of: str = "") -> None:
+    """Say what a reader should know before the numbers of a program below scale 1 are taken for the whole one's."""
+    notes = [pressure.warning] if pressure.warning else []
+    if out_of_proportion := fixed(result, pressure):
+        notes.append(f"at scale {pressure.scale:g} {'; '.join(out_of_proportion)}.")
+    for note in notes:
+        sink.tell(f"Note{of}: {note}")
 
 
 def _spread(times: Interval) -> str:

@@ -15,24 +15,21 @@ _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 @dataclass(frozen=True)
 class Pressure:
-    """Footprint and memory of a run, in bytes."""
+    """Footprint and memory of a run and of the program at scale 1, in bytes."""
 
     footprint: int
     """Of the program as it ran."""
+    whole: int | None
+    """Of the program at scale 1; none of jobs that have different scales."""
     capacity: int | None
     """Memory of one GPU that the program may use; none where nothing limits it."""
+    whole_capacity: int | None
+    """Memory of one GPU for the program at scale 1: the same, unless it shrinks with the program."""
     gpus: int
     scale: float | None
     """Of the program, 1 of a recorded trace; none of jobs that have different ones."""
     follows: bool
-    """Whether the memory is a share of the footprint, so that scale changes nothing."""
-    scaled: bool = False
-    """Whether it is the part of some memory that the scale leaves (`--memory`), so that scale changes nothing, too."""
-
-    @property
-    def whole(self) -> int | None:
-        """Bytes of the program at scale 1, to which footprints are proportional."""
-        return None if self.scale is None else round(self.footprint / self.scale)
+    """Whether memory is a share of the footprint."""
 
     @property
     def fits(self) -> bool | None:
@@ -42,48 +39,46 @@ class Pressure:
     @property
     def whole_fits(self) -> bool | None:
         """Whether it fits at scale 1."""
-        if self.capacity is None or self.whole is None:
+        if self.whole_capacity is None or self.whole is None:
             return None
-        return self.fits if self.follows or self.scaled else self.whole <= self.capacity * self.gpus
+        return self.whole <= self.whole_capacity * self.gpus
 
     @property
     def warning(self) -> str | None:
         """What a reader of this run would get wrong about the whole program, if anything."""
-        if self.scale is None or self.whole is None or self.capacity is None or self.fits == self.whole_fits:
+        whole, capacity = self.whole, self.whole_capacity
+        if whole is None or capacity is None or self.fits == self.whole_fits:
             return None
+        size = _text(capacity)
+        fits = f"fits into {size} of each GPU's memory" if self.whole_fits else f"does not fit into {size} of each GPU"
         return (
-            f"at scale 1 the program has {_text(self.whole)} and does not fit into {_text(self.capacity * self.gpus)} "
-            f"of GPU memory. At scale {self.scale:g} it fits, so this run shows nothing of that pressure. Memory as "
-            f"scarce: --memory {_text(self.capacity).replace(' ', '')}"
+            f"at scale 1 the program has {_text(whole)} and {fits}. This run, of {_text(self.footprint)}, is not as "
+            f"cramped: its memory is given in bytes that do not shrink. Memory that does: --memory "
+            f"{size.replace(' ', '')}"
         )
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values for a table."""
-        whole = "" if self.whole is None or self.scale == 1 else f", {_text(self.whole)} at scale 1"
+        whole = "" if self.whole is None or self.whole == self.footprint else f", {_text(self.whole)} at scale 1"
         return [("footprint", _text(self.footprint) + whole), ("GPU memory", self._memory())]
 
     def _memory(self) -> str:
         if self.capacity is None:
             return "unlimited"
-        size = f"{self.gpus} × {_text(self.capacity)}" if self.gpus > 1 else _text(self.capacity)
+        gpus = f"{self.gpus} × " if self.gpus > 1 else ""
+        size = f"{gpus}{_text(self.capacity)}"
         if self.follows:
             return f"{size}, a share of the footprint"
-        if self.scaled and self.scale not in (1, None):
-            return f"{size}, the part of {_text(round(self.capacity / self.scale))} that the scale leaves"
-        return size
+        shrunk = self.whole_capacity not in (None, self.capacity)
+        return f"{size}, {gpus}{_text(self.whole_capacity or 0)} at scale 1" if shrunk else size
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON says: the fields, and what follows from them."""
-        derived = {"whole": self.whole, "fits": self.fits, "whole_fits": self.whole_fits, "warning": self.warning}
-        return {**asdict(self), **derived}
+        return {**asdict(self), "fits": self.fits, "whole_fits": self.whole_fits, "warning": self.warning}
 
 
-def pressure(result: RunResult, *, scaled: bool = False) -> Pressure:
+def pressure(result: RunResult) -> Pressure:
     """Say how much of the GPUs' memory a run's program takes.
-
-    Args:
-        result: the run.
-        scaled: whether `--memory` chose its memory.
 
     Raises:
         OutputError: the result cannot be read, or is the profile of a real program.
@@ -91,14 +86,18 @@ def pressure(result: RunResult, *, scaled: bool = False) -> Pressure:
     """
     scenario, summary = result.scenario, result.summary
     node, scales = scenario.values["node"], scenario.scales
-    return Pressure(
-        summary["footprint_bytes"],
-        summary["capacity_bytes"],
-        node["gpus"],
-        scales.pop() if len(scales) == 1 else None,
-        _core.bytes_of(node["capacity"].get("bytes", "0B")) == 0,
-        scaled,
-    )
+    footprint, capacity = summary["footprint_bytes"], summary["capacity_bytes"]
+    given = _core.bytes_of(node["capacity"].get("bytes", "0B"))
+    scale = scales.pop() if len(scales) == 1 else None
+    shrinks = given and node["capacity"].get("shrinks", False)
+    if shrinks and capacity:
+        # Memory keeps its ratio to the footprint, so that the one tells the other. Jobs may have different scales.
+        whole, whole_capacity = max(round(footprint * given / capacity), footprint), given
+    else:
+        whole = None if scale is None else round(footprint / scale)
+        follows = capacity and not given and whole is not None
+        whole_capacity = round(capacity * whole / footprint) if follows and footprint else capacity
+    return Pressure(footprint, whole, capacity, whole_capacity, node["gpus"], scale, given == 0)
 
 
 def _text(size: int) -> str:

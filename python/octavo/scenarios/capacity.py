@@ -10,7 +10,7 @@ from octavo.errors import ScenarioError
 from octavo.plain import shortened
 
 if TYPE_CHECKING:
-    from octavo.scenarios.scenario import Recipe, Scenario
+    from octavo.scenarios.scenario import Recipe
 
 _PERCENT = re.compile(r"\s*([0-9]{1,6})\s*%\s*")
 _MOST = 1 << 63
@@ -19,23 +19,22 @@ _EXPECTED = "expected a size such as 48GB, or whole percent of the footprint suc
 
 
 def override(recipe: Recipe, memory: int | str) -> str:
-    """Return the change that gives each GPU this memory, or the part of it that the program's scale leaves.
+    """Return the change that gives each GPU this memory, which shrinks with a program below scale 1.
 
     Args:
         recipe: what runs.
         memory: bytes for the program at scale 1 (`48GB`), or whole percent of its footprint (`60%`).
 
     Raises:
-        ScenarioError: it is neither, or bytes are for programs of different scales, or of none.
+        ScenarioError: it is neither, or the scenario says how memory changes during a run.
 
     """
     percent = _PERCENT.fullmatch(str(memory))
     if percent is not None and int(percent[1]) > 0:
         return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
-    whole, scenario = _bytes(memory), recipe.resolve()
-    if "change" in scenario.values["node"]["capacity"]:
+    if "change" in recipe.resolve().values["node"]["capacity"]:
         raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out")
-    return f'node.capacity={{bytes="{max(int(whole * _scale(scenario)), 1)}B", footprint_percent=0}}'
+    return f'node.capacity={{bytes="{_bytes(memory)}B", footprint_percent=0, shrinks=true}}'
 
 
 def _bytes(memory: object) -> int:
@@ -46,13 +45,3 @@ def _bytes(memory: object) -> int:
     if not 0 < found < _MOST:
         raise ScenarioError(f"--memory: {_EXPECTED}, found {shortened(str(memory))}")
     return found
-
-
-def _scale(scenario: Scenario) -> float:
-    scales = scenario.scales
-    if len(scales) != 1:
-        raise ScenarioError(
-            "--memory: expected programs of one scale, of which the memory is a part",
-            "say percent of the footprint, or node.capacity.bytes",
-        )
-    return scales.pop()

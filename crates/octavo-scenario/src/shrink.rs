@@ -1,0 +1,103 @@
+//! Memories of a node as a program below scale 1 has them: smaller, so that it is as cramped as the whole program.
+
+use octavo_node::NodeConfig;
+use octavo_program::{Size, Workload, pages_of};
+use octavo_units::Bytes;
+
+use crate::scenario::Scenario;
+use crate::workloads::{WORKLOADS, WorkloadChoice};
+
+/// A program that looks this many times smaller than a GPU's memory is not built at scale 1 for its exact size: its
+/// memory can be a little wrong, and it still fits with room to spare. Chosen.
+const FAR: u128 = 8;
+
+/// Pages of all programs, as they run and as they are at scale 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Footprint {
+    run: u64,
+    whole: u64,
+}
+
+impl Footprint {
+    fn plus(self, other: Self) -> Self {
+        Self { run: self.run.saturating_add(other.run), whole: self.whole.saturating_add(other.whole) }
+    }
+
+    /// The part of a memory in which the programs as they run are as cramped as the whole ones are in all of it.
+    fn part_of(self, memory: Bytes, page_bytes: u64) -> Bytes {
+        if self.run >= self.whole {
+            return memory;
+        }
+        let pages = (u128::from(memory.0 / page_bytes) * u128::from(self.run)).div_ceil(u128::from(self.whole));
+        Bytes(u64::try_from(pages).unwrap_or(u64::MAX).saturating_mul(page_bytes).min(memory.0))
+    }
+}
+
+impl Scenario {
+    /// The node with the memories that its workloads, built, have at their scale.
+    pub(crate) fn shrunk_node<'a>(&self, built: impl IntoIterator<Item = &'a dyn Workload>) -> NodeConfig {
+        let mut node = self.node.clone();
+        if !node.capacity.shrinks {
+            return node;
+        }
+        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
+        let chosen = self.workload.iter().chain(self.job.iter().map(|job| &job.workload));
+        let footprints = chosen.zip(built).map(|(choice, workload)| self.footprint(choice, workload, page_bytes));
+        let all = footprints.fold(Footprint::default(), Footprint::plus);
+        let capacity = &mut node.capacity;
+        let changes = capacity.change.iter_mut().filter_map(|change| change.bytes.as_mut());
+        let further = node.host.memories.iter_mut().map(|memory| &mut memory.capacity);
+        let memories = [&mut capacity.bytes, &mut node.host.memory.capacity].into_iter().chain(changes).chain(further);
+        memories.for_each(|memory| *memory = all.part_of(*memory, page_bytes));
+        node
+    }
+
+    /// Pages of one workload. It is built at scale 1 only where that is quick, or may decide whether it fits.
+    fn footprint(&self, choice: &WorkloadChoice, built: &dyn Workload, page_bytes: u64) -> Footprint {
+        let run = pages(built, page_bytes);
+        if choice.scale >= 1.0 || choice.name == octavo_trace::ENTRY.name {
+            return Footprint { run, whole: run };
+        }
+        let proportional = Footprint { run, whole: (run as f64 / choice.scale).ceil() as u64 };
+        let room = u128::from(self.node.capacity.bytes.0 / page_bytes);
+        if u128::from(proportional.whole) * FAR <= room {
+            return proportional;
+        }
+        let pages_at = |scale: f64| {
+            let size = Size { scale, ..choice.size(self.seed) };
+            let whole = WORKLOADS.build(&choice.choice(), &size);
+            whole.map(|whole| pages(whole.as_ref(), page_bytes))
+        };
+        let whole = if built.held_bytes() == 0 {
+            pages_at(1.0)
+        } else {
+            // A graph takes memory and time to build: whether it follows the scale, half of it tells as well.
+            pages_at(choice.scale / 2.0).map(|half| if half < run { proportional.whole } else { run })
+        };
+        whole.map_or(proportional, |whole| Footprint { run, whole })
+    }
+}
+
+/// Pages of all buffers of a workload.
+pub(crate) fn pages(workload: &dyn Workload, page_bytes: u64) -> u64 {
+    pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_whole_fits_as_it_runs_and_what_does_not_does_not() {
+        let page = 4096;
+        for (run, whole) in [(1, 64), (7, 100), (100, 101), (3, 1_000_000)] {
+            let footprint = Footprint { run, whole };
+            assert_eq!(footprint.part_of(Bytes(whole * page), page), Bytes(run * page));
+            let less = footprint.part_of(Bytes((whole / 2) * page), page).0 / page;
+            assert!(less <= run.div_ceil(2), "{less} of {run}");
+        }
+        assert_eq!(Footprint { run: 5, whole: 5 }.part_of(Bytes(7), page), Bytes(7), "a whole program has all of it");
+        assert_eq!(Footprint { run: 9, whole: 5 }.part_of(Bytes(7), page), Bytes(7), "memory never grows");
+        assert_eq!(Footprint { run: 1, whole: 9 }.part_of(Bytes(0), page), Bytes(0), "no limit stays none");
+    }
+}
