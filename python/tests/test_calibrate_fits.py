@@ -14,18 +14,16 @@ from octavo.measured.calibrate.fits import (
     fault_cost,
     fetches,
     hierarchy,
-    host_access,
     levels,
     line,
-    overlap,
-    ping_pong,
     reach,
     saturation,
 )
 from octavo.measured.calibrate.fits.estimate import Unfit
-from octavo.measured.calibrate.samples import Origin, Samples, table_of
-from octavo.measured.calibrate.tables import TABLES
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.folder import table_of
+from octavo.measured.calibrate.probes import PROBES, VALUES, copies, unified, zero_copy
+from octavo.measured.calibrate.samples import Samples
+from octavo.measured.calibrate.sidecar import Origin
 
 SEEDS = range(1, 6)
 
@@ -49,7 +47,7 @@ def close(value: float, share: float) -> object:
 
 def test_every_value_of_the_registry_is_found_on_a_machine_that_shows_them_all():
     gpu = SyntheticGpu(gpus=2)
-    found = evaluate([sampled(gpu, probe) for probe in TABLES])
+    found = evaluate([sampled(gpu, probe) for probe in PROBES])
     assert found.skipped == {}
     names = {value.name for value in VALUES if not value.each_pair}
     pairs = {f"{value.name}_{pair}" for value in VALUES if value.each_pair for pair in ("0_1", "1_0")}
@@ -266,9 +264,9 @@ def test_what_a_fault_fetches_ends_with_its_block():
 
 def test_the_first_round_of_a_ping_pong_does_not_count():
     table = rows(size=[1, 1], round=[0, 1], pages=[10, 10], repetition=[0, 0], seconds=[1.0, 5.0])
-    assert ping_pong.each_page(table).value == 0.5
+    assert unified.page_in_turn(table).value == 0.5
     with pytest.raises(Unfit, match="only the first round was measured"):
-        ping_pong.each_page(table.filter(pl.col("round") == 0))
+        unified.page_in_turn(table.filter(pl.col("round") == 0))
 
 
 def test_strided_accesses_are_those_of_the_nearest_line_apart():
@@ -281,7 +279,7 @@ def test_strided_accesses_are_those_of_the_nearest_line_apart():
         repetition=[0] * 3,
         seconds=[1.0, 2.0, 4.0],
     )
-    assert host_access.bandwidth(table).value == 50.0
+    assert zero_copy.bandwidth(table).value == 50.0
 
 
 def test_fits_say_where_they_are_furthest_off():
@@ -299,13 +297,13 @@ def test_equal_fetches_give_no_bandwidth():
 def test_overlap_needs_all_three():
     table = rows(what=["kernel", "copy"], size=[1, 1], repetition=[0, 0], seconds=[1.0, 1.0])
     with pytest.raises(Unfit, match="no samples with what both"):
-        overlap.hidden_share(table)
+        copies.hidden_share(table)
 
 
 @pytest.mark.parametrize(("both", "share"), [(2.0, 1.0), (3.0, 0.0), (2.5, 0.5), (3.5, -0.5)])
 def test_overlap_is_the_share_of_the_shorter_that_is_hidden(both, share):
     table = rows(what=["kernel", "copy", "both"], size=[1] * 3, repetition=[0] * 3, seconds=[2.0, 1.0, both])
-    assert overlap.hidden_share(table).value == share
+    assert copies.hidden_share(table).value == share
 
 
 def staircase(levels_: list[float], noise: float, seed: int, points: int = 9) -> tuple[list[float], list[float]]:

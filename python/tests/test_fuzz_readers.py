@@ -29,7 +29,7 @@ from test_activity import GPU_FAULT, HTOD, PAGE, A, record
 import octavo
 from octavo.measured.calibrate import machine, quantities
 from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.probes import VALUES
 from octavo.measured.imports import import_rmm, import_torch
 from octavo.measured.imports.cupti import import_cupti
 from octavo.measured.imports.nsys import import_nsys

@@ -9,8 +9,9 @@ import pytest
 from conftest import contents
 
 import octavo
-from octavo.measured.calibrate import machine, patterns, samples
-from octavo.measured.calibrate.tables import COMMON
+from octavo.measured.calibrate import folder as samples
+from octavo.measured.calibrate import machine, patterns
+from octavo.measured.calibrate.columns import COMMON
 from octavo.validate.measured import words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.measured.calibrate import patterns
-from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate.probes import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -74,7 +74,7 @@ def choose(node: Node, probes: Iterable[Samples]) -> Chosen:
             kind = KINDS.get((samples.probe, series))
             rows = samples.series(series)
             if kind is None:
-                parameters = TABLES[samples.probe][series].parameters
+                parameters = PROBES[samples.probe].series[series].parameters
                 points = rows.select(name for name in parameters if name in rows.columns).n_unique()
                 chosen.left_out[f"{samples.probe}.{series}", "the simulated node has no such pattern"] += points
             else:

@@ -11,10 +11,10 @@ import polars as pl
 from octavo.errors import ValidationError
 from octavo.files import disk, parquet
 from octavo.files.links import inside
+from octavo.measured.calibrate import folder as samples_folder
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import patterns
-from octavo.measured.calibrate import samples as samples_folder
-from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate.probes import PROBES
 from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
@@ -131,9 +131,9 @@ def machine(
 def _samples(path: Path, only: Sequence[str]) -> list[Samples]:
     directory = path.with_name(f"{path.stem}.samples")
     for name in only:
-        if name not in TABLES:
-            raise ValidationError(f"`{name}` is no probe", f"there are {', '.join(TABLES)}")
-    names = [name for name in TABLES if not only or name in only]
+        if name not in PROBES:
+            raise ValidationError(f"`{name}` is no probe", f"there are {', '.join(PROBES)}")
+    names = [name for name in PROBES if not only or name in only]
     return [samples_folder.read(directory, name) for name in names if samples_folder.is_finished(directory, name)]
 
 

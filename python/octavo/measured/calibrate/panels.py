@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from octavo.measured.calibrate import quantities
 from octavo.runs import pictures
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
     from octavo.measured.calibrate.measured import Unit
 
@@ -53,6 +51,8 @@ class Panels:
 
 def panels(titles: Sequence[str], columns: int = _WIDE, *, share_y: bool = False) -> Panels:
     """One panel for each title."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - importing matplotlib takes longer than most commands
+
     columns = min(len(titles), columns)
     lines = -(-len(titles) // columns)
     width = {1: 6.8, 2: 5.0}.get(columns, 3.5)
@@ -108,6 +108,8 @@ def scale(axes: Axes, which: Literal["x", "y"], unit: Unit, label: str, *, base:
     It is logarithmic (by powers of two for sizes and counts) where values span more than a factor of ten; else it
     begins at 0, so that what differs little looks so. Marks come later: they are no values.
     """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415 - as above
+
     axis: Axis = axes.xaxis if which == "x" else axes.yaxis
     low, high = _span(axes, which)
     if high > _LOGARITHMIC * low > 0:
@@ -125,6 +127,8 @@ def scale(axes: Axes, which: Literal["x", "y"], unit: Unit, label: str, *, base:
 
 def whole_numbers(axes: Axes, label: str) -> None:
     """A horizontal axis of counts one by one."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - as above
+
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.set_tick_params(labelsize=8)
     axes.set_xlabel(label, fontsize=9)
@@ -132,6 +136,8 @@ def whole_numbers(axes: Axes, label: str) -> None:
 
 def _span(axes: Axes, which: Literal["x", "y"]) -> tuple[float, float]:
     """Smallest value above 0 and largest value of everything drawn on the axis, which panels may share."""
+    from matplotlib.patches import Rectangle  # noqa: PLC0415 - as above
+
     shared = axes.get_shared_x_axes() if which == "x" else axes.get_shared_y_axes()
     values = [
         float(value)

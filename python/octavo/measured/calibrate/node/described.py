@@ -1,16 +1,13 @@
-"""The GPU's clock, its multiprocessors, how fast they calculate, and what a launch costs."""
+"""What the driver says of a GPU: its clock and its multiprocessors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from octavo.measured.calibrate.node.draft import LANES
+
 if TYPE_CHECKING:
     from octavo.measured.calibrate.node.draft import Draft
-
-LANES = 64
-"""Threads of a wavefront: two warps."""
-_FMA = 2
-"""Operations of a fused multiply-add."""
 
 
 def clock(draft: Draft) -> None:
@@ -34,26 +31,3 @@ def multiprocessors(draft: Draft) -> None:
         draft.put("compute.vector_registers", registers // LANES // simds, source)
     if (shared := draft.described("shared_bytes_per_multiprocessor", "compute.local_data")) is not None:
         draft.put("compute.local_data", f"{shared}B", "the driver's shared_bytes_per_multiprocessor")
-
-
-def arithmetic(draft: Draft) -> None:
-    """Cycles that a partition takes for 64 multiply-adds, and until the next that needs them."""
-    key = "compute.vector_alu"
-    if (peak := draft.number("peak_fp32", f"{key}.occupancy")) is None:
-        return
-    lanes = draft.count("compute.units") * draft.count("compute.simds_per_unit") * LANES
-    occupancy = max(1, round(lanes * _FMA / (peak * draft.cycle)))
-    named = draft.named("peak_fp32")
-    # The second of two warps begins as many cycles later as the first occupies the partition.
-    latency = draft.count(f"{key}.latency") + (occupancy - draft.count(f"{key}.occupancy")) // 2
-    draft.put_cycles(f"{key}.occupancy", occupancy, f"measured {named}: {lanes} lanes, two operations each")
-    draft.put_cycles(f"{key}.latency", max(latency, occupancy), "the preset's, with that occupancy")
-
-
-def launch(draft: Draft) -> None:
-    """What each further launch in a row takes."""
-    key = "compute.kernel_overhead"
-    if (seconds := draft.number("launch_stream", key)) is None:
-        return
-    cycles = max(0, draft.cycles(seconds) - draft.count("compute.group_launch"))
-    draft.put_cycles(key, cycles, f"measured {draft.named('launch_stream')}, less compute.group_launch")
