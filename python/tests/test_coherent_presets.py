@@ -9,7 +9,7 @@ from conftest import copied_without_manifest
 import octavo
 from octavo.report.data import gather
 from octavo.report.runs import read
-from octavo.reproduce.grace_hopper import iterations, levels
+from octavo_studies.grace_hopper import iterations, levels
 
 GOLDEN: dict[tuple[str, str], tuple[int, int, int, int, int]] = {
     ("gh200", "explicit"): (122329110, 0, 1, 0, 0),

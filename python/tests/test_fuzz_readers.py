@@ -38,7 +38,7 @@ from octavo.report.runs import read
 from octavo.runs import measures
 from octavo.sweeps import plan
 from octavo.sweeps.spec import read as read_sweep
-from octavo.validate import correlate
+from octavo_studies.validate import correlate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,9 +9,9 @@ from conftest import SMALL
 
 import octavo
 from octavo.report.published import KERNELS, published
-from octavo.reproduce import fit, grit, networks, sensitivity, walks
-from octavo.reproduce.mosaic import mixes
-from octavo.reproduce.study import Study, placement
+from octavo_studies.grit import fit, main, networks, sensitivity, walks
+from octavo_studies.grit.study import Study, placement
+from octavo_studies.mosaic import mixes
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def study(tmp_path):
 
 
 def test_the_main_study_stands_beside_what_was_published(study):
-    found = grit.reproduce(study)
+    found = main.reproduce(study)
     assert [row["over"] for row in found.gains()] == ["on-touch", "access-counter", "duplication"]
     for row in found.gains():
         assert row["difference"] == pytest.approx(row["found"] - row["published"])
@@ -46,7 +46,7 @@ def test_walks_are_shared_among_grits_schemes(study):
 def test_networks_are_split_over_all_gpus(tmp_path):
     study = Study(tmp_path / "out", ("workload.scale=0.0005",), ("resnet18",), workers=2)
     root, found = networks.reproduce(study)
-    assert found.points["variant"].to_list() == list(grit.PLACEMENTS)
+    assert found.points["variant"].to_list() == list(main.PLACEMENTS)
     assert set(found.points["workload"]) == {"resnet18"}
     scenario = octavo.RunResult.load(root / "runs" / "resnet18" / "grit").scenario
     assert scenario.values["workload"]["stages"] == scenario.values["node"]["gpus"] == 4

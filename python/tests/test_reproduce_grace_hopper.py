@@ -12,7 +12,7 @@ import pytest
 from octavo.errors import ScenarioError
 from octavo.explain.quantities import picoseconds
 from octavo.files.notes import OctavoNote
-from octavo.reproduce.grace_hopper import (
+from octavo_studies.grace_hopper import (
     iterations,
     kinds,
     levels,
@@ -26,8 +26,8 @@ from octavo.reproduce.grace_hopper import (
     systems,
     variants,
 )
-from octavo.reproduce.grace_hopper.programs import PROGRAMS
-from octavo.reproduce.grace_hopper.study import KINDS, Study
+from octavo_studies.grace_hopper.programs import PROGRAMS
+from octavo_studies.grace_hopper.study import KINDS, Study
 
 
 @pytest.fixture(scope="module")
