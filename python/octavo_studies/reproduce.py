@@ -10,6 +10,9 @@ from octavo_studies.harvest import command as harvest
 from octavo_studies.memmap import command as memmap
 from octavo_studies.mosaic import command as mosaic
 
+STUDIES = (grit.COMMAND, mosaic.COMMAND, harvest.COMMAND, memmap.COMMAND, grace_hopper.COMMAND)
+"""In the order in which help lists them."""
+
 app = typer.Typer(help="Run published studies again.", no_args_is_help=True)
 
 
@@ -18,8 +21,5 @@ def _group() -> None:
     pass
 
 
-app.command(epilog=grit.EXAMPLES)(grit.grit)
-app.command(epilog=mosaic.EXAMPLES)(mosaic.mosaic)
-app.command(epilog=harvest.EXAMPLES)(harvest.harvest)
-app.command(epilog=memmap.EXAMPLES)(memmap.memmap)
-app.command(name="grace-hopper", epilog=grace_hopper.EXAMPLES)(grace_hopper.grace_hopper)
+for study in STUDIES:
+    study.add_to(app)

@@ -51,7 +51,7 @@ def test_speeds_are_geometric_means_over_the_graphs(found):
         assert row["optimum"] >= max(row[name] for name in ("device", "managed", "model")), "none is faster than it"
         assert row["model_over_optimum"] == pytest.approx(row["optimum"] / row["model"])
         assert row["spread"] >= row["optimum"]
-    assert found.means()["model"] == pytest.approx((rows["FIR"]["model"] * rows["BFS"]["model"]) ** 0.5)
+    assert found.means["model"] == pytest.approx((rows["FIR"]["model"] * rows["BFS"]["model"]) ** 0.5)
 
 
 def test_structures_have_what_is_estimated_beside_what_is_measured(found):

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from octavo.cli import options
 from octavo.cli.complete import names
-from octavo.cli.sink import Sink
-from octavo.runs.progress import watching
-from octavo_studies import shown
+from octavo_studies.engine.command import Answer, Asked, Command
+from octavo_studies.engine.shown import values
 from octavo_studies.grace_hopper import parts, statements
-from octavo_studies.grace_hopper import study as studies
-
-if TYPE_CHECKING:
-    import polars as pl
+from octavo_studies.grace_hopper.study import KINDS, NODE, REDUCED_SCALE, SCALE, Study
 
 Parts = Enum("Parts", {name: name for name in parts.PARTS}, type=str)  # type: ignore[misc]
 
-EXAMPLES = options.examples(
-    "octavo reproduce grace-hopper --reduced",
-    "octavo reproduce grace-hopper --part kinds --program hotspot,srad --scale 1/64",
-    "octavo reproduce grace-hopper --part kinds --node cuda-sm90 -o runs/without-coherence",
-)
-
 
 def grace_hopper(
+    asked: Asked,
     part: Annotated[
         list[Parts] | None,
         typer.Option(
@@ -56,47 +47,37 @@ def grace_hopper(
             autocompletion=names("nodes"),
             help="Node with its own memory system, or the stock driver's where it names none.",
         ),
-    ] = studies.NODE,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+    ] = NODE,
+) -> Answer:
     """Integrated memory on Grace Hopper (ICPP 2024): six programs in system, managed and explicit memory.
 
     Finished runs are kept: the same command resumes where it was stopped. Inputs are a sixteenth of the published
     ones, unless `--scale` says otherwise.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
-    default = studies.Study()
-    documents: dict[str, Any] = {}
-    frames: dict[str, pl.DataFrame] = {}
-    with watching(quiet=quiet) as watch:
-        study = studies.Study(
-            output,
-            tuple(options.overrides(assignments, None, seed)),
-            tuple(options.listed(program)) or default.programs,
-            tuple(options.listed(kind)) or default.kinds,
-            node,
-            scale if scale is not None else studies.REDUCED_SCALE if reduced else default.scale,
-            reduced,
-            workers,
-            force,
-            watch,
-        )
-        for name, described in parts.chosen(study, [str(one.value) for one in part or []]).items():
-            found = described(study)
-            shown.values(sink, found.title, found.shown)
-            frames[name] = found.points
-            documents[name] = found.to_dict()
-    judged = statements.judged(frames)
-    for row in judged:
-        sink.tell(f"{row['holds']}: {row['statement']}\n    found: {row['found']}\n    why: {row['why']}")
-    sink.document({"folder": str(study.root), "statements": judged, **documents})
-    sink.say(f"Results and pictures: {study.root}")
+    study = Study(
+        asked.output,
+        asked.overrides(None),
+        tuple(options.listed(program)) or Study.programs,
+        tuple(options.listed(kind)) or KINDS,
+        node,
+        asked.scale if asked.scale is not None else REDUCED_SCALE if reduced else SCALE,
+        reduced,
+        **asked.how,
+    )
+    chosen = parts.chosen(study, [str(one.value) for one in part or []])
+    found = {name: run(study) for name, run in chosen.items()}
+    judged = statements.judged({name: one.points for name, one in found.items()})
+    told = [f"{row['holds']}: {row['statement']}\n    found: {row['found']}\n    why: {row['why']}" for row in judged]
+    document = {"statements": judged, **{name: one.to_dict() for name, one in found.items()}}
+    return Answer(study.root, document, [*(values(one.title, one.shown) for one in found.values()), *told])
+
+
+COMMAND = Command(
+    "grace-hopper",
+    grace_hopper,
+    (
+        "octavo reproduce grace-hopper --reduced",
+        "octavo reproduce grace-hopper --part kinds --program hotspot,srad --scale 1/64",
+        "octavo reproduce grace-hopper --part kinds --node cuda-sm90 -o runs/without-coherence",
+    ),
+)

@@ -5,42 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octavo.files.notes import note
-from octavo_studies.grace_hopper import (
-    iterations,
-    kinds,
-    levels,
-    memory,
-    oversubscription,
-    pages,
-    qubits,
-    remedies,
-    variants,
-)
+from octavo_studies.grace_hopper import over_time, oversubscription, remedies, sizes, speeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from octavo_studies.grace_hopper.described import Described
+    from octavo_studies.grace_hopper.part import Part
     from octavo_studies.grace_hopper.study import Study
 
 PARTS = {
-    described.name: described
-    for described in (
-        kinds.relative,
-        variants.tried,
-        iterations.srad,
-        pages.sizes,
-        qubits.sizes,
+    part.name: part
+    for part in (
+        speeds.relative,
+        speeds.tried,
+        over_time.srad,
+        sizes.pages,
+        sizes.qubits,
         oversubscription.sweep,
         oversubscription.rescue,
-        levels.throughput,
+        oversubscription.throughput,
         remedies.tried,
-        memory.over_time,
+        over_time.memory,
     )
 }
 
 
-def chosen(study: Study, named: Iterable[str]) -> dict[str, Described]:
+def chosen(study: Study, named: Iterable[str]) -> dict[str, Part]:
     """The parts that were named; all that have runs in the study if none was, with a note of each other one.
 
     Raises:

@@ -1,30 +1,22 @@
-"""Shared by all parts of the study: how a program is run, where results go."""
+"""How a program of the study is run, and where results go."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from octavo import api
 from octavo.errors import ScenarioError
-from octavo.files.links import inside
-from octavo.runs.comparison import SAVED, experiment_folder, save_report
-from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, slug
 from octavo.scenarios import lost
-from octavo.scenarios.scenario import Recipe, Scenario, digest
+from octavo.scenarios.scenario import Recipe
+from octavo_studies.engine import study as engine
 from octavo_studies.grace_hopper import systems
 from octavo_studies.grace_hopper.programs import PROGRAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    import polars as pl
-
-    from octavo.runs.execute import Progress
-    from octavo.runs.result import RunResult
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 NODE = "gh200"
 EXPLICIT = "explicit"
@@ -46,13 +38,11 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Study:
-    """How the study is run."""
+class Study(engine.Study):
+    """Programs and kinds of memory on a node."""
 
-    output: Path | None = None
-    """Folder of the results; one below `runs/` if left out."""
-    overrides: tuple[str, ...] = ()
-    """Changes to every scenario (`key=value`): seed and what `--set` says."""
+    name: ClassVar[str] = "grace-hopper"
+
     programs: tuple[str, ...] = tuple(PROGRAMS)
     kinds: tuple[str, ...] = KINDS
     node: str = NODE
@@ -60,9 +50,6 @@ class Study:
     """Footprint over the published one."""
     fewer: bool = False
     """Whether parts that vary something take few of its values."""
-    workers: int | None = None
-    force: bool = False
-    watch: Callable[[Progress], None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what the study does not have.
@@ -83,18 +70,28 @@ class Study:
     @cached_property
     def root(self) -> Path:
         """Folder of all parts, which share their runs; one for each set of changes."""
-        return self.output or Path("runs") / f"grace-hopper-{digest([self.recipe(('hotspot', 'managed')).resolve()])}"
+        return self.folder([self.recipe(("hotspot", "managed")).resolve()])
 
     @property
     def interval(self) -> str:
         """Simulated time between samples."""
         return f"record.interval={max(1000, round(INTERVAL * self.scale))}ns"
 
+    @property
+    def uncopied(self) -> list[str]:
+        """The kinds in which nothing is copied."""
+        return [kind for kind in self.kinds if kind in WITHOUT_COPIES]
+
     @cached_property
     def described(self) -> dict[str, Any]:
         """The node as it is shipped."""
-        node: dict[str, Any] = _plain(self.node)["node"]
+        shipped = Recipe("", "arguments", (f"node.preset={self.node}", "workload.name=hs")).resolve()
+        node: dict[str, Any] = shipped.values["node"]
         return node
+
+    def counters(self, kind: str, *, on: bool) -> tuple[str, ...]:
+        """Migration by access counters, where node and kind have it."""
+        return systems.counters(self.coherent, kind, on=on)
 
     def recipe(self, key: Key, extra: Iterable[str] = ()) -> Recipe:
         """One run as it is written: a program under a kind, without what is recorded beside totals."""
@@ -111,68 +108,20 @@ class Study:
         buffers = api.workload_program(scenario, "explicit")["buffers"]
         return sum(-(-buffer["bytes"] // CHUNK) * CHUNK for buffer in buffers if buffer["kind"] == "device")
 
-    def run(self, part: str, wanted: Mapping[Key, Iterable[str]]) -> Runs:
-        """Run what is not finished yet.
+    def run(self, part: str, wanted: Mapping[Key, Iterable[str]]) -> engine.Runs[Key]:
+        """Run what is not finished yet. Parts share equal runs, even under different names.
 
         Raises:
             ScenarioError: something cannot be used.
-            OutputError: a folder cannot be written, or holds something else.
-            SimulationError: a scenario cannot be simulated; what is finished is kept.
-            InterruptedRun: Ctrl-C; what is finished is kept.
+            OutputError, SimulationError, InterruptedRun: as `carry_out`.
 
         """
         lost.refuse(self.overrides, _OWN)
         varied = [key for extra in wanted.values() for change in extra for key in lost.keys_of(change)]
         lost.refuse(self.overrides, dict.fromkeys(varied, ""))
         scenarios = {key: self.recipe(key, extra).resolve() for key, extra in wanted.items()}
-        root, digested = self.root / part, digest(scenarios.values())
-        folders = {key: self._folder(key, scenario) for key, scenario in scenarios.items()}
-        # What two keys mean may be the same run: small inputs leave few sizes of memory.
-        points = {folder: Point(" ".join(key), scenarios[key], folder) for key, folder in folders.items()}
-        with experiment_folder(root, digested, force=self.force, draws=True, writes=SAVED):
-            done = execute(list(points.values()), workers=self.workers, force=self.force, watch=self.watch)
-        found = dict(zip(points, done, strict=True))
-        return Runs(root, digested, {key: found[folder] for key, folder in folders.items()})
-
-    def _folder(self, key: Key, scenario: Scenario) -> Path:
-        """Parts share equal runs, even under different names."""
-        return inside(self.root, RUNS, slug(key[0]), f"{slug(key[1])}-{scenario.digest}")
-
-
-def _plain(node: str) -> dict[str, Any]:
-    """A scenario that says nothing but its node."""
-    return Recipe("", "arguments", (f"node.preset={node}", "workload.name=hs")).resolve().values
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The runs of a part."""
-
-    root: Path
-    """Folder of the part."""
-    digest: str
-    results: dict[Key, RunResult]
-
-    def part(self, title: str, points: pl.DataFrame, shown: pl.DataFrame, draw: Callable[[Path], None]) -> Part:
-        """What the part found, with its tables and pictures left in its folder."""
-        part = Part(self.root, title, points, shown)
-        with experiment_folder(self.root, self.digest, force=False):
-            draw(self.root)
-            save_report(self.root, self.digest, points, part.to_dict())
-        return part
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a part of the study found."""
-
-    root: Path
-    title: str
-    points: pl.DataFrame
-    """One row for each point: all measures."""
-    shown: pl.DataFrame
-    """What the command prints."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The part as JSON holds it."""
-        return {"title": self.title, "shown": self.shown.to_dicts(), "points": self.points.to_dicts()}
+        runs = {
+            key: engine.Run(" ".join(key), scenario, (key[0], f"{key[1]}-{scenario.digest}"))
+            for key, scenario in scenarios.items()
+        }
+        return self.carry_out(self.root / part, runs, self.root)

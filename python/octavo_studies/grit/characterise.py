@@ -7,7 +7,6 @@ their replicas to a store, and get new ones, is seen in runs under duplication.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,17 +14,16 @@ import polars as pl
 from octavo import api
 from octavo._core import bytes_of
 from octavo.runs import pictures
-from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
 from octavo_studies.grit.dispatches import DISPATCHERS, Dispatcher
 from octavo_studies.grit.partition_statements import STATEMENTS, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
+    from octavo_studies.engine.found import Found
     from octavo_studies.grit.study import Study
 
 DUPLICATION = (
@@ -38,54 +36,33 @@ DUPLICATION = (
 _COLLAPSES = ("write_collapse", "discard")
 
 
-@dataclass(frozen=True)
-class Partition:
-    """The kernels under each dispatch."""
-
-    root: Path
-    """Folder of the tables and pictures."""
-    points: pl.DataFrame
-    """One row for each kernel and dispatch: see `counted` and `collapsed`."""
-
-    def judged(self) -> list[dict[str, Any]]:
-        """Each statement about a kernel here: what is found under each dispatch, and under which it holds."""
-        return [_judge(statement, self.points) for statement in STATEMENTS if self._has(statement)]
-
-    def _has(self, statement: Statement) -> bool:
-        return statement.kernel in self.points["kernel"].to_list()
-
-    def held(self) -> dict[str, int]:
-        """How many of the statements hold under each dispatch."""
-        judged = self.judged()
-        labels = self.points["dispatch"].unique(maintain_order=True)
-        return {label: sum(label in row["holds"] for row in judged) for label in labels}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The study as JSON holds it."""
-        return {"statements": self.judged(), "held": self.held(), "points": self.points.to_dicts()}
-
-
 def characterise(
     study: Study, collapse_scale: float | None = None, dispatchers: Sequence[Dispatcher] = DISPATCHERS
-) -> Partition:
+) -> Found:
     """Count and run, and leave tables and pictures; errors as `Experiment.run`.
+
+    Points have one row for each kernel and dispatch: see `counted` and `collapsed`. `statements` has each statement
+    about a kernel here: what is found under each dispatch, and under which it holds. `held` says how many of them hold
+    under each dispatch.
 
     `collapse_scale` is the scale of the runs; the study's own if left out. Counts are always made at the study's.
     """
     smaller = () if collapse_scale is None else (f"workload.scale={collapse_scale}",)
-    runs = study.experiment([Variant(one.label, (*DUPLICATION, one.override, *smaller)) for one in dispatchers])
     streams = study.experiment([Variant(one.label, (one.override,)) for one in dispatchers]).scenarios
-    with study.run("partition", runs) as (root, outcome):
-        with ThreadPoolExecutor(study.workers) as pool:
-            counts = dict(zip(streams, pool.map(counted, streams.values()), strict=True))
-        rows = [
-            {"kernel": kernel, "dispatch": dispatch, **counts[kernel, dispatch], **collapsed(result)}
-            for (kernel, dispatch), result in outcome.results.items()
-        ]
-        found = Partition(root, pl.DataFrame(rows, infer_schema_length=None))
-        save_report(root, runs.digest, found.points, found.to_dict())
-        _draw(found)
-    return found
+    runs, _ = study.run(
+        "partition", [Variant(one.label, (*DUPLICATION, one.override, *smaller)) for one in dispatchers]
+    )
+    with ThreadPoolExecutor(study.workers) as pool:
+        counts = dict(zip(streams, pool.map(counted, streams.values()), strict=True))
+    rows = [
+        {"kernel": kernel, "dispatch": dispatch, **counts[kernel, dispatch], **collapsed(result)}
+        for (kernel, dispatch), result in runs.results.items()
+    ]
+    points = pl.DataFrame(rows, infer_schema_length=None)
+    judged = [_judge(one, points) for one in STATEMENTS if one.kernel in points["kernel"].to_list()]
+    labels = points["dispatch"].unique(maintain_order=True)
+    held = {label: sum(label in row["holds"] for row in judged) for label in labels}
+    return runs.found("Partition", points, {"statements": judged, "held": held, "points": points}, _draw)
 
 
 def counted(scenario: Scenario) -> dict[str, float | None]:
@@ -178,7 +155,7 @@ PICTURES = {
 }
 
 
-def _draw(found: Partition) -> None:
+def _draw(found: Found) -> None:
     for name, title in PICTURES.items():
         table = found.points.pivot(on="dispatch", index="kernel", values=name, maintain_order=True)
         rows = [[float("nan") if value is None else round(value, 3) for value in row[1:]] for row in table.rows()]

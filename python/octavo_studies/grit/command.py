@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from octavo.cli import options
 from octavo.cli.compared import show_speedups
-from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.report.published import published
-from octavo.runs.progress import watching
 from octavo.scenarios.scenario import DEFAULT_NODE
-from octavo_studies import shown
+from octavo_studies.engine.command import Answer, Asked, Command
+from octavo_studies.engine.shown import Table, counts, shares
 from octavo_studies.grit import characterise as partitions
 from octavo_studies.grit import fit as fits
-from octavo_studies.grit import main as main_study
+from octavo_studies.grit import main
 from octavo_studies.grit import networks as split_networks
 from octavo_studies.grit import sensitivity as sweeps
 from octavo_studies.grit import walks as walked
 from octavo_studies.grit.study import Study
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-EXAMPLES = options.examples(
-    "octavo reproduce grit --scale 0.0625",
-    "octavo reproduce grit --sensitivity components --scale 0.0625",
-    "octavo reproduce grit --fit --scale 0.0625 -o runs/fit",
-    "octavo reproduce grit --networks --scale 0.001",
-    "octavo reproduce grit --characterise --collapse-scale 0.0625",
-)
-
 Sweep = Enum("Sweep", {name: name for name in sweeps.SWEEPS}, type=str)  # type: ignore[misc]
 
 
 def grit(
+    asked: Asked,
     fit: Annotated[
         bool, typer.Option("--fit", help="Run the grid of driver service time and remote lines in flight instead.")
     ] = False,
@@ -81,17 +70,7 @@ def grit(
         ),
     ] = None,
     node: options.NodePreset = DEFAULT_NODE,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """GRIT (HPCA 2024): eight kernels under eight placements, beside the published averages.
 
     Finished runs are kept: the same command resumes where it was stopped.
@@ -101,51 +80,47 @@ def grit(
         raise ScenarioError(message, "choose one of them")
     if collapse_scale is not None and not characterise:
         raise ScenarioError("--collapse-scale needs --characterise")
-    sink = Sink(as_json=as_json, quiet=quiet)
-    overrides = tuple(options.overrides(assignments, scale, seed))
-    with watching(quiet=quiet) as watch:
-        study = Study(output, overrides, tuple(options.listed(workload)), node, workers, force, watch)
-        if networks:
-            root, document = _networks(sink, study)
-        elif fit:
-            root, document = _fit(sink, study)
-        elif characterise:
-            root, document = _partition(sink, study, collapse_scale)
-        elif walks:
-            root, document = _walks(sink, study)
-        elif sensitivity is not None:
-            root, document = _sensitivity(sink, study, str(sensitivity.value))
-        else:
-            root, document = _main(sink, study)
-    sink.document({"folder": str(root), **document})
-    sink.say(f"Results and pictures: {root}")
+    overrides = asked.overrides(asked.scale)
+    study = Study(asked.output, overrides, tuple(options.listed(workload)), node, **asked.how)
+    if networks:
+        return _networks(study)
+    if fit:
+        return _fit(study)
+    if characterise:
+        return _partition(study, collapse_scale)
+    if walks:
+        return _walks(study)
+    if sensitivity is not None:
+        return _sensitivity(study, str(sensitivity.value))
+    return _main(study)
 
 
-def _main(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
-    found = main_study.reproduce(study)
-    show_speedups(sink, "Speed-up over on-touch", found.comparison)
-    shown.counts(sink, "Faults", found.faults())
-    shown.shares(sink, "Schemes of pages under GRIT", found.scheme_mix())
+def _main(study: Study) -> Answer:
+    found, comparison = main.reproduce(study)
     best = [
         (row["kernel"], row["found"], row["published"] or "–", f"{row['grit_over_it']:.2f}")
-        for row in found.best_uniform()
+        for row in found.best_uniform_scheme
     ]
-    sink.table("Fastest uniform scheme", ["kernel", "found", "published", "GRIT over the found one"], best)
     gains = [
         (row["over"], f"{row['found']:+.0%}", f"{row['published']:+.0%}", f"{row['difference'] * 100:+.0f} points")
-        for row in found.gains()
+        for row in found.gains_of_grit
     ]
-    sink.table("GRIT's average gain", ["over", "found", "published", "difference"], gains)
-    return found.root, found.to_dict()
+    tables = [
+        lambda sink: show_speedups(sink, "Speed-up over on-touch", comparison),
+        counts("Faults", main.faults(found.points)),
+        shares("Schemes of pages under GRIT", found.scheme_mix),
+        Table("Fastest uniform scheme", ["kernel", "found", "published", "GRIT over the found one"], best),
+        Table("GRIT's average gain", ["over", "found", "published", "difference"], gains),
+    ]
+    return Answer(found.root, found.to_dict(), tables)
 
 
-def _networks(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+def _networks(study: Study) -> Answer:
     root, found = split_networks.reproduce(study)
-    show_speedups(sink, "Speed-up over on-touch", found)
-    return root, found.to_dict()
+    return Answer(root, found.to_dict(), [lambda sink: show_speedups(sink, "Speed-up over on-touch", found)])
 
 
-def _fit(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+def _fit(study: Study) -> Answer:
     found = fits.fit(study)
     targets = [f"{name} ({published().fit_targets[name]:.2f})" for name in fits.FITTED]
     rows = [
@@ -157,33 +132,32 @@ def _fit(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
         )
         for row in found.grid.to_dicts()
     ]
-    sink.table("Average speed over on-touch (published)", ["service time", "lines in flight", *targets, "error"], rows)
+    table = Table(found.title, ["service time", "lines in flight", *targets, "error"], rows)
     best = found.best
-    sink.tell(
+    nearest = (
         f"Nearest: service {best['service']}, {best['lines_in_flight']} lines in flight, error {best['error']:.3f}"
     )
-    return found.root, found.to_dict()
+    return Answer(found.root, found.to_dict(), [table, nearest])
 
 
-def _partition(sink: Sink, study: Study, collapse_scale: float | None) -> tuple[Path, dict[str, Any]]:
+def _partition(study: Study, collapse_scale: float | None) -> Answer:
     found = partitions.characterise(study, collapse_scale)
-    for measure, title in partitions.PICTURES.items():
-        table = found.points.pivot(on="dispatch", index="kernel", values=measure, maintain_order=True)
-        shown.shares(sink, title, table)
-    judged, held = found.judged(), found.held()
+    tables = [
+        shares(title, found.points.pivot(on="dispatch", index="kernel", values=measure, maintain_order=True))
+        for measure, title in partitions.PICTURES.items()
+    ]
     rows = [
         [row["kernel"], row["statement"], *(_judged(value, of in row["holds"]) for of, value in row["found"].items())]
-        for row in judged
+        for row in found.statements
     ]
-    rows.append(["", f"hold, of {len(judged)}", *map(str, held.values())])
-    sink.table("Published remarks and what is found; ✗: does not hold", ["kernel", "remark", *held], rows)
-    return found.root, found.to_dict()
+    rows.append(["", f"hold, of {len(rows)}", *map(str, found.held.values())])
+    title = "Published remarks and what is found; ✗: does not hold"
+    return Answer(found.root, found.to_dict(), [*tables, Table(title, ["kernel", "remark", *found.held], rows)])
 
 
-def _walks(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+def _walks(study: Study) -> Answer:
     found = walked.walks(study)
-    shown.shares(sink, "Schemes of the pages that miss the L2 TLB, under GRIT", found.points.drop("walks"))
-    return found.root, found.to_dict()
+    return Answer(found.root, found.to_dict(), [shares(f"{found.title}, under GRIT", found.points.drop("walks"))])
 
 
 def _judged(share: float | None, holds: bool) -> str:
@@ -191,10 +165,22 @@ def _judged(share: float | None, holds: bool) -> str:
     return shown if holds else f"{shown} ✗"
 
 
-def _sensitivity(sink: Sink, study: Study, name: str) -> tuple[Path, dict[str, Any]]:
+def _sensitivity(study: Study, name: str) -> Answer:
     found = sweeps.sensitivity(name, study)
-    rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in found.table.iter_rows()]
-    sink.table(
-        f"Varied: {found.sweep.title}; average speed-up over on-touch in each setting", found.table.columns, rows
-    )
-    return found.root, found.to_dict()
+    table = found.geometric_mean_speedup
+    rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
+    title = f"{found.title}; average speed-up over on-touch in each setting"
+    return Answer(found.root, found.to_dict(), [Table(title, table.columns, rows)])
+
+
+COMMAND = Command(
+    "grit",
+    grit,
+    (
+        "octavo reproduce grit --scale 0.0625",
+        "octavo reproduce grit --sensitivity components --scale 0.0625",
+        "octavo reproduce grit --fit --scale 0.0625 -o runs/fit",
+        "octavo reproduce grit --networks --scale 0.001",
+        "octavo reproduce grit --characterise --collapse-scale 0.0625",
+    ),
+)

@@ -7,19 +7,16 @@ not even run, nothing is fitted for a single kernel, and the whole grid is shown
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from octavo.report.published import published
 from octavo.runs import measures, pictures
-from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from octavo_studies.engine.found import Found
     from octavo_studies.grit.study import Study
 
 SERVICE_TIMES = ("0.3125us", "0.625us", "1.25us", "2.5us", "5us")
@@ -29,47 +26,29 @@ LINES_IN_FLIGHT = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 FITTED = ("duplication", "access-counter")
 
 
-@dataclass(frozen=True)
-class Fit:
-    """The grid, one row for each of its points."""
+def fit(study: Study) -> Found:
+    """Run the whole grid and leave its table and heat maps; errors as `Experiment.run`.
 
-    root: Path
-    """Folder of the tables and pictures."""
-    grid: pl.DataFrame
-    """`service`, `lines_in_flight`, average speed over on-touch by placement, and `error`: root mean square of the
-    logarithms of found over published; 0.1 is about 10 % off."""
-
-    @property
-    def best(self) -> dict[str, Any]:
-        """The grid point nearest to the published averages."""
-        return self.grid.sort("error", maintain_order=True).row(0, named=True)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fit as JSON holds it."""
-        return {
-            "source_of_published": published().source,
-            "targets": published().fit_targets,
-            "best": self.best,
-            "grid": self.grid.to_dicts(),
-        }
-
-
-def fit(study: Study) -> Fit:
-    """Run the whole grid and leave its table and heat maps; errors as `Experiment.run`."""
+    `grid` has one row for each point: `service`, `lines_in_flight`, average speed over on-touch by placement, and
+    `error`: root mean square of the logarithms of found over published; 0.1 is about 10 % off. `best` is the row
+    nearest to the published averages.
+    """
     variants = [
         Variant(label, (f"memory.placement={label.split()[0]}", *_setting(service, lines)))
         for service in SERVICE_TIMES
         for lines in LINES_IN_FLIGHT
         for label in _labels(service, lines).values()
     ]
-    variants = list({variant.label: variant for variant in variants}.values())
-    experiment = study.experiment(variants)
-    with study.run("fit", experiment) as (root, outcome):
-        rows = [_row(outcome.points, service, lines) for service in SERVICE_TIMES for lines in LINES_IN_FLIGHT]
-        found = Fit(root, pl.DataFrame(rows))
-        save_report(root, experiment.digest, outcome.points, found.to_dict())
-        _draw(root, found.grid)
-    return found
+    runs, outcome = study.run("fit", list({variant.label: variant for variant in variants}.values()))
+    rows = [_row(outcome.points, service, lines) for service in SERVICE_TIMES for lines in LINES_IN_FLIGHT]
+    grid = pl.DataFrame(rows)
+    document = {
+        "source_of_published": published().source,
+        "targets": published().fit_targets,
+        "best": grid.sort("error", maintain_order=True).row(0, named=True),
+        "grid": grid,
+    }
+    return runs.found("Average speed over on-touch (published)", outcome.points, document, _draw)
 
 
 def _setting(service: str, lines: int) -> tuple[str, ...]:
@@ -98,7 +77,8 @@ def _row(points: pl.DataFrame, service: str, lines: int) -> dict[str, Any]:
     return {"service": service, "lines_in_flight": lines, **averages, "error": error}
 
 
-def _draw(root: Path, grid: pl.DataFrame) -> None:
+def _draw(found: Found) -> None:
+    root, grid = found.root, found.grid
     for column, title in (
         *((name, f"{name} over on-touch (published {published().fit_targets[name]:.2f})") for name in FITTED),
         ("error", "distance from both published averages"),

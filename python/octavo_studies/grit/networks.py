@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octavo.runs.comparison import Comparison, save_comparison
+from octavo.runs.comparison import Comparison, experiment_folder, save_comparison
 from octavo.scenarios.scenario import Recipe
 from octavo_studies.grit.main import PLACEMENTS
 from octavo_studies.grit.study import placement
@@ -23,8 +23,8 @@ def reproduce(study: Study) -> tuple[Path, Comparison]:
     node = Recipe.from_names(NETWORKS[0], node=study.node).resolve().values["node"]
     overrides = (f"workload.stages={node['gpus']}", *study.overrides)
     split = replace(study, workloads=study.workloads or NETWORKS, overrides=overrides)
-    experiment = split.experiment([placement(name) for name in PLACEMENTS])
-    with split.run("networks", experiment) as (root, outcome):
-        found = Comparison.of(outcome, PLACEMENTS[0])
-        save_comparison(root, experiment.digest, found)
-    return root, found
+    runs, outcome = split.run("networks", [placement(name) for name in PLACEMENTS])
+    found = Comparison.of(outcome, PLACEMENTS[0])
+    with experiment_folder(runs.root, runs.digest, force=False):
+        save_comparison(runs.root, runs.digest, found)
+    return runs.root, found

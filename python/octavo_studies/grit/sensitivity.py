@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from octavo.runs import measures, pictures
-from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
 from octavo_studies.grit.dispatches import NAMED
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from octavo_studies.engine.found import Found
     from octavo_studies.grit.study import Study
 
 BASELINE = "on-touch"
@@ -104,41 +102,25 @@ SWEEPS = {
 """Every sweep by the name that `octavo reproduce grit --sensitivity` takes."""
 
 
-@dataclass(frozen=True)
-class Sensitivity:
-    """What a sweep found."""
+def sensitivity(name: str, study: Study) -> Found:
+    """Run a sweep and leave its table and picture; errors as `Experiment.run`.
 
-    root: Path
-    """Folder of the tables and pictures."""
-    sweep: Sweep
-    points: pl.DataFrame
-    """One row for each kernel, setting and placement; `speedup` is over on-touch in the same setting."""
-    table: pl.DataFrame
-    """One row for each setting: geometric mean of the speed-ups by placement, and `on-touch over first`: how much
-    faster on-touch itself is than in the first setting."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sweep as JSON holds it."""
-        return {
-            "varied": self.sweep.title,
-            "geometric_mean_speedup": self.table.to_dicts(),
-            "points": self.points.to_dicts(),
-        }
-
-
-def sensitivity(name: str, study: Study) -> Sensitivity:
-    """Run a sweep and leave its table and picture; errors as `Experiment.run`."""
+    Points have one row for each kernel, setting and placement; `speedup` is over on-touch in the same setting.
+    `geometric_mean_speedup` has one row for each setting: geometric mean of the speed-ups by placement, and `on-touch
+    over first`: how much faster on-touch itself is than in the first setting.
+    """
     sweep = SWEEPS[name]
     variants = [_variant(setting, placement) for setting in sweep.settings for placement in sweep.placements]
-    experiment = study.experiment(variants)
-    with study.run(name, experiment) as (root, outcome):
-        parts = [_relative(outcome.points, setting, sweep.placements) for setting in sweep.settings]
-        found = Sensitivity(root, sweep, pl.concat(parts), _table(sweep, parts))
-        save_report(root, experiment.digest, found.points, found.to_dict())
-        shown = found.table.select("setting", *sweep.placements[1:])
-        title = f"Varied: {sweep.title}"
-        pictures.bars(root / "speedup.png", shown, xlabel="speed-up over on-touch", title=title, line_at=1.0)
-    return found
+    runs, outcome = study.run(name, variants)
+    parts = [_relative(outcome.points, setting, sweep.placements) for setting in sweep.settings]
+    points, table = pl.concat(parts), _table(sweep, parts)
+    document = {"varied": sweep.title, "geometric_mean_speedup": table, "points": points}
+    shown, how = table.select("setting", *sweep.placements[1:]), {"xlabel": "speed-up over on-touch", "line_at": 1.0}
+
+    def draw(found: Found) -> None:
+        pictures.bars(found.root / "speedup.png", shown, title=found.title, **how)
+
+    return runs.found(f"Varied: {sweep.title}", points, document, draw)
 
 
 def _variant(setting: Setting, placement: str) -> Variant:

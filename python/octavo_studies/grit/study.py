@@ -1,38 +1,33 @@
-"""Shared by all parts of the reproduction: the kernels, the settings of a run, where results go."""
+"""Shared by all parts of the study: the kernels, the settings of a run, where results go."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from octavo.report.published import KERNELS, LABELS
 from octavo.runs.comparison import SAVED, experiment_folder
-from octavo.runs.experiment import Experiment, Outcome, Variant
+from octavo.runs.experiment import Experiment, Variant
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe
+from octavo_studies.engine import study as engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from octavo.runs.execute import Progress
+    from octavo.runs.experiment import Outcome
 
 
 @dataclass(frozen=True)
-class Study:
-    """How a part of the reproduction is run."""
+class Study(engine.Study):
+    """Kernels under variants of a memory system."""
 
-    output: Path | None = None
-    """Folder of the results; one below `runs/`, named after what is run, if left out."""
-    overrides: tuple[str, ...] = ()
-    """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
+    name: ClassVar[str] = "grit"
+
     workloads: tuple[str, ...] = ()
     """Kernels, by name or by the publication's abbreviation; all eight if empty."""
     node: str = DEFAULT_NODE
-    workers: int | None = None
-    force: bool = False
-    watch: Callable[[Progress], None] | None = None
 
     @property
     def kernels(self) -> list[str]:
@@ -48,12 +43,13 @@ class Study:
         lost.refuse_varied(base, self.overrides, [variant.overrides for variant in variants], "the study")
         return Experiment(base, self.kernels, variants, KERNELS)
 
-    @contextmanager
-    def run(self, name: str, experiment: Experiment) -> Iterator[tuple[Path, Outcome]]:
-        """Run what is not finished yet; gives the folder, too, which is ours meanwhile. Errors as `Experiment.run`."""
-        root = self.output or Path("runs") / f"grit-{name}-{experiment.digest}"
+    def run(self, part: str, variants: Sequence[Variant]) -> tuple[engine.Runs[tuple[str, str]], Outcome]:
+        """Run what is not finished yet; errors as `Experiment.run`. The outcome has measures of all runs."""
+        experiment = self.experiment(variants)
+        root = self.output or Path("runs") / f"{self.name}-{part}-{experiment.digest}"
         with experiment_folder(root, experiment.digest, force=self.force, draws=True, writes=SAVED):
-            yield root, experiment.run(root, workers=self.workers, force=self.force, watch=self.watch)
+            outcome = experiment.run(root, **self.how)
+        return engine.Runs(root, experiment.digest, dict(outcome.results)), outcome
 
 
 def placement(name: str) -> Variant:

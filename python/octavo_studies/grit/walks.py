@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from octavo.runs import pictures
-from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from octavo.runs.result import RunResult
+    from octavo_studies.engine.found import Found
     from octavo_studies.grit.study import Study
 
 GRIT = Variant("grit", ("memory.placement=grit", "record.walks=true"))
@@ -22,32 +19,20 @@ ATTRIBUTE = "scheme"
 """The attribute in the table `walks`."""
 
 
-@dataclass(frozen=True)
-class Walks:
-    """What the walks of each kernel find."""
+def walks(study: Study) -> Found:
+    """Run the kernels under GRIT and leave table and picture; errors as `Experiment.run`.
 
-    root: Path
-    """Folder of the table and the picture."""
-    points: pl.DataFrame
-    """One row for each kernel: all walks, and the share of each scheme; `none` before a page's first fault."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The study as JSON holds it."""
-        return {"points": self.points.to_dicts()}
+    Points have one row for each kernel: all walks, and the share of each scheme; `none` before a page's first fault.
+    """
+    runs, _ = study.run("walks", [GRIT])
+    points = pl.DataFrame([{"kernel": kernel, **shares(result)} for (kernel, _), result in runs.results.items()])
+    return runs.found("Schemes of the pages that miss the L2 TLB", points, {"points": points}, _draw)
 
 
-def walks(study: Study) -> Walks:
-    """Run the kernels under GRIT and leave table and picture; errors as `Experiment.run`."""
-    experiment = study.experiment([GRIT])
-    with study.run("walks", experiment) as (root, outcome):
-        rows = [{"kernel": kernel, **shares(result)} for (kernel, _), result in outcome.results.items()]
-        found = Walks(root, pl.DataFrame(rows))
-        save_report(root, experiment.digest, found.points, found.to_dict())
-        kernels = found.points["kernel"].to_list()
-        parts = {name.replace("_", " "): found.points[name].to_list() for name in found.points.columns[2:]}
-        title = "Schemes of the pages that miss the L2 TLB"
-        pictures.shares(root / "walks.png", kernels, parts, xlabel="share of page-table walks", title=title)
-    return found
+def _draw(found: Found) -> None:
+    parts = {name.replace("_", " "): found.points[name].to_list() for name in found.points.columns[2:]}
+    kernels, how = found.points["kernel"].to_list(), {"xlabel": "share of page-table walks", "title": found.title}
+    pictures.shares(found.root / "walks.png", kernels, parts, **how)
 
 
 def shares(result: RunResult) -> dict[str, float]:

@@ -8,32 +8,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli import options
-from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import lending
-from octavo.runs.progress import watching
-from octavo_studies import shown
+from octavo_studies.engine.command import Answer, Asked, Command
+from octavo_studies.engine.shown import Table, beside, counts, values
 from octavo_studies.harvest import sensitivity as varied
 from octavo_studies.harvest import study as studies
 from octavo_studies.harvest.cases import CASES, INTER_JOB
 from octavo_studies.harvest.systems import WHOLE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
-EXAMPLES = options.examples(
-    "octavo reproduce harvest --reduced",
-    "octavo reproduce harvest --case 1 --scale 0.03 --fidelity page",
-    "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
-    "octavo reproduce harvest --case llm --scale 0.002 --node hgx-h100-8",
-    "octavo reproduce harvest --sensitivity spare --scale 0.01",
-)
+    from octavo_studies.engine.found import Found
 
 Sweep = Enum("Sweep", {name: name for name in varied.SWEEPS}, type=str)  # type: ignore[misc]
 Case = Enum("Case", {name: name for name in CASES}, type=str)  # type: ignore[misc]
 
 
 def harvest(
+    asked: Asked,
     case: Annotated[
         list[Case] | None,
         typer.Option(
@@ -64,18 +60,7 @@ def harvest(
             help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.",
         ),
     ] = 1.5,
-    fidelity: options.Fidelity = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, technique by technique.
 
     Finished runs are kept: the same command resumes where it was stopped.
@@ -84,76 +69,54 @@ def harvest(
         raise ScenarioError(
             "--sensitivity varies the harvester of case 1, and --case names cases", "choose one of them"
         )
-    sink = Sink(as_json=as_json, quiet=quiet)
-    if reduced and scale is None:
-        scale = studies.REDUCED_SCALE
     every = studies.REDUCED_CASES if reduced else tuple(INTER_JOB)
     chosen = tuple(str(one.value) for one in case or []) or every
-    with watching(quiet=quiet) as watch:
-        study = studies.Study(
-            output,
-            tuple(options.overrides(assignments, scale, seed, fidelity=fidelity)),
-            chosen,
-            node,
-            need,
-            workers=workers,
-            force=force,
-            watch=watch,
-        )
-        if sensitivity is not None:
-            name = str(sensitivity.value)
-            _show_varied(sink, name, varied.vary(study, name))
-            return
-        found = studies.reproduce(study)
-    show(sink, chosen, found)
+    scale = studies.REDUCED_SCALE if reduced and asked.scale is None else asked.scale
+    study = studies.Study(asked.output, asked.overrides(scale), chosen, node, need, **asked.how)
+    if sensitivity is not None:
+        name = str(sensitivity.value)
+        found = varied.vary(study, name)
+        return Answer(found.root, found.to_dict(), [_varied(varied.SWEEPS[name], found)])
+    found = studies.reproduce(study)
+    return Answer(found.root, found.to_dict(), shown(chosen, found))
 
 
-def show(sink: Sink, chosen: tuple[str, ...], found: studies.Found) -> None:
-    """Print each case, and averages beside the published ones."""
+def shown(chosen: tuple[str, ...], found: Found) -> Iterator[Table]:
+    """Each case, and averages beside the published ones."""
     for name in chosen:
-        _show_case(sink, name, found)
-    compared = [
-        (row["what"], f"{row['found']:.2f}", "–" if row["published"] is None else f"{row['published']:.2f}")
-        for row in found.compared()
-    ]
-    sink.table("Beside the publication", ["", "found", "published"], compared)
-    sink.document({"folder": str(found.root), **found.to_dict()})
-    sink.say(f"Results and pictures: {found.root}")
+        yield from _case(name, found)
+    yield beside("Beside the publication", found.compared)
 
 
-def _show_varied(sink: Sink, name: str, found: varied.Varied) -> None:
-    sweep = varied.SWEEPS[name]
+def _varied(sweep: varied.Sweep, found: Found) -> Table:
     rows = [
         [f"{row['value']} {sweep.unit}", row["system"], row["job"], row["role"], f"{row['speedup']:.2f}"]
         for row in found.points.to_dicts()
     ]
-    sink.table(sweep.title, ["", "system", "job", "", "speed"], rows)
-    sink.document({"folder": str(found.root), **found.to_dict()})
-    sink.say(f"Results and pictures: {found.root}")
+    return Table(sweep.title, ["", "system", "job", "", "speed"], rows)
 
 
-def _show_case(sink: Sink, name: str, found: studies.Found) -> None:
+def _case(name: str, found: Found) -> Iterator[Table]:
     rows = [
         [row["system"], row["job"], row["role"], f"{row['time_ps'] / 1e9:.3f} ms", f"{row['speedup']:.2f}"]
         for row in found.jobs.filter(case=name).to_dicts()
     ]
-    sink.table(f"Case {name}", ["system", "job", "", "time", "speed"], rows)
-    pages = found.pages.filter(case=name).drop("case")
-    shown.counts(sink, f"Case {name}: pages", pages)
-    shown.values(sink, f"Case {name}, {WHOLE}: where pages came from", found.sources.filter(case=name).drop("case"))
+    yield Table(f"Case {name}", ["system", "job", "", "time", "speed"], rows)
+    yield counts(f"Case {name}: pages", found.pages.filter(case=name).drop("case"))
+    yield values(f"Case {name}, {WHOLE}: where pages came from", found.sources.filter(case=name).drop("case"))
     lenders = [
         [lending.called(row["keeper"], row["owner"]), *(f"{row[key] / (1 << 20):.1f} MiB" for key in _LENT)]
         for row in found.lenders.filter(case=name).to_dicts()
     ]
-    sink.table(f"Case {name}, {WHOLE}: who lends to whom", ["", "sent there", "kept on average", "at most"], lenders)
+    yield Table(f"Case {name}, {WHOLE}: who lends to whom", ["", "sent there", "kept on average", "at most"], lenders)
     if "case" in found.served.columns and not found.served.filter(case=name).is_empty():
-        _show_served(sink, name, found.served.filter(case=name))
+        yield _served(name, found.served.filter(case=name))
 
 
 _LENT = ("sent", "mean", "most")
 
 
-def _show_served(sink: Sink, name: str, found: pl.DataFrame) -> None:
+def _served(name: str, found: pl.DataFrame) -> Table:
     waits = ("first_p50_ms", "first_p99_ms", "next_p50_ms", "next_p99_ms")
     rows = [
         [
@@ -164,4 +127,18 @@ def _show_served(sink: Sink, name: str, found: pl.DataFrame) -> None:
         for row in found.to_dicts()
     ]
     columns = ["system", "tokens/s", "first token, half", "99 of 100", "between tokens, half", "99 of 100"]
-    sink.table(f"Case {name}: what users wait", columns, rows)
+    return Table(f"Case {name}: what users wait", columns, rows)
+
+
+COMMAND = Command(
+    "harvest",
+    harvest,
+    (
+        "octavo reproduce harvest --reduced",
+        "octavo reproduce harvest --case 1 --scale 0.03 --fidelity page",
+        "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
+        "octavo reproduce harvest --case llm --scale 0.002 --node hgx-h100-8",
+        "octavo reproduce harvest --sensitivity spare --scale 0.01",
+    ),
+    without=(),
+)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo.files.links import inside
-from octavo.runs import pictures
-from octavo.runs.comparison import SAVED, experiment_folder, save_report
-from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, Variant, slug
-from octavo.scenarios.scenario import digest
+from octavo_studies.engine import series
+from octavo_studies.engine.study import Run
 from octavo_studies.harvest import systems
 from octavo_studies.harvest.cases import CASES, Case, network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from octavo.runs.experiment import Variant
     from octavo.scenarios.scenario import Recipe, Scenario
+    from octavo_studies.engine.found import Found
     from octavo_studies.harvest.study import Study
 
 BLOCKS = (0, 1, 2, 4, 8, 16)
@@ -41,20 +38,6 @@ class Sweep:
     title: str
     unit: str
     scenarios: Callable[[Study], dict[Key, Scenario]]
-
-
-@dataclass(frozen=True)
-class Varied:
-    """What was found."""
-
-    root: Path
-    points: pl.DataFrame
-    """One row for each value, system and job: `value`, `system`, `job`, `role`, `time_ps`, `speedup` over the stock
-    driver at the same value, or the only one there is."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The values as JSON holds them."""
-        return {"points": self.points.to_dicts()}
 
 
 def _prefetch(study: Study) -> dict[Key, Scenario]:
@@ -94,29 +77,28 @@ SWEEPS = {
 }
 
 
-def vary(study: Study, name: str) -> Varied:
-    """Run what is not finished yet; errors as `octavo_studies.harvest.study.reproduce`."""
+def vary(study: Study, name: str) -> Found:
+    """Run what is not finished yet; errors as `octavo_studies.harvest.study.reproduce`.
+
+    Points have one row for each value, system and job: `value`, `system`, `job`, `role`, `time_ps`, `speedup` over the
+    stock driver at the same value, or the only one there is.
+    """
     sweep = SWEEPS[name]
     scenarios = sweep.scenarios(study)
-    key = digest(scenarios.values())
-    root = study.output or Path("runs") / f"harvest-{name}-{key}"
-    points = [
-        Point(f"{value} {sweep.unit} {label}", scenario, inside(root, RUNS, f"{name}-{value}", slug(label)))
+    wanted = {
+        (value, label): Run(f"{value} {sweep.unit} {label}", scenario, (f"{name}-{value}", label))
         for (value, label), scenario in scenarios.items()
+    }
+    runs = study.carry_out(study.folder(scenarios.values(), name), wanted)
+    harvesting = {job.name for job in CASES["1"].harvesting}
+    rows = [
+        {"value": value, "system": label, "job": job["name"], "time_ps": job["time_ps"]}
+        | {"role": "harvests" if job["name"] in harvesting else "yields"}
+        for (value, label), result in runs.results.items()
+        for job in result.summary["jobs"]
     ]
-    with experiment_folder(root, key, force=study.force, draws=True, writes=SAVED):
-        done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
-        harvesting = {job.name for job in CASES["1"].harvesting}
-        rows = [
-            {"value": value, "system": label, "job": job["name"], "time_ps": job["time_ps"]}
-            | {"role": "harvests" if job["name"] in harvesting else "yields"}
-            for (value, label), result in zip(scenarios, done, strict=True)
-            for job in result.summary["jobs"]
-        ]
-        found = Varied(root, pl.DataFrame(rows).with_columns(speedup=_stock() / pl.col("time_ps")))
-        _draw(found, sweep)
-        save_report(root, key, found.points, found.to_dict())
-    return found
+    points = pl.DataFrame(rows).with_columns(speedup=_stock() / pl.col("time_ps"))
+    return runs.found(sweep.title, points, {"points": points}, lambda found: _draw(found, sweep))
 
 
 def _stock() -> pl.Expr:
@@ -124,12 +106,9 @@ def _stock() -> pl.Expr:
     return times.over("value", "job").fill_null(times.over("job"))
 
 
-def _draw(found: Varied, sweep: Sweep) -> None:
-    series = {
-        f"{system}: {job} ({role})": (rows["value"].to_list(), rows["speedup"].to_list())
-        for (system, job, role), rows in found.points.filter(pl.col("system") != systems.STOCK).group_by(
-            "system", "job", "role", maintain_order=True
-        )
-    }
+def _draw(found: Found, sweep: Sweep) -> None:
+    rows = found.points.filter(pl.col("system") != systems.STOCK)
+    named = rows.with_columns(line=pl.format("{}: {} ({})", "system", "job", "role"))
     labels = (f"{sweep.title} in {sweep.unit}", "speed over the stock driver")
-    pictures.lines(found.root / "sensitivity.png", series, labels, title=sweep.title)
+    path = found.root / "sensitivity.png"
+    series.lines(path, named, "line", "value", "speedup", labels, title=sweep.title)

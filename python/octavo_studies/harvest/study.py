@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from octavo import api
 from octavo.errors import ScenarioError
 from octavo.explain import serving
-from octavo.files.links import inside
 from octavo.runs import lending, pictures
-from octavo.runs.comparison import SAVED, experiment_folder, save_report
-from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.runs.experiment import slug
 from octavo.scenarios import lost
-from octavo.scenarios.scenario import Recipe, Scenario, digest
+from octavo.scenarios.scenario import Recipe
+from octavo_studies.engine import series
+from octavo_studies.engine import study as engine
+from octavo_studies.engine.found import compared
 from octavo_studies.harvest import systems
 from octavo_studies.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo_studies.published import published
@@ -26,8 +25,10 @@ from octavo_studies.published import published
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from octavo.runs.execute import Progress
+    from octavo.runs.experiment import Variant
     from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
+    from octavo_studies.engine.found import Found
 
 NODE = "dgx-v100-4"
 """The node of the publication."""
@@ -49,13 +50,11 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Study:
-    """How the study is run."""
+class Study(engine.Study):
+    """Cases of jobs that lack memory beside jobs that do not."""
 
-    output: Path | None = None
-    """Folder of the results; one below `runs/` if left out."""
-    overrides: tuple[str, ...] = ()
-    """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
+    name: ClassVar[str] = "harvest"
+
     cases: tuple[str, ...] = tuple(INTER_JOB)
     node: str = NODE
     need: float = 1.5
@@ -63,9 +62,6 @@ class Study:
     the same graph than ours, so that memory is chosen and not the published 16 GB."""
     filled: float = FILLED
     """Part of its GPU's memory that a network of those that yield fills."""
-    workers: int | None = None
-    force: bool = False
-    watch: Callable[[Progress], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what the study sets itself.
@@ -121,71 +117,50 @@ class Study:
         return _chunks(memory, RESERVE_OF_MEMORY) * CHUNK
 
 
-@dataclass(frozen=True)
-class Found:
-    """What the study found."""
-
-    root: Path
-    jobs: pl.DataFrame
-    """One row for each case, system and job: `case`, `system`, `job`, `role`, `time_ps`, `speedup` over the stock
-    driver, `faults`."""
-    pages: pl.DataFrame
-    """One row for each case and system: pages that left for the host and for neighbours, and pages that neighbours gave
-    up for their own or gave back. Also pages that `multi-path` brought as `local-path` does, plans that brought or
-    staged a block before anyone asked for it, and the sources of all that came to GPUs."""
-    lenders: pl.DataFrame
-    """Who lends to whom with all techniques: `case` and what `octavo.runs.lending.totals` has."""
-    sources: pl.DataFrame
-    """Where pages came from with all techniques: `case` and what `octavo.runs.lending.sources` has."""
-    served: pl.DataFrame
-    """Of cases that serve requests, by `system`: tokens a second, and what users wait (`octavo.explain.serving`)."""
-
-    def compared(self) -> list[dict[str, Any]]:
-        """The largest speed-up of a harvesting job and the largest loss of a yielding one, beside what is published."""
-        harvest = self.jobs.filter(role="harvests")["speedup"].max()
-        rows: list[dict[str, Any]] = [
-            {
-                "what": "largest speed-up of a harvesting job",
-                "found": harvest,
-                "published": published("harvest")["largest_speedup"],
-            }
-        ]
-        slowest = self.jobs.filter(role="yields")["speedup"].min()
-        if slowest is not None:
-            rows.append({"what": "slowest yielding job", "found": slowest, "published": None})
-        return rows
-
-    def to_dict(self) -> dict[str, Any]:
-        """The study as JSON holds it."""
-        tables = {name: getattr(self, name).to_dicts() for name in ("jobs", "pages", "lenders", "sources", "served")}
-        return {"compared": self.compared(), **tables}
-
-
 def reproduce(study: Study) -> Found:
     """Run what is not finished yet.
 
+    The report has tables:
+
+    - `jobs`, one row for each case, system and job: `case`, `system`, `job`, `role`, `time_ps`, `speedup` over the
+      stock driver, `faults`;
+    - `pages`, one row for each case and system: pages that left for the host and for neighbours, and pages that
+      neighbours gave up for their own or gave back. Also pages that `multi-path` brought as `local-path` does, plans
+      that brought or staged a block before anyone asked for it, and the sources of all that came to GPUs;
+    - `lenders` and `sources` of the run with all techniques: who lends to whom, and where pages came from
+      (`octavo.runs.lending`);
+    - `served`, of cases that serve requests, by `system`: tokens a second, and what users wait
+      (`octavo.explain.serving`).
+
     Raises:
         ScenarioError: something cannot be used.
-        OutputError: a folder cannot be written, or holds something else.
-        SimulationError: a scenario cannot be simulated; what is finished is kept.
-        InterruptedRun: Ctrl-C; what is finished is kept.
+        OutputError, SimulationError, InterruptedRun: as `carry_out`.
 
     """
     scenarios = study.scenarios()
-    key = digest(scenarios.values())
-    root = study.output or Path("runs") / f"harvest-{key}"
-    points = [
-        Point(f"case {case} {label}", scenario, inside(root, RUNS, f"case-{case}", slug(label)))
+    wanted = {
+        (case, label): engine.Run(f"case {case} {label}", scenario, (f"case {case}", label))
         for (case, label), scenario in scenarios.items()
-    ]
-    with experiment_folder(root, key, force=study.force, draws=True, writes=SAVED):
-        done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
-        results = dict(zip(scenarios, done, strict=True))
-        lent, came = _lending(results, lending.totals), _lending(results, lending.sources)
-        found = Found(root, _jobs(results), _pages(results), lent, came, _served(results))
-        _draw(found, results)
-        save_report(root, key, found.jobs, found.to_dict())
-    return found
+    }
+    runs = study.carry_out(study.folder(scenarios.values()), wanted)
+    results, jobs = runs.results, _jobs(runs.results)
+    document = {
+        "compared": _compared(jobs),
+        "jobs": jobs,
+        "pages": _pages(results),
+        "lenders": _lending(results, lending.totals),
+        "sources": _lending(results, lending.sources),
+        "served": _served(results),
+    }
+    return runs.found("Memory harvesting", jobs, document, lambda found: _draw(found, results))
+
+
+def _compared(jobs: pl.DataFrame) -> list[dict[str, Any]]:
+    """The largest speed-up of a harvesting job and the largest loss of a yielding one, beside what is published."""
+    harvest, largest = jobs.filter(role="harvests")["speedup"].max(), published("harvest")["largest_speedup"]
+    rows = [compared("largest speed-up of a harvesting job", harvest, largest)]
+    slowest = jobs.filter(role="yields")["speedup"].min()
+    return rows if slowest is None else [*rows, compared("slowest yielding job", slowest, None)]
 
 
 def _recorded(system: Variant) -> str:
@@ -284,10 +259,9 @@ def _draw(found: Found, results: dict[Key, RunResult]) -> None:
     root = found.root
     for case in found.jobs["case"].unique(maintain_order=True):
         rows = found.jobs.filter(case=case)
-        bars = rows.select(pl.format("{} ({})", "job", "role").alias("job"), "system", "speedup")
-        wide = bars.pivot("system", index="job", values="speedup")
-        title = f"Case {case}: speed of each job over the stock driver"
-        pictures.bars(root / f"case-{case}.png", wide, xlabel="relative speed", title=title, line_at=1.0)
+        named = rows.with_columns(pl.format("{} ({})", "job", "role").alias("job"))
+        how = {"xlabel": "relative speed", "title": f"Case {case}: speed of each job over the stock driver"}
+        series.bars(root / f"case-{case}.png", named, "job", "system", "speedup", line_at=1.0, **how)
         for label in ("H", systems.STOCK):
             path = root / f"case-{case}-memory-{slug(label)}.png"
             pictures.memory(path, results[case, label], title=f"Case {case}, {label}: memory in use")

@@ -9,25 +9,22 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.complete import names
-from octavo.cli.sink import Sink
-from octavo.runs.progress import watching
+from octavo_studies.engine.command import Answer, Asked, Command
+from octavo_studies.engine.shown import Table, beside
 from octavo_studies.memmap import study
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.systems import SYSTEMS
 
 if TYPE_CHECKING:
-    from octavo_studies.memmap.found import Found
+    from collections.abc import Iterator
 
-EXAMPLES = options.examples(
-    "octavo reproduce memmap --reduced",
-    "octavo reproduce memmap --application FIR --application PR --scale 1/8 --graphs 3",
-    "octavo reproduce memmap --reduced --node x86-p100-pcie3 -o runs/pcie",
-)
+    from octavo_studies.engine.found import Found
 
 Application = Enum("Application", {name: name for name in APPLICATIONS}, type=str)  # type: ignore[misc]
 
 
 def memmap(
+    asked: Asked,
     application: Annotated[
         list[Application] | None,
         typer.Option(
@@ -46,44 +43,23 @@ def memmap(
     node: Annotated[
         str, typer.Option("--node", autocompletion=names("nodes"), help="A node preset or file; one GPU of it is used.")
     ] = (study.NODE),
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Host or device for each data structure (MemMap, PACT 2020): every placement, the model's, and managed memory.
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
     chosen = tuple(str(one.value) for one in application or []) or tuple(APPLICATIONS)
     least, few = (study.REDUCED_SCALE, study.REDUCED_GRAPHS) if reduced else (1.0, study.GRAPHS)
-    with watching(quiet=quiet) as watch:
-        asked = study.Study(
-            output,
-            tuple(options.overrides(assignments, None, None)),
-            chosen,
-            node,
-            least if scale is None else scale,
-            graphs or few,
-            workers,
-            force,
-            watch,
-        )
-        found = study.reproduce(asked)
-    _show_memmap(sink, found)
-    sink.document({"folder": str(found.root), **found.to_dict()})
-    sink.say(f"Results and pictures: {found.root}")
+    scale = least if asked.scale is None else asked.scale
+    found = study.reproduce(
+        study.Study(asked.output, asked.overrides(None), chosen, node, scale, graphs or few, **asked.how)
+    )
+    return Answer(found.root, found.to_dict(), _shown(found))
 
 
-def _show_memmap(sink: Sink, found: Found) -> None:
+def _shown(found: Found) -> Iterator[Table | str]:
     for name, words in SYSTEMS.items():
-        sink.tell(f"{name}: {words}")
+        yield f"{name}: {words}"
     rows = [
         [
             row["application"],
@@ -96,9 +72,9 @@ def _show_memmap(sink: Sink, found: Found) -> None:
         ]
         for row in found.systems.to_dicts()
     ]
-    rows.append(["mean", "", "", "", *(f"{value:.2f}" for value in found.means().values()), "", ""])
+    rows.append(["mean", "", "", "", *(f"{value:.2f}" for value in found.means.values()), "", ""])
     columns = ["", "pattern", "placements", "time on the device", *SYSTEMS, "regret", "slowest / fastest"]
-    sink.table("Speed over all on the device", columns, rows)
+    yield Table("Speed over all on the device", columns, rows)
     columns = [
         "",
         "structure",
@@ -121,18 +97,24 @@ def _show_memmap(sink: Sink, found: Found) -> None:
         ]
         for row in found.structures.filter(seed=0).to_dicts()
     ]
-    sink.table("Data structures, on the first input", columns, rows)
+    yield Table("Data structures, on the first input", columns, rows)
     share = (found.roofline["reached"] / found.roofline["ceiling"]).to_numpy()
-    sink.tell(
-        f"Roofline: {found.roofline.height} kernels reach {share.min():.0%} to {share.max():.0%} of their ceilings"
-    )
+    yield f"Roofline: {found.roofline.height} kernels reach {share.min():.0%} to {share.max():.0%} of their ceilings"
     counted, decided = (found.costs[name].to_numpy() for name in ("counted", "decided"))
-    sink.tell(
+    yield (
         f"The model, processor time here: {counted.sum():.1f} s to count all accesses, "
         f"{decided.max() * 1e3:.1f} ms at most to decide"
     )
-    rows = [
-        [row["what"], f"{row['found']:.2f}", "–" if row["published"] is None else f"{row['published']:.2f}"]
-        for row in found.compared()
-    ]
-    sink.table("Beside the publication", ["", "found", "published"], rows)
+    yield beside("Beside the publication", found.compared)
+
+
+COMMAND = Command(
+    "memmap",
+    memmap,
+    (
+        "octavo reproduce memmap --reduced",
+        "octavo reproduce memmap --application FIR --application PR --scale 1/8 --graphs 3",
+        "octavo reproduce memmap --reduced --node x86-p100-pcie3 -o runs/pcie",
+    ),
+    without=("fidelity", "seed"),
+)

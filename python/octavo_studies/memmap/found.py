@@ -2,83 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo.files import disk, parquet
 from octavo.runs import pictures
-from octavo.runs.comparison import save_report
+from octavo.runs.comparison import SAVED
+from octavo_studies.engine.found import Found, compared
 from octavo_studies.memmap import systems
 from octavo_studies.memmap.tables import geometric
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
 
-STRUCTURES_FILE = "structures.parquet"
-ROOFLINE_FILE = "roofline.parquet"
-COSTS_FILE = "costs.parquet"
-FILES = (STRUCTURES_FILE, ROOFLINE_FILE, COSTS_FILE)
-"""Tables beside the points."""
+FILES = (*SAVED, "structures.parquet", "roofline.parquet", "costs.parquet")
+"""Tables and the report."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What the study found."""
+def of(
+    root: Path,
+    of_cases: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
+    roofline: pl.DataFrame,
+    costs: pl.DataFrame,
+) -> Found:
+    """What was found, in tables.
 
-    root: Path
-    points: pl.DataFrame
-    """One row for each application, input and placement (`placements`: a letter a buffer, d or m): `seconds`,
-    `relative` to all on the device, `regret` over the fastest, `is_advice`."""
-    systems: pl.DataFrame
-    """One row for each application, geometric means over its inputs: speed-ups over all on the device under each of
-    `SYSTEMS`; `spread`, the slowest placement over the fastest; `model_over_optimum`, 1 plus the model's regret."""
-    structures: pl.DataFrame
-    """One row for each application, input and data structure: placements, σ and ρ estimated and measured, faults."""
-    roofline: pl.DataFrame
-    """One row for each kernel of the roofline: operations a second that it reaches, and its ceiling."""
-    costs: pl.DataFrame
-    """One row for each application and input: seconds of processor time that the model takes, on this machine."""
+    - `points`, one row for each application, input and placement (`placements`: a letter a buffer, d or m): `seconds`,
+      `relative` to all on the device, `regret` over the fastest, `is_advice`;
+    - `systems`, one row for each application, geometric means over its inputs: speed-ups over all on the device under
+      each of `SYSTEMS`; `spread`, the slowest placement over the fastest; `model_over_optimum`, 1 plus the model's
+      regret; and `means`, geometric means over applications, by system;
+    - `structures`, one row for each application, input and data structure: placements, σ and ρ estimated and
+      measured, faults;
+    - `roofline`, one row for each kernel of the roofline: operations a second that it reaches, and its ceiling;
+    - `costs`, one row for each application and input: seconds of processor time that the model takes on this machine.
+    """
+    points, table, structures = of_cases
+    means = {name: geometric(table[name]) for name in systems.SYSTEMS}
+    files = {"structures": structures, "roofline": roofline, "costs": costs}
+    document = {
+        "compared": _compared(means, table),
+        "means": means,
+        "systems": table,
+        "structures": structures,
+        "roofline": roofline,
+    }
+    return Found(root, "Host or device for each data structure", points, document, files)
 
-    def means(self) -> dict[str, float]:
-        """Geometric means over applications, by system."""
-        return {name: geometric(self.systems[name]) for name in systems.SYSTEMS}
 
-    def compared(self) -> list[dict[str, Any]]:
-        """The model's speed-ups beside the published ones."""
-        reported = published("memmap")
-        means, table = self.means(), self.systems
-        rows = (
-            ("average speed-up of the model", means[systems.MODEL], reported["average_speedup"]),
-            ("largest speed-up of the model", table[systems.MODEL].max(), reported["largest_speedup"]),
-            ("average speed-up of the optimum", means[systems.OPTIMUM], None),
-            ("largest speed-up of the optimum", table[systems.OPTIMUM].max(), None),
-        )
-        return [{"what": what, "found": found, "published": printed} for what, found, printed in rows]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The study as JSON holds it."""
-        return {
-            "compared": self.compared(),
-            "means": self.means(),
-            "systems": self.systems.to_dicts(),
-            "structures": self.structures.to_dicts(),
-            "roofline": self.roofline.to_dicts(),
-        }
+def _compared(means: Mapping[str, float], table: pl.DataFrame) -> list[dict[str, Any]]:
+    """The model's speed-ups beside the published ones."""
+    reported, model, optimum = published("memmap"), systems.MODEL, systems.OPTIMUM
+    return [
+        compared("average speed-up of the model", means[model], reported["average_speedup"]),
+        compared("largest speed-up of the model", table[model].max(), reported["largest_speedup"]),
+        compared("average speed-up of the optimum", means[optimum], None),
+        compared("largest speed-up of the optimum", table[optimum].max(), None),
+    ]
 
 
 def save(found: Found, key: str) -> None:
     """Write tables and pictures into the study's folder, which is open."""
     _draw(found)
-    for name, table in (
-        (STRUCTURES_FILE, found.structures),
-        (ROOFLINE_FILE, found.roofline),
-        (COSTS_FILE, found.costs),
-    ):
-        disk.write_bytes(found.root / name, parquet.encoded(table))
-    save_report(found.root, key, found.points, found.to_dict())
+    found.save(key)
 
 
 def _draw(found: Found) -> None:

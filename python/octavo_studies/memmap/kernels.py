@@ -16,12 +16,12 @@ from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import Recipe, overrides_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from octavo.runs.execute import Progress
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
+    from octavo_studies.engine.study import Study
 
 ALPHAS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
 """Operations a byte."""
@@ -70,29 +70,20 @@ class _Kernel:
         return Recipe(scenario.toml, "scenario", tuple(overrides_of(changes))).resolve()
 
 
-def run(
-    scenario: Scenario,
-    root: Path,
-    *,
-    workers: int | None = None,
-    force: bool = False,
-    watch: Callable[[Progress], None] | None = None,
-) -> pl.DataFrame:
+def run(study: Study, scenario: Scenario, root: Path) -> pl.DataFrame:
     """One row for each kernel: operations a second that it reaches and its ceiling, by the values of the node.
 
     Args:
+        study: how it is run.
         scenario: of the study, whose node and memory system the kernels run on.
         root: folder of the study.
-        workers: processes.
-        force: whether finished runs are run again.
-        watch: is told of progress.
 
     """
     compute = scenario.values["node"]["compute"]
     groups = compute["units"] * compute["simds_per_unit"] * compute["wavefronts_per_simd"] // _WAVEFRONTS
     kernels = list(_kernels())
     points = [Point(each.label, each.on(scenario, groups), inside(root, RUNS, each.label)) for each in kernels]
-    found = execute(points, workers=workers, force=force, watch=watch)
+    found = execute(points, **study.how)
     system = systems.from_scenario(scenario).system
     model = Roofline(_FUSED * system.peak, system.device, system.on_demand, system.copy)
     columns = {name: [getattr(each, name) for each in kernels] for name in ("placement", "alpha", "sigma", "rho")}

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from time import process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from octavo import api
 from octavo.advice import ask, plan, programs, systems, verify
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.plain import one_of
-from octavo.runs.comparison import SAVED, experiment_folder
+from octavo.runs.comparison import experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
 from octavo.runs.result import RunResult
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
+from octavo_studies.engine import study as engine
 from octavo_studies.memmap import found, kernels, tables
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.systems import ADVISED, PLACEMENTS, hints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
-    from octavo.runs.execute import Progress
-    from octavo_studies.memmap.found import Found
+    from octavo_studies.engine.found import Found
     from octavo_studies.memmap.tables import Case
 
 NODE = "power8-p100"
@@ -54,22 +53,17 @@ _OWN = {
 
 
 @dataclass(frozen=True)
-class Study:
-    """How the study is run."""
+class Study(engine.Study):
+    """Applications, each on some inputs."""
 
-    output: Path | None = None
-    """Folder of the results; one below `runs/` if left out."""
-    overrides: tuple[str, ...] = ()
-    """Changes to every scenario (`key=value`): seed and what `--set` says."""
+    name: ClassVar[str] = "memmap"
+
     applications: tuple[str, ...] = tuple(APPLICATIONS)
     node: str = NODE
     scale: float = 1.0
     """Over the applications' own scales."""
     graphs: int = GRAPHS
     """Of each graph program, with the seeds 0, 1, …"""
-    workers: int | None = None
-    force: bool = False
-    watch: Callable[[Progress], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what the study does not have.
@@ -108,7 +102,7 @@ class Study:
 
 
 def reproduce(study: Study) -> Found:
-    """Run what is not finished yet.
+    """Run what is not finished yet; `octavo_studies.memmap.found` says what the tables are.
 
     Raises:
         ScenarioError: something cannot be used.
@@ -120,13 +114,11 @@ def reproduce(study: Study) -> Found:
     """
     scenarios = study.scenarios()
     key = digest(scenarios.values())
-    root = study.output or Path("runs") / f"memmap-{key}"
-    with experiment_folder(root, key, force=study.force, draws=True, writes=(*SAVED, *found.FILES)):
+    root = study.folder(scenarios.values())
+    with experiment_folder(root, key, force=study.force, draws=True, writes=found.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
-        roofline = kernels.run(
-            next(iter(scenarios.values())), root, workers=study.workers, force=study.force, watch=study.watch
-        )
-        what = found.Found(root, *tables.of(cases), roofline, tables.costs(cases))
+        roofline = kernels.run(study, next(iter(scenarios.values())), root)
+        what = found.of(root, tables.of(cases), roofline, tables.costs(cases))
         found.save(what, key)
     return what
 
@@ -134,15 +126,7 @@ def reproduce(study: Study) -> Found:
 def _case(study: Study, root: Path, name: str, seed: int, scenario: Scenario) -> Case:
     """One application on one graph: all placements, and managed memory with advice."""
     folder = inside(root, RUNS, f"{slug(name)}-{seed}")
-    advice = ask.advise(
-        scenario,
-        placements=PLACEMENTS,
-        exhaustive=True,
-        output=folder,
-        workers=study.workers,
-        force=study.force,
-        watch=study.watch,
-    )
+    advice = ask.advise(scenario, placements=PLACEMENTS, exhaustive=True, output=folder, **study.how)
     constants = systems.from_scenario(scenario)
     begun = process_time()
     estimated = programs.buffers(scenario, constants.system)
@@ -153,5 +137,5 @@ def _case(study: Study, root: Path, name: str, seed: int, scenario: Scenario) ->
     managed = verify.placed(scenario, {each.name: "managed" for each in estimated})
     hinted = Recipe(managed.toml, "scenario", tuple(hints(estimated, stored))).resolve()
     point = Point(f"{name} {ADVISED}", hinted, inside(root, RUNS, f"{slug(name)}-{seed}-{ADVISED}"))
-    (run,) = execute([point], workers=study.workers, force=study.force, watch=study.watch)
+    (run,) = execute([point], **study.how)
     return tables.Case(name, seed, advice, estimated, run.seconds, RunResult.load(folder / "managed"), cost)

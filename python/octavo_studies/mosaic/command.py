@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octavo.cli import options
 from octavo.cli.complete import names
-from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.runs.progress import watching
+from octavo_studies.engine.command import Answer, Asked, Command
+from octavo_studies.engine.shown import Table, beside
 from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, varied
 from octavo_studies.mosaic import paging as over_the_bus
 from octavo_studies.mosaic.study import Study
@@ -20,9 +20,9 @@ from octavo_studies.mosaic.systems import NODE, UNITS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from octavo_studies.mosaic.study import Part
+    from octavo_studies.engine.found import Found
 
-PARTS: dict[str, Callable[[Study], Part]] = {
+PARTS: dict[str, Callable[[Study], Found]] = {
     "page-sizes": pages.without_paging,
     "paging": pages.with_paging,
     "homogeneous": sharing.homogeneous,
@@ -43,14 +43,9 @@ NEEDS = {"inputs": frozenset(machine.SHIPPED), "lengths": frozenset(over_the_bus
 """Parts that only some applications have."""
 PartName = Enum("PartName", {name: name for name in PARTS}, type=str)  # type: ignore[misc]
 
-EXAMPLES = options.examples(
-    "octavo reproduce mosaic --reduced",
-    "octavo reproduce mosaic --part page-sizes --scale 0.25",
-    "octavo reproduce mosaic --part homogeneous --workload spmv,hs --copies 1,2 -o runs/two",
-)
-
 
 def mosaic(
+    asked: Asked,
     part: Annotated[
         list[PartName] | None,
         typer.Option(
@@ -90,60 +85,44 @@ def mosaic(
     node: Annotated[
         str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.", show_default=False)
     ] = NODE,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Mosaic (MICRO 2017): page sizes, and applications that share a GPU, beside the published averages.
 
     Runs on mosaic-30sm-published-simulator unless --node names another node. Parts share their runs. Finished runs are
     kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
-    asked = tuple(map(mixes.labelled, options.listed(workload)))
-    names = asked or (mixes.REDUCED if reduced else mixes.APPLICATIONS)
-    if reduced and scale is None:
-        scale = mixes.REDUCED_SCALE
-    default = Study()
+    labelled = tuple(map(mixes.labelled, options.listed(workload)))
+    names = labelled or (mixes.REDUCED if reduced else mixes.APPLICATIONS)
+    study = Study(
+        asked.output,
+        asked.overrides(mixes.REDUCED_SCALE if reduced and asked.scale is None else asked.scale),
+        names,
+        _counts("--copies", copies, (1, 2) if reduced else Study.copies),
+        _counts("--mixed", mixed, (2,) if reduced else Study.mixed),
+        draws or (3 if reduced else Study.draws),
+        paging,
+        reduced,
+        node,
+        **asked.how,
+    )
+    chosen = _chosen([str(one.value) for one in part or []], names, paging=paging)
+    if "heterogeneous" in chosen:
+        _check_drawn(study, mixed)
+    found = {name: PARTS[name](study) for name in chosen}
+    document = {name: one.to_dict() for name, one in found.items()}
+    return Answer(study.root, document, [table for one in found.values() for table in _shown(one)])
+
+
+def _chosen(named: list[str], applications: tuple[str, ...], *, paging: bool) -> list[str]:
+    """The parts that were named, or all that the applications have."""
     parts = [name for name in PARTS if paging or name not in WITH_BOTH]
-    parts = [name for name in parts if name not in NEEDS or NEEDS[name] & set(names)]
-    chosen = [str(one.value) for one in part or []] or parts
+    chosen = named or [name for name in parts if name not in NEEDS or NEEDS[name] & set(applications)]
     if not paging and (both := [name for name in chosen if name in WITH_BOTH]):
         raise ScenarioError(
             f"--no-paging does not apply to {', '.join(both)}",
             "these parts always run with paging, or with and without",
         )
-    documents: dict[str, Any] = {}
-    with watching(quiet=quiet) as watch:
-        study = Study(
-            output,
-            tuple(options.overrides(assignments, scale, seed)),
-            names,
-            _counts("--copies", copies, (1, 2) if reduced else default.copies),
-            _counts("--mixed", mixed, (2,) if reduced else default.mixed),
-            draws or (3 if reduced else default.draws),
-            paging,
-            reduced,
-            workers,
-            force,
-            watch,
-            node,
-        )
-        if "heterogeneous" in chosen:
-            _check_drawn(study, mixed)
-        for name in chosen:
-            found = PARTS[name](study)
-            _show_part(sink, found)
-            documents[name] = found.to_dict()
-    sink.document({"folder": str(study.root), **documents})
-    sink.say(f"Results and pictures: {study.root}")
+    return chosen
 
 
 def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -164,9 +143,18 @@ def _check_drawn(study: Study, mixed: str | None) -> None:
         raise ScenarioError(f"--mixed: expected at most the {len(study.applications)} applications, found {mixed}")
 
 
-def _show_part(sink: Sink, part: Part) -> None:
+def _shown(part: Found) -> list[Table]:
     rows = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row] for row in part.means.rows()]
-    sink.table(part.title, part.means.columns, rows)
-    compared = [(row["what"], f"{row['found']:+.1%}", f"{row['published']:+.1%}") for row in part.compared]
-    if compared:
-        sink.table(f"{part.title}: averages", ["", "found", "published"], compared)
+    averages = [beside(f"{part.title}: averages", part.compared, "+.1%")] if part.compared else []
+    return [Table(part.title, part.means.columns, rows), *averages]
+
+
+COMMAND = Command(
+    "mosaic",
+    mosaic,
+    (
+        "octavo reproduce mosaic --reduced",
+        "octavo reproduce mosaic --part page-sizes --scale 0.25",
+        "octavo reproduce mosaic --part homogeneous --workload spmv,hs --copies 1,2 -o runs/two",
+    ),
+)

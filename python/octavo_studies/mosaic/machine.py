@@ -14,10 +14,11 @@ import polars as pl
 from octavo.errors import ScenarioError
 from octavo.runs import pictures
 from octavo_studies.mosaic import systems, under
-from octavo_studies.mosaic.study import Part
+from octavo_studies.mosaic.study import leave
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
+    from octavo_studies.engine.found import Found
     from octavo_studies.mosaic.study import Study
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}
@@ -77,18 +78,14 @@ SHIPPED = {
 """Inputs that come with the published simulator: 4 MiB, 1 MiB, 1 MiB, 32 k nodes, 256 x 256."""
 
 
-def machines(study: Study) -> Part:
+def machines(study: Study) -> Found:
     """Average loss of each page size against the ideal TLB of the same machine, all pages being in memory."""
     chosen = [machine for machine in MACHINES if machine.always or not study.ends]
     settings = [under.everywhere(study.applications, machine.name, machine.changes(study.node)) for machine in chosen]
-    part, key = _losses(study, "machines", settings, "Loss against the ideal TLB of the same machine")
-    for row in part.means.to_dicts():
-        for size, loss in published("mosaic")["loss_without_paging"].items():
-            part.compared.append({"what": f"{row['setting']}, {size}", "found": row[size], "published": loss})
-    return part.save(key, lambda: _draw(part))
+    return _losses(study, "machines", settings, "Loss against the ideal TLB of the same machine", beside=True)
 
 
-def inputs(study: Study) -> Part:
+def inputs(study: Study) -> Found:
     """The same losses with the study's inputs and with those that the published simulator ships, where it has others.
 
     Raises:
@@ -101,11 +98,10 @@ def inputs(study: Study) -> Part:
         raise ScenarioError(f"part `inputs`: expected at least one of {names}, which ship with another input")
     shipped = under.Setting("shipped", {name: SHIPPED[name] for name in chosen})
     settings = [under.everywhere(chosen, "the study's", ()), shipped]
-    part, key = _losses(study, "inputs", settings, "Loss against the ideal TLB, by input")
-    return part.save(key, lambda: _draw(part))
+    return _losses(study, "inputs", settings, "Loss against the ideal TLB, by input")
 
 
-def _losses(study: Study, name: str, settings: list[under.Setting], title: str) -> tuple[Part, str]:
+def _losses(study: Study, name: str, settings: list[under.Setting], title: str, *, beside: bool = False) -> Found:
     ideal = "ideal TLB"
     compared = {name: systems.without_paging(system) for name, system in {ideal: systems.IDEAL, **SIZES}.items()}
     found = under.times(study, name, settings, compared)
@@ -120,9 +116,14 @@ def _losses(study: Study, name: str, settings: list[under.Setting], title: str) 
         ]
     )
     means = points.group_by("setting", maintain_order=True).agg(pl.col(size).mean() for size in SIZES)
-    return Part(found.root, title, points, means, []), found.key
+    rows = [
+        compared(f"{row['setting']}, {size}", row[size], loss)
+        for row in (means.to_dicts() if beside else ())
+        for size, loss in published("mosaic")["loss_without_paging"].items()
+    ]
+    return leave(found.runs, title, points, means, _draw, rows)
 
 
-def _draw(part: Part) -> None:
+def _draw(part: Found) -> None:
     shown = part.means.with_columns(pl.col(size) * 100 for size in SIZES)
     pictures.bars(part.root / "losses.png", shown, xlabel="loss (%)", title=part.title)

@@ -9,9 +9,10 @@ import polars as pl
 from octavo.errors import ScenarioError
 from octavo.runs import pictures
 from octavo_studies.mosaic import systems, under
-from octavo_studies.mosaic.study import Part
+from octavo_studies.mosaic.study import leave
 
 if TYPE_CHECKING:
+    from octavo_studies.engine.found import Found
     from octavo_studies.mosaic.study import Study
 
 RESIDENT = "resident"
@@ -51,13 +52,13 @@ LONGER = (1, 4, 16)
 """How many times as often."""
 
 
-def faults(study: Study) -> Part:
+def faults(study: Study) -> Found:
     """Speed with paging relative to 4 KiB pages that are there, by what a fault and the bus are like."""
     settings = [under.everywhere(study.applications, name, *changes) for name, *changes in FAULTS]
     return _paged(study, "faults", settings, "Speed with paging relative to resident 4 KiB pages")
 
 
-def lengths(study: Study) -> Part:
+def lengths(study: Study) -> Found:
     """The same where programs repeat their accesses more often.
 
     Raises:
@@ -81,7 +82,7 @@ def _repeated(name: str, times: int) -> under.Overrides:
     return (f"{option}={usual * times}",) if times > 1 else ()
 
 
-def _paged(study: Study, name: str, settings: list[under.Setting], title: str) -> Part:
+def _paged(study: Study, name: str, settings: list[under.Setting], title: str) -> Found:
     paged = {label: systems.with_paging(system) for label, system in PAGED.items()}
     found = under.times(study, name, settings, {RESIDENT: systems.without_paging(systems.GPU_MMU), **paged})
     points = pl.DataFrame(
@@ -96,11 +97,10 @@ def _paged(study: Study, name: str, settings: list[under.Setting], title: str) -
         ]
     )
     means = points.group_by("setting", maintain_order=True).agg(pl.col(*PAGED, GAIN).mean())
-    part = Part(found.root, title, points, means, [])
-    return part.save(found.key, lambda: _draw(part))
+    return leave(found.runs, title, points, means, _draw)
 
 
-def _draw(part: Part) -> None:
+def _draw(part: Found) -> None:
     pictures.bars(
         part.root / "speed.png", part.means.drop(GAIN), xlabel="relative speed", title=part.title, line_at=1.0
     )

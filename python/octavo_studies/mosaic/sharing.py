@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.runs import pictures
+from octavo_studies.engine import series
+from octavo_studies.engine.found import compared
 from octavo_studies.mosaic import mixes, systems
-from octavo_studies.mosaic.study import Part, hit_rates
+from octavo_studies.mosaic.study import hit_rates, leave
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
@@ -16,62 +18,62 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.runs.experiment import Variant
+    from octavo_studies.engine.found import Found
     from octavo_studies.mosaic.study import Key, Mix, Study
 
 SHARED = {system.label: systems.with_paging(system) for system in systems.SHARED}
 
 
-def homogeneous(study: Study) -> Part:
+def homogeneous(study: Study) -> Found:
     """Weighted speed-up of copies of one application."""
-    part, key = _weighted(study, "homogeneous", study.homogeneous)
-    part.compared.extend(_beside_published(part.means))
-    return part.save(key, lambda: _draw(part))
+    return _weighted(study, "homogeneous", study.homogeneous, beside=True)
 
 
-def heterogeneous(study: Study) -> Part:
+def heterogeneous(study: Study) -> Found:
     """Weighted speed-up of different applications."""
-    part, key = _weighted(study, "heterogeneous", study.heterogeneous)
-    return part.save(key, lambda: _draw(part))
+    return _weighted(study, "heterogeneous", study.heterogeneous)
 
 
-def tlb_hits(study: Study) -> Part:
+def tlb_hits(study: Study) -> Found:
     """Share of lookups that hit at each level, by number of copies: the same runs as `homogeneous`."""
     chosen = {name: SHARED[name] for name in (systems.GPU_MMU.label, systems.MOSAIC.label)}
     wanted = {(mix, label): variant for mix in study.homogeneous for label, variant in chosen.items()}
-    root, key, results = study.run("hit-rates", wanted)
+    runs = study.run("hit-rates", wanted)
     rows = [
         {"mix": mixes.label(mix), "applications": len(mix), "system": label, **hit_rates(result)}
-        for (mix, label), result in results.items()
+        for (mix, label), result in runs.results.items()
     ]
     points = pl.DataFrame(rows)
-    levels = ("l1", "l1_large", "l2", "l2_large")
     by = points.group_by("applications", "system", maintain_order=True)
-    part = Part(root, "TLB hit rates with copies of one application", points, by.agg(pl.col(levels).mean()), [])
-    series = {
-        f"{label}, {level.upper()}": _line(part.means.filter(pl.col("system") == label), level)
-        for label in chosen
-        for level in ("l1", "l2")
-    }
+    means = by.agg(pl.col("l1", "l1_large", "l2", "l2_large").mean())
+    return leave(runs, "TLB hit rates with copies of one application", points, means, _draw_hits)
+
+
+def _draw_hits(part: Found) -> None:
+    levels = part.means.unpivot(("l1", "l2"), index=("applications", "system"), variable_name="level")
+    named = levels.with_columns(pl.col("level").str.to_uppercase()).sort("system", maintain_order=True)
     axes = ("copies", "share of lookups that hit")
-    return part.save(key, lambda: pictures.lines(root / "hit_rates.png", series, axes, title=part.title))
+    path = part.root / "hit_rates.png"
+    series.lines(path, named, ("system", "level"), "applications", "value", axes, title=part.title)
 
 
-def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str]:
+def _weighted(study: Study, name: str, chosen: Sequence[Mix], *, beside: bool = False) -> Found:
     wanted: dict[Key, Variant] = {(mix, label): variant for mix in chosen for label, variant in SHARED.items()}
     for mix in chosen:
         wanted.update(study.alone(mix))
-    root, key, results = study.run(name, wanted)
+    runs = study.run(name, wanted)
     rows = [
         {
             "mix": mixes.label(mix),
             "applications": len(mix),
-            **{label: study.weighted_speedup(mix, results[mix, label], results) for label in SHARED},
+            **{label: study.weighted_speedup(mix, runs.results[mix, label], runs.results) for label in SHARED},
         }
         for mix in chosen
     ]
     points = pl.DataFrame(rows)
-    title = f"Weighted speed-up, {name} mixes"
-    return Part(root, title, points, averages(points), []), key
+    means = averages(points)
+    published_beside = _beside_published(means) if beside else []
+    return leave(runs, f"Weighted speed-up, {name} mixes", points, means, _draw, published_beside)
 
 
 def averages(points: pl.DataFrame) -> pl.DataFrame:
@@ -88,17 +90,14 @@ def averages(points: pl.DataFrame) -> pl.DataFrame:
 
 def _beside_published(means: pl.DataFrame) -> list[dict[str, Any]]:
     overall = means.row(-1, named=True)
+    known = published("mosaic")
     return [
-        {"what": "gain over GPU-MMU", "found": overall["gain"], "published": published("mosaic")["homogeneous_gain"]},
-        {
-            "what": "gap to the ideal TLB",
-            "found": overall["gap to ideal"],
-            "published": published("mosaic")["homogeneous_gap_to_ideal"],
-        },
+        compared("gain over GPU-MMU", overall["gain"], known["homogeneous_gain"]),
+        compared("gap to the ideal TLB", overall["gap to ideal"], known["homogeneous_gap_to_ideal"]),
     ]
 
 
-def _draw(part: Part) -> None:
+def _draw(part: Found) -> None:
     shown = part.means.select("applications", *SHARED)
     pictures.bars(
         part.root / "weighted_speedup.png", shown, xlabel="weighted speed-up", title=f"{part.title}: means by number"
@@ -106,7 +105,7 @@ def _draw(part: Part) -> None:
     _draw_gains(part.root / "gains.png", part)
 
 
-def _draw_gains(path: Path, part: Part) -> None:
+def _draw_gains(path: Path, part: Found) -> None:
     """Mosaic's gain mix by mix, sorted, one line for each number of applications."""
     base, mosaic, _ = SHARED
     series = {}
@@ -114,7 +113,3 @@ def _draw_gains(path: Path, part: Part) -> None:
         gains = sorted((rows[mosaic] / rows[base]).to_list())
         series[f"{count} together"] = ([float(place) for place in range(1, len(gains) + 1)], gains)
     pictures.lines(path, series, ("mix, sorted", "Mosaic over GPU-MMU"), title=f"{part.title}: Mosaic's gain by mix")
-
-
-def _line(rows: pl.DataFrame, level: str) -> tuple[list[float], list[float]]:
-    return [float(count) for count in rows["applications"]], rows[level].to_list()

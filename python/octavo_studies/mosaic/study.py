@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from octavo.errors import ScenarioError
-from octavo.files.links import inside
 from octavo.plain import one_of
-from octavo.runs.comparison import SAVED, experiment_folder, save_report
-from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.runs.experiment import Variant
 from octavo.scenarios import lost
 from octavo.scenarios.catalogue import names
-from octavo.scenarios.scenario import Recipe, digest
+from octavo.scenarios.scenario import Recipe
+from octavo_studies.engine import study as engine
 from octavo_studies.mosaic import mixes, systems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import polars as pl
 
-    from octavo.runs.execute import Progress
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
+    from octavo_studies.engine.found import Found
 
 Mix = tuple[str, ...]
 NOT_SINGLE = ("trace",)
@@ -37,13 +35,11 @@ _OWN = {"memory.placement": "--paging or --no-paging", "node.preset": "--node"}
 
 
 @dataclass(frozen=True)
-class Study:
-    """How the study is run."""
+class Study(engine.Study):
+    """Applications, alone and together, on the published GPU."""
 
-    output: Path | None = None
-    """Folder of the results; one below `runs/` if left out."""
-    overrides: tuple[str, ...] = ()
-    """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
+    name: ClassVar[str] = "mosaic"
+
     applications: tuple[str, ...] = mixes.APPLICATIONS
     copies: tuple[int, ...] = (1, 2, 3, 4, 5)
     """Copies of one application that run together."""
@@ -55,9 +51,6 @@ class Study:
     """Whether pages of applications come over the bus; otherwise they are resident from the start."""
     ends: bool = False
     """Whether parts that vary something take only the ends of its range, besides the published value."""
-    workers: int | None = None
-    force: bool = False
-    watch: Callable[[Progress], None] | None = None
     node: str = systems.NODE
     """Preset of the machine."""
 
@@ -87,7 +80,7 @@ class Study:
     @property
     def root(self) -> Path:
         """Folder of all parts, which share their runs; one for each set of changes."""
-        return self.output or Path("runs") / f"mosaic-{digest([self.probe])}"
+        return self.folder([self.probe])
 
     @property
     def homogeneous(self) -> list[Mix]:
@@ -138,60 +131,38 @@ class Study:
         settings = ("record.events=false", "record.interval=0ns", *self.overrides)
         return base.with_overrides([*settings, *variant.overrides, *paging])
 
-    def run(self, part: str, wanted: Mapping[Key, Variant]) -> tuple[Path, str, dict[Key, RunResult]]:
-        """Run what is not finished yet: the part's folder, the digest of its scenarios, the results.
+    def run(self, part: str, wanted: Mapping[Key, Variant]) -> engine.Runs[Key]:
+        """Run what is not finished yet.
 
         Raises:
             ScenarioError: something cannot be used.
-            OutputError: a folder cannot be written, or holds something else.
-            SimulationError: a scenario cannot be simulated; what is finished is kept.
-            InterruptedRun: Ctrl-C; what is finished is kept.
+            OutputError, SimulationError, InterruptedRun: as `carry_out`.
 
         """
         lost.refuse(self.overrides, _OWN)
         for (mix, _), variant in wanted.items():
             lost.refuse_varied(self.recipe(mix, Variant("", ())), self.overrides, [variant.overrides], "the study")
-        scenarios = {key: self.recipe(key[0], variant).resolve() for key, variant in wanted.items()}
-        key = digest(scenarios.values())
-        root = self.root / part
-        points = [
-            Point(f"{mixes.label(mix)} {label}", scenario, inside(self.root, RUNS, slug(mixes.label(mix)), slug(label)))
-            for (mix, label), scenario in scenarios.items()
-        ]
-        with experiment_folder(root, key, force=self.force, draws=True, writes=SAVED):
-            found = execute(points, workers=self.workers, force=self.force, watch=self.watch)
-        return root, key, dict(zip(scenarios, found, strict=True))
+        runs = {}
+        for (mix, label), variant in wanted.items():
+            words = (mixes.label(mix), label)
+            runs[mix, label] = engine.Run(" ".join(words), self.recipe(mix, variant).resolve(), words)
+        return self.carry_out(self.root / part, runs, self.root)
 
 
-@dataclass(frozen=True)
-class Part:
-    """What a part of the study found."""
+def leave(
+    runs: engine.Runs[Key],
+    title: str,
+    points: pl.DataFrame,
+    means: pl.DataFrame,
+    draw: Callable[[Found], object],
+    compared: Sequence[Mapping[str, Any]] = (),
+) -> Found:
+    """Leave what a part found: `points`, and `means` as the publication's figure shows them.
 
-    root: Path
-    """Folder of its tables and pictures."""
-    title: str
-    points: pl.DataFrame
-    """One row for each point."""
-    means: pl.DataFrame
-    """What the publication's figure shows: averages."""
-    compared: list[dict[str, Any]]
-    """Averages beside published ones: `what`, `found`, `published`, as fractions; none where nothing is published."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The part as JSON holds it."""
-        return {
-            "title": self.title,
-            "means": self.means.to_dicts(),
-            "compared": self.compared,
-            "points": self.points.to_dicts(),
-        }
-
-    def save(self, key: str, draw: Callable[[], object] = lambda: None) -> Part:
-        """Leave the pictures, the table and the report."""
-        with experiment_folder(self.root, key, force=False):
-            draw()
-            save_report(self.root, key, self.points, self.to_dict())
-        return self
+    `compared` has averages beside published ones, as fractions; nothing where nothing is published.
+    """
+    document = {"title": title, "means": means, "compared": list(compared), "points": points}
+    return runs.found(title, points, document, draw)
 
 
 def finished(mix: Mix, result: RunResult) -> list[int]:

@@ -9,9 +9,9 @@ from octavo_studies.mosaic import systems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from octavo.runs.experiment import Variant
+    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key, Study
 
 Overrides = tuple[str, ...]
@@ -37,9 +37,7 @@ def everywhere(applications: tuple[str, ...], name: str, overrides: Overrides, l
 class Times:
     """How long each application takes under each system of each setting, in picoseconds."""
 
-    root: Path
-    key: str
-    """Digest of the scenarios."""
+    runs: Runs[Key]
     points: list[tuple[Setting, str, dict[str, int]]]
     """Setting, application, times by the name of the system."""
 
@@ -53,18 +51,18 @@ def times(study: Study, part: str, settings: list[Setting], compared: Mapping[st
         for name, system in compared.items()
     }
     wanted: dict[Key, Variant] = {((application,), of.label): of for (_, application, _), of in variants.items()}
-    root, key, results = study.run(part, wanted)
+    runs = study.run(part, wanted)
 
     def time(setting: Setting, application: str, name: str) -> int:
         label = variants[setting.name, application, name].label
-        return int(results[(application,), label].summary["time_ps"])
+        return int(runs.results[(application,), label].summary["time_ps"])
 
     points = [
         (setting, application, {name: time(setting, application, name) for name in compared})
         for setting in settings
         for application in setting.changes
     ]
-    return Times(root, key, points)
+    return Times(runs, points)
 
 
 def _variant(system: Variant, setting: Setting, application: str) -> Variant:

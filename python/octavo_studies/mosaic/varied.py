@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.runs import pictures
+from octavo_studies.engine import series
 from octavo_studies.mosaic import mixes, systems
-from octavo_studies.mosaic.study import Part
+from octavo_studies.mosaic.study import leave
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from octavo.runs.experiment import Variant
+    from octavo_studies.engine.found import Found
     from octavo_studies.mosaic.study import Key, Study
 
 TOGETHER = 2
@@ -49,11 +51,12 @@ AXES = (
 INDICES = (0, 50, 75, 90, 100)
 """Share of the large frames that hold foreign data, in per cent."""
 OCCUPANCIES = (1, 10, 25, 50, 75)
+HALF = 50
 """How full those are, in per cent."""
 COMPACTIONS = {"no CAC": "none", "CAC": "worst-case", "CAC-BC": "bulk-copy", "ideal CAC": "ideal"}
 
 
-def tlb_entries(study: Study) -> Part:
+def tlb_entries(study: Study) -> Found:
     """Weighted speed-up by number of TLB entries, relative to GPU-MMU with the published ones."""
     settings = [
         ({"axis": axis.name, "entries": entries, "system": system.label}, _at(system, axis, entries))
@@ -61,72 +64,60 @@ def tlb_entries(study: Study) -> Part:
         for entries in study.values(axis.values, axis.published)
         for system in (GPU_MMU, MOSAIC)
     ]
-    root, key, points = _sweep(study, "tlb-entries", settings)
-    means = points.group_by("axis", "entries", "system", maintain_order=True).agg(pl.col("relative").mean())
-    part = Part(root, "Weighted speed-up by number of TLB entries, relative to GPU-MMU", points, means, [])
-    return part.save(key, lambda: _draw_entries(part))
+    title = "Weighted speed-up by number of TLB entries, relative to GPU-MMU"
+    return _sweep(study, "tlb-entries", title, settings, _draw_entries)
 
 
-def _draw_entries(part: Part) -> None:
-    for axis in AXES:
-        rows = part.means.filter(pl.col("axis") == axis.name)
-        series = {
-            system.label: _line(rows.filter(pl.col("system") == system.label), "entries")
-            for system in (GPU_MMU, MOSAIC)
-        }
-        picture = part.root / f"{axis.name.lower().replace(' ', '_')}.png"
-        pictures.lines(picture, series, (axis.name, "relative weighted speed-up"), title=axis.name)
+def _draw_entries(part: Found) -> None:
+    for (axis,), rows in part.means.group_by("axis", maintain_order=True):
+        path = part.root / f"{str(axis).lower().replace(' ', '_')}.png"
+        labels = (str(axis), "relative weighted speed-up")
+        series.lines(path, rows, "system", "entries", "relative", labels, title=axis)
 
 
-def fragmentation(study: Study) -> Part:
+def fragmentation(study: Study) -> Found:
     """Weighted speed-up in fragmented memory, relative to GPU-MMU in memory that is not."""
-    half = 50
-    points_of = [(index, half) for index in study.values(INDICES, INDICES[-1])]
-    points_of += [(100, occupancy) for occupancy in study.values(OCCUPANCIES, half) if occupancy != half]
+    points_of = [(index, HALF) for index in study.values(INDICES, INDICES[-1])]
+    points_of += [(100, occupancy) for occupancy in study.values(OCCUPANCIES, HALF) if occupancy != HALF]
     settings = [
         ({"index": index, "occupancy": occupancy, "compaction": label}, _fragmented(index, occupancy, label, model))
         for index, occupancy in points_of
         for label, model in COMPACTIONS.items()
     ]
-    root, key, points = _sweep(study, "fragmentation", settings)
-    by = points.group_by("index", "occupancy", "compaction", maintain_order=True)
-    part = Part(
-        root,
-        "Weighted speed-up in fragmented memory, relative to GPU-MMU",
-        points,
-        by.agg(pl.col("relative").mean()),
-        [],
-    )
-    return part.save(key, lambda: _draw_fragmentation(part, half))
+    title = "Weighted speed-up in fragmented memory, relative to GPU-MMU"
+    return _sweep(study, "fragmentation", title, settings, _draw_fragmentation)
 
 
-def _draw_fragmentation(part: Part, half: int) -> None:
-    for varied, fixed, value in (("index", "occupancy", half), ("occupancy", "index", 100)):
+def _draw_fragmentation(part: Found) -> None:
+    for varied, fixed, value in (("index", "occupancy", HALF), ("occupancy", "index", 100)):
         rows = part.means.filter(pl.col(fixed) == value).sort(varied, maintain_order=True)
-        series = {label: _line(rows.filter(pl.col("compaction") == label), varied) for label in COMPACTIONS}
-        title = f"By {varied} of fragmentation, {fixed} {value} %"
-        axes = (f"{varied} (%)", "relative weighted speed-up")
-        pictures.lines(part.root / f"by_{varied}.png", series, axes, title=title)
+        axes, title = (
+            (f"{varied} (%)", "relative weighted speed-up"),
+            f"By {varied} of fragmentation, {fixed} {value} %",
+        )
+        series.lines(part.root / f"by_{varied}.png", rows, "compaction", varied, "relative", axes, title=title)
 
 
-def bloat(study: Study) -> Part:
+def bloat(study: Study) -> Found:
     """Memory that Mosaic takes beyond its base pages, by occupancy of fragmented frames."""
     occupancies = study.values(OCCUPANCIES, OCCUPANCIES[-1])
     chosen = {occupancy: _fragmented(100, occupancy, "CAC", "worst-case") for occupancy in occupancies}
     pairs = mixes.copies(study.applications, TOGETHER)
-    wanted = {(mix, variant.label): variant for mix in pairs for variant in chosen.values()}
-    root, key, results = study.run("bloat", wanted)
+    runs = study.run("bloat", {(mix, variant.label): variant for mix in pairs for variant in chosen.values()})
     rows = []
     for mix in pairs:
         for occupancy, variant in chosen.items():
-            (use,) = results[mix, variant.label].summary["memory_use"]
+            (use,) = runs.results[mix, variant.label].summary["memory_use"]
             rows.append({"mix": mixes.label(mix), "occupancy": occupancy, "bloat": use["bloat"]})
     points = pl.DataFrame(rows)
     means = points.group_by("occupancy", maintain_order=True).agg(pl.col("bloat").mean())
-    part = Part(root, "Memory bloat by occupancy of fragmented frames", points, means, [])
+    return leave(runs, "Memory bloat by occupancy of fragmented frames", points, means, _draw_bloat)
+
+
+def _draw_bloat(part: Found) -> None:
+    means = part.means
     line = {"Mosaic": ([float(value) for value in means["occupancy"]], [100 * value for value in means["bloat"]])}
-    axes = ("occupancy (%)", "bloat (%)")
-    return part.save(key, lambda: pictures.lines(root / "bloat.png", line, axes, title=part.title))
+    pictures.lines(part.root / "bloat.png", line, ("occupancy (%)", "bloat (%)"), title=part.title)
 
 
 def _at(system: Variant, axis: Axis, entries: int) -> Variant:
@@ -141,23 +132,25 @@ def _fragmented(index: int, occupancy: int, label: str, model: str) -> Variant:
 
 
 def _sweep(
-    study: Study, name: str, settings: Sequence[tuple[dict[str, Any], Variant]]
-) -> tuple[Any, str, pl.DataFrame]:
+    study: Study,
+    name: str,
+    title: str,
+    settings: Sequence[tuple[dict[str, Any], Variant]],
+    draw: Callable[[Found], object],
+) -> Found:
     pairs = mixes.copies(study.applications, TOGETHER)
     wanted: dict[Key, Variant] = {}
     for mix in pairs:
         wanted.update(study.alone(mix))
         wanted[mix, GPU_MMU.label] = GPU_MMU
         wanted.update({(mix, variant.label): variant for _, variant in settings})
-    root, key, results = study.run(name, wanted)
+    runs = study.run(name, wanted)
     rows = []
     for mix in pairs:
-        reference = study.weighted_speedup(mix, results[mix, GPU_MMU.label], results)
+        reference = study.weighted_speedup(mix, runs.results[mix, GPU_MMU.label], runs.results)
         for setting, variant in settings:
-            speedup = study.weighted_speedup(mix, results[mix, variant.label], results)
+            speedup = study.weighted_speedup(mix, runs.results[mix, variant.label], runs.results)
             rows.append({"mix": mixes.label(mix), **setting, "relative": speedup / reference})
-    return root, key, pl.DataFrame(rows)
-
-
-def _line(rows: pl.DataFrame, x: str) -> tuple[list[float], list[float]]:
-    return [float(value) for value in rows[x]], rows["relative"].to_list()
+    points = pl.DataFrame(rows)
+    means = points.group_by(*settings[0][0], maintain_order=True).agg(pl.col("relative").mean())
+    return leave(runs, title, points, means, draw)

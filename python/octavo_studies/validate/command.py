@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,11 @@ from octavo_studies.validate.measured import words
 from octavo_studies.validate.programs import words as words_of_programs
 from octavo_studies.validate.tables import check_markdown, check_marks, runs, summary, write_markdown
 from octavo_studies.validate.uvmsmart import words as words_of_uvmsmart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from octavo_studies.validate.tables import Table
 
 EXAMPLES = options.examples(
     "octavo validate mgpusim",
@@ -93,6 +98,11 @@ def _group() -> None:
     pass
 
 
+def _show(sink: Sink, tables: Iterable[Table]) -> None:
+    for one in tables:
+        sink.table(one.title, one.columns, one.rows)
+
+
 @app.command(epilog=EXAMPLES)
 def mgpusim(
     gpus: Gpus = None,
@@ -143,8 +153,7 @@ def mgpusim(
     for document in markdown or []:
         write_markdown(document, found)
     sink.document({"folder": str(root), **found.to_dict()})
-    for one in (*runs(found, full=False), *summary(found)):
-        sink.table(one.title, one.columns, one.rows)
+    _show(sink, (*runs(found, full=False), *summary(found)))
     _say(sink, found)
     if strict and not found.goals_met:
         raise typer.Exit(1)
@@ -278,8 +287,7 @@ def programs(
     for document in markdown or []:
         words_of_programs.write_markdown(document, found, Path(node).stem)
     sink.document({"folder": str(root), **found.to_dict()})
-    for one in (*words_of_programs.runs(found), *words_of_programs.summary(found)):
-        sink.table(one.title, one.columns, one.rows)
+    _show(sink, (*words_of_programs.runs(found), *words_of_programs.summary(found)))
     sink.tell(words_of_programs.said(found))
     sink.say(f"Tables, picture and runs: {root}")
 
@@ -370,8 +378,7 @@ def uvmsmart_(
             watch=watch,
         )
     sink.document({"folder": str(root), **found.to_dict()})
-    for one in (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found)):
-        sink.table(one.title, one.columns, one.rows)
+    _show(sink, (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found)))
     sink.tell(words_of_uvmsmart.said(found))
     sink.say(f"Table and picture: {root}")
 
