@@ -9,7 +9,7 @@ import polars as pl
 from octavo.runs import levels, pictures
 from octavo_studies.engine import series
 from octavo_studies.grace_hopper import systems
-from octavo_studies.grace_hopper.part import Part, Row
+from octavo_studies.grace_hopper.part import Part, shown
 from octavo_studies.grace_hopper.study import WITHOUT_COPIES
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
+    from octavo_studies.engine.part import Row
     from octavo_studies.engine.study import Runs
     from octavo_studies.grace_hopper.study import Key, Study
 
@@ -84,12 +85,12 @@ def _points(_study: Study, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.col("hbm_bytes", "lpddr_bytes").cast(pl.Int64))
 
 
-def _draw(study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw(found: Found, _runs: Runs[Key]) -> None:
     for first in FIRST:
         rows, title = found.points.filter(pl.col("image by") == first), f"SRAD, image written by the {first}: "
         path, how = found.root / f"time-{first.lower()}.png", {"title": f"{title}time of each iteration", "per": 1e6}
         series.lines(path, rows, "kind", "iteration", "time_ps", ("iteration", "µs"), **how)
-    for kind in study.uncopied:
+    for kind in found.points["kind"].unique(maintain_order=True):
         rows = found.points.filter((pl.col("kind") == kind) & (pl.col("image by") == "CPU"))
         traffic = {
             name: (rows["iteration"].to_list(), (rows[f"{column}_bytes"] / (1 << 20)).to_list())
@@ -113,9 +114,13 @@ srad = Part(
         for first, side in FIRST.items()
         for kind in study.uncopied
     },
-    rows=lambda _, key, result: [{"kind": key[1], "image by": key[2], **row} for row in iterations(result)],
+    rows=lambda _, results: [
+        {"kind": kind, "image by": first, **row}
+        for (_, kind, first), result in results.items()
+        for row in iterations(result)
+    ],
     points=_points,
-    shown=lambda points: points.select(
+    tables=shown(
         "kind",
         "image by",
         "iteration",
@@ -129,13 +134,14 @@ srad = Part(
 """Both kinds without copies, with 64 KiB pages as published, and an image written by the GPU or by the CPU."""
 
 
-def _most(_study: Study, key: Key, result: RunResult) -> Iterator[Row]:
-    for (processor,), held in result.table("memory_intervals").group_by("processor", maintain_order=True):
-        named = {"program": key[0], "kind": key[1], "processor": processor}
-        yield {**named, "most_bytes": max(held["bytes"].to_list())}
+def _most(_study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+    for (program, kind), result in results.items():
+        for (processor,), held in result.table("memory_intervals").group_by("processor", maintain_order=True):
+            named = {"program": program, "kind": kind, "processor": processor}
+            yield {**named, "most_bytes": max(held["bytes"].to_list())}
 
 
-def _draw_memory(_study: Study, found: Found, runs: Runs[Key]) -> None:
+def _draw_memory(found: Found, runs: Runs[Key]) -> None:
     for (program, kind), result in runs.results.items():
         pictures.memory(found.root / f"{program}-{kind}.png", result, title=f"{program}, {kind}: memory in use")
 
@@ -150,10 +156,7 @@ memory = Part(
         for kind in study.kinds
     },
     rows=_most,
-    points=lambda _, rows: rows,
-    shown=lambda points: points.with_columns(pl.col("most_bytes").truediv(1 << 20).alias("most in MiB")).drop(
-        "most_bytes"
-    ),
+    tables=shown("program", "kind", "processor", pl.col("most_bytes").truediv(1 << 20).alias("most in MiB")),
     draw=_draw_memory,
     programs=PROGRAMS,
 )

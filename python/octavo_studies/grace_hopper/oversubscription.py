@@ -11,12 +11,13 @@ import polars as pl
 
 from octavo.runs import pictures
 from octavo_studies.engine import series
+from octavo_studies.engine.part import Row, each
 from octavo_studies.grace_hopper import phases, systems
-from octavo_studies.grace_hopper.part import Part, Row, over
+from octavo_studies.grace_hopper.part import Part, over, shown
 from octavo_studies.grace_hopper.study import CHUNK, KINDS, WITHOUT_COPIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
@@ -63,11 +64,12 @@ def _ratios(study: Study) -> tuple[float, ...]:
     return FEW_RATIOS if study.fewer else RATIOS
 
 
-def _rows(study: Study, key: Key, result: RunResult) -> Iterator[Row]:
-    peak, asked = study.peak(key[0]), float(key[2])
-    named = {"program": key[0], "kind": key[1], "asked": asked, "ratio": round(peak / left(peak, asked), 2)}
-    launches = result.table("kernels").height
-    yield {**named, **phases.times(result), **phases.moved(result), "launches": launches}
+def _rows(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+    for (program, kind, ratio), result in results.items():
+        peak, asked = study.peak(program), float(ratio)
+        named = {"program": program, "kind": kind, "asked": asked, "ratio": round(peak / left(peak, asked), 2)}
+        launches = result.table("kernels").height
+        yield {**named, **phases.times(result), **phases.moved(result), "launches": launches}
 
 
 def _points(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
@@ -75,7 +77,7 @@ def _points(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns((pl.col("computation_ps") / own).alias("slowdown"))
 
 
-def _draw(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw(found: Found, _runs: Runs[Key]) -> None:
     labels = ("peak use over memory left free", "time of computation")
     for (program,), rows in found.points.group_by("program", maintain_order=True):
         path, title = found.root / f"{program}.png", f"{program}: {SWEEP.lower()}"
@@ -99,7 +101,7 @@ sweep = Part(
     },
     rows=_rows,
     points=_points,
-    shown=lambda points: points.select(
+    tables=shown(
         *("program", "kind", "ratio", "slowdown"),
         *("faults", "evicted_pages", "remote_lines", "copied_bytes", "launches"),
     ),
@@ -112,7 +114,7 @@ sweep = Part(
 def _wanted_to_rescue(study: Study) -> dict[Key, tuple[str, ...]]:
     page = systems.page(systems.SMALL)
     wanted: dict[Key, tuple[str, ...]] = {}
-    for program in rescue.of(study):
+    for program in (name for name in study.programs if name in SHARED):
         memory = systems.left_free(left(study.peak(program), RESCUE_RATIO))
         wanted[program, RESCUED, "enough memory"] = page
         wanted[program, RESCUED, "no prefetch"] = (*page, *memory)
@@ -125,14 +127,19 @@ rescue = Part(
     "prefetch",
     title=lambda _: RESCUE,
     wanted=_wanted_to_rescue,
-    rows=lambda _, key, result: [
-        {"program": key[0], "prefetch": key[2], **phases.times(result), **phases.moved(result)}
-    ],
+    rows=each(
+        lambda key, result: {
+            "program": key[0],
+            "prefetch": key[2],
+            **phases.times(result),
+            **phases.moved(result),
+        }
+    ),
     points=lambda _, rows: rows.with_columns(
         over("computation_ps", pl.col("prefetch") == "no prefetch", "program").alias("speed")
     ),
-    shown=lambda points: points.select("program", "prefetch", "speed", "faults", "evicted_pages", "migrated_in_bytes"),
-    draw=lambda _study, found, _runs: series.bars(
+    tables=shown("program", "prefetch", "speed", "faults", "evicted_pages", "migrated_in_bytes"),
+    draw=lambda found, _runs: series.bars(
         found.root / "speed.png",
         found.points,
         *("program", "prefetch", "speed"),
@@ -175,7 +182,7 @@ def _rate(gates: pl.DataFrame, columns: tuple[str, ...], time: int) -> float | N
     return sum(int(gates[name].sum()) for name in names) / (time / 1e12)
 
 
-def _draw_throughput(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw_throughput(found: Found, _runs: Runs[Key]) -> None:
     wide = found.shown.drop("launches in ms").rename({f"{name} in GB/s": name for name in LEVELS})
     wide = wide.select("memory", *(name for name in LEVELS if wide[name].is_not_null().all()))
     pictures.bars(found.root / "throughput.png", wide, xlabel="GB/s", title=THROUGHPUT)
@@ -185,9 +192,8 @@ throughput = Part(
     "throughput",
     title=lambda _: THROUGHPUT,
     wanted=_wanted_for_throughput,
-    rows=lambda _, key, result: [{"memory": key[2], **rates(result)}],
-    points=lambda _, rows: rows,
-    shown=lambda points: points.select(
+    rows=each(lambda key, result: {"memory": key[2], **rates(result)}),
+    tables=shown(
         "memory",
         pl.col("launches_ps").truediv(1e9).alias("launches in ms"),
         *(pl.col(f"{name}_bytes_per_second").truediv(1e9).alias(f"{name} in GB/s") for name in LEVELS),

@@ -1,4 +1,4 @@
-"""A part of the study: its runs, what each of them says, what is shown and drawn."""
+"""A part of the study: which programs and kinds it has runs of."""
 
 from __future__ import annotations
 
@@ -8,55 +8,29 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ScenarioError
+from octavo_studies.engine import part as engine
 from octavo_studies.grace_hopper.programs import PROGRAMS
-from octavo_studies.grace_hopper.study import KINDS
+from octavo_studies.grace_hopper.study import KINDS, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-    from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
-    from octavo_studies.engine.study import Runs
-    from octavo_studies.grace_hopper.study import Key, Study
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part, which is called with a study."""
+class Part(engine.Part[Study]):
+    """A part of some programs and kinds."""
 
-    name: str
-    title: Callable[[Study], str]
-    wanted: Callable[[Study], Mapping[Key, Iterable[str]]]
-    """Every run, with its changes to the usual scenario."""
-    rows: Callable[[Study, Key, RunResult], Iterable[Row]]
-    """What a run says, in one row or several."""
-    points: Callable[[Study, pl.DataFrame], pl.DataFrame]
-    """The rows of all runs, with what compares them."""
-    shown: Callable[[pl.DataFrame], pl.DataFrame]
-    """What is printed of the points."""
-    draw: Callable[[Study, Found, Runs[Key]], object]
     programs: tuple[str, ...] = tuple(PROGRAMS)
     kinds: tuple[str, ...] = KINDS
     coherent: bool = False
     """Whether it needs a node whose host and GPU are coherent."""
 
     def __call__(self, study: Study) -> Found:
-        """Run it.
-
-        Raises:
-            ScenarioError: it has no runs in the study, or something cannot be used.
-            OutputError, SimulationError, InterruptedRun: as `Study.carry_out`.
-
-        """
+        """Run it, if it has runs in the study."""
         self.check(study)
-        runs = study.run(self.name, self.wanted(study))
-        rows = [row for key, result in runs.results.items() for row in self.rows(study, key, result)]
-        points = self.points(study, pl.DataFrame(rows, infer_schema_length=None))
-        title, shown = self.title(study), self.shown(points)
-        document = {"title": title, "shown": shown, "points": points}
-        return runs.found(title, points, document, lambda found: self.draw(study, found, runs))
+        return super().__call__(study)
 
     def check(self, study: Study) -> None:
         """Refuse a study in which it has no runs.
@@ -79,9 +53,10 @@ class Part:
             return f"it has runs of coherent nodes only, as gh200 is, not of {study.node}"
         return None
 
-    def of(self, study: Study) -> list[str]:
-        """The programs of the study that it has runs of."""
-        return [name for name in study.programs if name in self.programs]
+
+def shown(*columns: str | pl.Expr) -> Callable[[Study, pl.DataFrame], Mapping[str, Any]]:
+    """These columns of the points are printed."""
+    return lambda _, points: {"shown": points.select(*columns)}
 
 
 def milliseconds(name: str, called: str | None = None) -> pl.Expr:

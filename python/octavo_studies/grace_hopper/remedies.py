@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo_studies.engine import series
+from octavo_studies.engine.part import Row, each
 from octavo_studies.grace_hopper import phases, systems
-from octavo_studies.grace_hopper.part import Part, Row, milliseconds, over
+from octavo_studies.grace_hopper.part import Part, milliseconds, over, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +51,11 @@ def _settings(study: Study, program: str, size: str) -> Iterator[tuple[str, tupl
             yield named(f"{LOOP}, threshold {threshold}"), (*on, *systems.threshold(threshold), *loop)
 
 
-def _rows(_study: Study, key: Key, result: RunResult) -> Iterator[Row]:
+def _row(key: Key, result: RunResult) -> Row:
     """Time of a run without the CPU's reading of results, and the part of it before the first launch."""
     remedy, size = key[2].rsplit(", ", 1)
     times = phases.times(result)
-    yield {
+    return {
         "program": key[0],
         "pages": size,
         "remedy": remedy,
@@ -66,7 +67,7 @@ def _rows(_study: Study, key: Key, result: RunResult) -> Iterator[Row]:
     }
 
 
-def _draw(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw(found: Found, _runs: Runs[Key]) -> None:
     named = found.points.with_columns(pl.format("{} ({})", "program", "pages").alias("program"))
     how = {"xlabel": "speed over no remedy", "title": TITLE, "line_at": 1.0}
     series.bars(found.root / "speed.png", named, "program", "remedy", "speed", **how)
@@ -82,11 +83,11 @@ tried = Part(
         for size in (systems.SMALL, systems.LARGE)
         for name, settings in _settings(study, program, size)
     },
-    rows=_rows,
+    rows=each(_row),
     points=lambda _, rows: rows.with_columns(
         over("time_ps", pl.col("remedy") == NONE, "program", "pages").alias("speed")
     ),
-    shown=lambda points: points.select(
+    tables=shown(
         "program",
         "pages",
         "remedy",

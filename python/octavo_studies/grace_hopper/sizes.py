@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo_studies.engine import series
+from octavo_studies.engine.part import Row, each
 from octavo_studies.grace_hopper import phases, systems
-from octavo_studies.grace_hopper.part import Part, Row, milliseconds
+from octavo_studies.grace_hopper.part import Part, milliseconds, shown
 from octavo_studies.grace_hopper.programs import PROGRAMS
 from octavo_studies.grace_hopper.study import WITHOUT_COPIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
     from octavo_studies.engine.study import Runs
@@ -33,12 +32,12 @@ FEWER, FEWEST = (6, 4, 2, 0), (4, 2, 0)
 """How many qubits less than the largest; chosen."""
 
 
-def _rows(_study: Study, key: Key, result: RunResult) -> Iterator[Row]:
+def _row(key: Key, result: RunResult) -> Row:
     measured = {**phases.times(result), **phases.moved(result), "initialise_ps": phases.first_launch(result)}
-    yield {"program": key[0], "kind": key[1], "pages": key[2], **measured}
+    return {"program": key[0], "kind": key[1], "pages": key[2], **measured}
 
 
-def _draw(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw(found: Found, _runs: Runs[Key]) -> None:
     named = found.points.with_columns(pl.format("{} ({})", "program", "kind").alias("program"))
     for name in ("allocation", "computation", "deallocation"):
         path, title = found.root / f"{name}.png", f"{name.capitalize()} by system page size"
@@ -55,9 +54,8 @@ pages = Part(
         for kind in study.uncopied
         for size in SIZES
     },
-    rows=_rows,
-    points=lambda _, rows: rows,
-    shown=lambda points: points.select(
+    rows=each(_row),
+    tables=shown(
         "program",
         "kind",
         "pages",
@@ -76,14 +74,14 @@ def _qubits(study: Study) -> list[int]:
     return sorted({max(LEAST_QUBITS, most - fewer) for fewer in less})
 
 
-def _rows_of_qubits(_study: Study, key: Key, result: RunResult) -> Iterator[Row]:
+def _row_of_qubits(key: Key, result: RunResult) -> Row:
     times, first = phases.times(result), phases.first_launch(result)
     named = {"kind": key[1], "pages": key[2], "qubits": int(key[3])}
     gates = {"initialise_ps": first, "gates_ps": times["computation_ps"] - first}
-    yield {**named, **times, **phases.moved(result), **gates}
+    return {**named, **times, **phases.moved(result), **gates}
 
 
-def _draw_qubits(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw_qubits(found: Found, _runs: Runs[Key]) -> None:
     for name, title in (("initialise", "initialisation"), ("gates", "gates")):
         path, how = found.root / f"{name}.png", {"title": f"Quantum volume: {title} in ms", "per": 1e9}
         series.lines(path, found.points, ("kind", "pages"), "qubits", f"{name}_ps", ("qubits", "ms"), **how)
@@ -102,11 +100,8 @@ qubits = Part(
         for size in SIZES
         for qubits in _qubits(study)
     },
-    rows=_rows_of_qubits,
-    points=lambda _, rows: rows,
-    shown=lambda points: points.select(
-        "kind", "pages", "qubits", milliseconds("initialise", "initialisation"), milliseconds("gates")
-    ),
+    rows=each(_row_of_qubits),
+    tables=shown("kind", "pages", "qubits", milliseconds("initialise", "initialisation"), milliseconds("gates")),
     draw=_draw_qubits,
     programs=(QUANTUM,),
     kinds=WITHOUT_COPIES,

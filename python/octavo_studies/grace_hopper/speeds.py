@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo_studies.engine import series
+from octavo_studies.engine.part import Row, each
 from octavo_studies.grace_hopper import phases
-from octavo_studies.grace_hopper.part import Part, Row, milliseconds, over
+from octavo_studies.grace_hopper.part import Part, milliseconds, over, shown
 from octavo_studies.grace_hopper.study import EXPLICIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
     from octavo_studies.engine.study import Runs
@@ -34,8 +33,8 @@ def _base(study: Study) -> str:
     return next(kind for kind in BASES if kind in study.kinds)
 
 
-def _rows(_study: Study, key: Key, result: RunResult) -> Iterator[Row]:
-    yield dict(zip(("program", "kind", "counters"), key, strict=False)) | phases.times(result) | phases.moved(result)
+def _row(key: Key, result: RunResult) -> Row:
+    return dict(zip(("program", "kind", "counters"), key, strict=False)) | phases.times(result) | phases.moved(result)
 
 
 def _points(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
@@ -48,7 +47,7 @@ def _points(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
     return points.with_columns(over(f"{name}_ps", base, "program").alias(f"{name}_speed") for name in names)
 
 
-def _draw(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw(found: Found, _runs: Runs[Key]) -> None:
     how = {"xlabel": "relative speed", "line_at": 1.0}
     for name, column in (("computation", WITHOUT), ("with-allocation", WITH)):
         path, title = found.root / f"{name}.png", f"{found.title}: {column}"
@@ -61,9 +60,9 @@ relative = Part(
     wanted=lambda study: {
         (program, kind): study.counters(kind, on=False) for program in study.programs for kind in study.kinds
     },
-    rows=_rows,
+    rows=each(_row),
     points=_points,
-    shown=lambda points: points.select(
+    tables=shown(
         "program",
         "kind",
         *map(milliseconds, ("context", "allocation", "computation")),
@@ -76,7 +75,7 @@ relative = Part(
 """Every program under every kind."""
 
 
-def _draw_variants(_study: Study, found: Found, _runs: Runs[Key]) -> None:
+def _draw_variants(found: Found, _runs: Runs[Key]) -> None:
     # A colour belongs to a kind, so panels tell counters apart.
     told = pl.when(pl.col("counters") == "off").then("program").otherwise(pl.format("{}, counters on", "program"))
     named = found.shown.with_columns(told.alias("program")).sort("program", maintain_order=True)
@@ -96,9 +95,9 @@ tried = Part(
         for counters, on in COUNTERS.items()
         if kind != EXPLICIT or not on
     },
-    rows=_rows,
+    rows=each(_row),
     points=_points,
-    shown=lambda points: points.select(
+    tables=shown(
         "program",
         "kind",
         "counters",

@@ -18,24 +18,25 @@ from octavo_studies.mosaic.study import Study
 from octavo_studies.mosaic.systems import NODE, UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from octavo_studies.engine.found import Found
 
-PARTS: dict[str, Callable[[Study], Found]] = {
-    "page-sizes": pages.without_paging,
-    "paging": pages.with_paging,
-    "homogeneous": sharing.homogeneous,
-    "heterogeneous": sharing.heterogeneous,
-    "hit-rates": sharing.tlb_hits,
-    "tlb-entries": varied.tlb_entries,
-    "fragmentation": varied.fragmentation,
-    "bloat": varied.bloat,
-    "machines": machine.machines,
-    "inputs": machine.inputs,
-    "faults": over_the_bus.faults,
-    "lengths": over_the_bus.lengths,
-    "at-launch": at_launch.at_launch,
+PARTS = {
+    part.name: part
+    for part in (
+        pages.without_paging,
+        pages.with_paging,
+        sharing.homogeneous,
+        sharing.heterogeneous,
+        sharing.tlb_hits,
+        varied.tlb_entries,
+        varied.fragmentation,
+        varied.bloat,
+        machine.machines,
+        machine.inputs,
+        over_the_bus.faults,
+        over_the_bus.lengths,
+        at_launch.at_launch,
+    )
 }
 WITH_BOTH = ("page-sizes", "paging", "faults", "lengths", "at-launch")
 """Parts that say themselves whether pages come over the bus."""

@@ -7,19 +7,25 @@ not be the one behind the figures). No machine here is chosen by the average tha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from octavo.errors import ScenarioError
 from octavo.runs import pictures
+from octavo_studies.engine.found import compared
+from octavo_studies.engine.part import Part
 from octavo_studies.mosaic import systems, under
-from octavo_studies.mosaic.study import leave
+from octavo_studies.mosaic.study import Study, means
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from octavo_studies.engine.found import Found
-    from octavo_studies.mosaic.study import Study
+    from octavo_studies.engine.part import Row
+    from octavo_studies.engine.study import Runs
+    from octavo_studies.mosaic.study import Key
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}
 
@@ -78,15 +84,13 @@ SHIPPED = {
 """Inputs that come with the published simulator: 4 MiB, 1 MiB, 1 MiB, 32 k nodes, 256 x 256."""
 
 
-def machines(study: Study) -> Found:
-    """Average loss of each page size against the ideal TLB of the same machine, all pages being in memory."""
+def _machines(study: Study) -> list[under.Setting]:
     chosen = [machine for machine in MACHINES if machine.always or not study.ends]
-    settings = [under.everywhere(study.applications, machine.name, machine.changes(study.node)) for machine in chosen]
-    return _losses(study, "machines", settings, "Loss against the ideal TLB of the same machine", beside=True)
+    return [under.everywhere(study.applications, machine.name, machine.changes(study.node)) for machine in chosen]
 
 
-def inputs(study: Study) -> Found:
-    """The same losses with the study's inputs and with those that the published simulator ships, where it has others.
+def _inputs(study: Study) -> list[under.Setting]:
+    """The study's inputs, and those that the published simulator ships, where it has others.
 
     Raises:
         ScenarioError: none of the applications has another input there.
@@ -97,33 +101,38 @@ def inputs(study: Study) -> Found:
         names = ", ".join(SHIPPED)
         raise ScenarioError(f"part `inputs`: expected at least one of {names}, which ship with another input")
     shipped = under.Setting("shipped", {name: SHIPPED[name] for name in chosen})
-    settings = [under.everywhere(chosen, "the study's", ()), shipped]
-    return _losses(study, "inputs", settings, "Loss against the ideal TLB, by input")
+    return [under.everywhere(chosen, "the study's", ()), shipped]
 
 
-def _losses(study: Study, name: str, settings: list[under.Setting], title: str, *, beside: bool = False) -> Found:
-    ideal = "ideal TLB"
-    compared = {name: systems.without_paging(system) for name, system in {ideal: systems.IDEAL, **SIZES}.items()}
-    found = under.times(study, name, settings, compared)
-    points = pl.DataFrame(
-        [
-            {
-                "setting": setting.name,
-                "application": application,
-                **{size: 1 - time[ideal] / time[size] for size in SIZES},
-            }
-            for setting, application, time in found.points
+IDEAL = "ideal TLB"
+SYSTEMS = {name: systems.without_paging(system) for name, system in {IDEAL: systems.IDEAL, **SIZES}.items()}
+
+
+def _losses(
+    name: str, title: str, settings: Callable[[Study], list[under.Setting]], *, beside: bool = False
+) -> Part[Study]:
+    """Average loss of each page size against the ideal TLB, all pages being in memory."""
+
+    def tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:
+        found = points.group_by("setting", maintain_order=True).agg(pl.col(size).mean() for size in SIZES)
+        rows = [
+            compared(f"{row['setting']}, {size}", row[size], loss)
+            for row in (found.to_dicts() if beside else ())
+            for size, loss in published("mosaic")["loss_without_paging"].items()
         ]
-    )
-    means = points.group_by("setting", maintain_order=True).agg(pl.col(size).mean() for size in SIZES)
-    rows = [
-        compared(f"{row['setting']}, {size}", row[size], loss)
-        for row in (means.to_dicts() if beside else ())
-        for size, loss in published("mosaic")["loss_without_paging"].items()
-    ]
-    return leave(found.runs, title, points, means, _draw, rows)
+        return means(found, rows)
+
+    def losses(time: Mapping[str, int]) -> Row:
+        return {size: 1 - time[IDEAL] / time[size] for size in SIZES}
+
+    rows = under.rows(settings, SYSTEMS, losses)
+    return Part(name, lambda _: title, under.runs(settings, SYSTEMS), rows, tables, _draw)
 
 
-def _draw(part: Found) -> None:
-    shown = part.means.with_columns(pl.col(size) * 100 for size in SIZES)
-    pictures.bars(part.root / "losses.png", shown, xlabel="loss (%)", title=part.title)
+def _draw(part: Found, _runs: Runs[Key]) -> None:
+    table = part.means.with_columns(pl.col(size) * 100 for size in SIZES)
+    pictures.bars(part.root / "losses.png", table, xlabel="loss (%)", title=part.title)
+
+
+machines = _losses("machines", "Loss against the ideal TLB of the same machine", _machines, beside=True)
+inputs = _losses("inputs", "Loss against the ideal TLB, by input", _inputs)

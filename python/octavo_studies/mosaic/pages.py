@@ -2,64 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from octavo.runs import pictures
 from octavo_studies.engine.found import compared
+from octavo_studies.engine.part import Part
 from octavo_studies.mosaic import systems
-from octavo_studies.mosaic.study import leave
+from octavo_studies.mosaic.study import Study, means
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from octavo.runs.experiment import Variant
+    from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
-    from octavo_studies.mosaic.study import Key, Study
+    from octavo_studies.engine.part import Row
+    from octavo_studies.engine.study import Runs
+    from octavo_studies.mosaic.study import Key
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}
 
 
-def without_paging(study: Study) -> Found:
-    """Speed of each page size relative to the ideal TLB, all pages being in memory from the start."""
-    variants = {name: systems.without_paging(system) for name, system in SIZES.items()}
-    title = "Speed relative to the ideal TLB, without paging"
-    reference = systems.without_paging(systems.IDEAL)
-    return _relative(study, "page-sizes", title, variants, reference, published("mosaic")["loss_without_paging"])
-
-
-def with_paging(study: Study) -> Found:
-    """Speed of each page size when pages come over the bus, relative to 4 KiB pages that are there from the start."""
-    variants = {name: systems.with_paging(system) for name, system in SIZES.items()}
-    title = "Speed with paging, relative to 4 KiB pages without"
-    return _relative(study, "paging", title, variants, systems.without_paging(systems.GPU_MMU), {})
-
-
 def _relative(
-    study: Study,
-    name: str,
-    title: str,
-    variants: Mapping[str, Variant],
-    reference: Variant,
-    losses: Mapping[str, float],
-) -> Found:
-    every = (*variants.values(), reference)
-    wanted: dict[Key, Variant] = {((name,), of.label): of for name in study.applications for of in every}
-    runs = study.run(name, wanted)
-    time = {point: result.summary["time_ps"] for point, result in runs.results.items()}
+    name: str, title: str, variants: Mapping[str, Variant], reference: Variant, losses: str = ""
+) -> Part[Study]:
+    """Speed of each page size relative to a reference; `losses` names the published ones."""
 
-    def row(name: str) -> dict[str, str | float]:
-        base = time[(name,), reference.label]
-        return {"application": name, **{size: base / time[(name,), of.label] for size, of in variants.items()}}
+    def wanted(study: Study) -> dict[Key, Variant]:
+        return {((name,), of.label): of for name in study.applications for of in (*variants.values(), reference)}
 
-    points = pl.DataFrame([row(name) for name in study.applications])
-    means = points.select(pl.lit("mean").alias("application"), *(pl.col(size).mean() for size in variants))
-    rows = [compared(f"loss with {size}", 1 - means[size].item(), loss) for size, loss in losses.items()]
-    return leave(runs, title, points, means, _draw, rows)
+    def rows(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+        for application in study.applications:
+            base = results[(application,), reference.label].summary["time_ps"]
+            times = {size: results[(application,), of.label].summary["time_ps"] for size, of in variants.items()}
+            yield {"application": application, **{size: base / time for size, time in times.items()}}
+
+    def tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:
+        average = points.select(pl.lit("mean").alias("application"), *(pl.col(size).mean() for size in variants))
+        known = published("mosaic")[losses].items() if losses else ()
+        return means(average, [compared(f"loss with {size}", 1 - average[size].item(), loss) for size, loss in known])
+
+    return Part(name, lambda _: title, wanted, rows, tables, _draw)
 
 
-def _draw(part: Found) -> None:
-    shown = pl.concat([part.points, part.means])
-    pictures.bars(part.root / "speed.png", shown, xlabel="relative speed", title=part.title, line_at=1.0)
+def _draw(part: Found, _runs: Runs[Key]) -> None:
+    table = pl.concat([part.points, part.means])
+    pictures.bars(part.root / "speed.png", table, xlabel="relative speed", title=part.title, line_at=1.0)
+
+
+without_paging = _relative(
+    "page-sizes",
+    "Speed relative to the ideal TLB, without paging",
+    {name: systems.without_paging(system) for name, system in SIZES.items()},
+    systems.without_paging(systems.IDEAL),
+    "loss_without_paging",
+)
+"""All pages are in memory from the start."""
+
+with_paging = _relative(
+    "paging",
+    "Speed with paging, relative to 4 KiB pages without",
+    {name: systems.with_paging(system) for name, system in SIZES.items()},
+    systems.without_paging(systems.GPU_MMU),
+)
+"""Pages come over the bus; the reference's are there from the start."""

@@ -8,12 +8,17 @@ import polars as pl
 
 from octavo.errors import ScenarioError
 from octavo.runs import pictures
+from octavo_studies.engine.part import Part
 from octavo_studies.mosaic import systems, under
-from octavo_studies.mosaic.study import leave
+from octavo_studies.mosaic.study import Study, means
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from octavo_studies.engine.found import Found
-    from octavo_studies.mosaic.study import Study
+    from octavo_studies.engine.part import Row
+    from octavo_studies.engine.study import Runs
+    from octavo_studies.mosaic.study import Key
 
 RESIDENT = "resident"
 PAGED = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE, "Mosaic": systems.MOSAIC}
@@ -52,14 +57,8 @@ LONGER = (1, 4, 16)
 """How many times as often."""
 
 
-def faults(study: Study) -> Found:
-    """Speed with paging relative to 4 KiB pages that are there, by what a fault and the bus are like."""
-    settings = [under.everywhere(study.applications, name, *changes) for name, *changes in FAULTS]
-    return _paged(study, "faults", settings, "Speed with paging relative to resident 4 KiB pages")
-
-
-def lengths(study: Study) -> Found:
-    """The same where programs repeat their accesses more often.
+def _lengths(study: Study) -> list[under.Setting]:
+    """Programs that repeat their accesses more often.
 
     Raises:
         ScenarioError: none of the applications repeats its accesses.
@@ -70,11 +69,10 @@ def lengths(study: Study) -> Found:
         raise ScenarioError(
             f"part `lengths`: expected at least one of {', '.join(REPEATED)}, which repeat their accesses"
         )
-    settings = [
+    return [
         under.Setting(f"{times} times as long", {name: _repeated(name, times) for name in chosen})
         for times in study.values(LONGER, LONGER[0])
     ]
-    return _paged(study, "lengths", settings, "Speed with paging by length, relative to resident 4 KiB pages")
 
 
 def _repeated(name: str, times: int) -> under.Overrides:
@@ -82,25 +80,40 @@ def _repeated(name: str, times: int) -> under.Overrides:
     return (f"{option}={usual * times}",) if times > 1 else ()
 
 
-def _paged(study: Study, name: str, settings: list[under.Setting], title: str) -> Found:
-    paged = {label: systems.with_paging(system) for label, system in PAGED.items()}
-    found = under.times(study, name, settings, {RESIDENT: systems.without_paging(systems.GPU_MMU), **paged})
-    points = pl.DataFrame(
-        [
-            {
-                "setting": setting.name,
-                "application": application,
-                **{label: time[RESIDENT] / time[label] for label in PAGED},
-                GAIN: time["4 KiB pages"] / time["Mosaic"] - 1,
-            }
-            for setting, application, time in found.points
-        ]
-    )
-    means = points.group_by("setting", maintain_order=True).agg(pl.col(*PAGED, GAIN).mean())
-    return leave(found.runs, title, points, means, _draw)
+SYSTEMS = {
+    RESIDENT: systems.without_paging(systems.GPU_MMU),
+    **{label: systems.with_paging(system) for label, system in PAGED.items()},
+}
 
 
-def _draw(part: Found) -> None:
-    pictures.bars(
-        part.root / "speed.png", part.means.drop(GAIN), xlabel="relative speed", title=part.title, line_at=1.0
+def _speeds(time: Mapping[str, int]) -> Row:
+    speeds = {label: time[RESIDENT] / time[label] for label in PAGED}
+    return {**speeds, GAIN: time["4 KiB pages"] / time["Mosaic"] - 1}
+
+
+def _draw(part: Found, _runs: Runs[Key]) -> None:
+    table, how = part.means.drop(GAIN), {"xlabel": "relative speed", "line_at": 1.0}
+    pictures.bars(part.root / "speed.png", table, title=part.title, **how)
+
+
+def _paged(name: str, title: str, settings: Callable[[Study], list[under.Setting]]) -> Part[Study]:
+    return Part(
+        name,
+        title=lambda _: title,
+        wanted=under.runs(settings, SYSTEMS),
+        rows=under.rows(settings, SYSTEMS, _speeds),
+        tables=lambda _, points: means(
+            points.group_by("setting", maintain_order=True).agg(pl.col(*PAGED, GAIN).mean())
+        ),
+        draw=_draw,
     )
+
+
+faults = _paged(
+    "faults",
+    "Speed with paging relative to resident 4 KiB pages",
+    lambda study: [under.everywhere(study.applications, name, *changes) for name, *changes in FAULTS],
+)
+"""By what a fault and the bus are like."""
+lengths = _paged("lengths", "Speed with paging by length, relative to resident 4 KiB pages", _lengths)
+"""Where programs repeat their accesses more often."""

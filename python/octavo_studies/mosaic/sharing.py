@@ -9,71 +9,54 @@ import polars as pl
 from octavo.runs import pictures
 from octavo_studies.engine import series
 from octavo_studies.engine.found import compared
+from octavo_studies.engine.part import Part, each
 from octavo_studies.mosaic import mixes, systems
-from octavo_studies.mosaic.study import hit_rates, leave
+from octavo_studies.mosaic.study import Study, hit_rates, means
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from octavo.runs.experiment import Variant
+    from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
-    from octavo_studies.mosaic.study import Key, Mix, Study
+    from octavo_studies.engine.part import Row
+    from octavo_studies.engine.study import Runs
+    from octavo_studies.mosaic.study import Key, Mix
 
 SHARED = {system.label: systems.with_paging(system) for system in systems.SHARED}
 
 
-def homogeneous(study: Study) -> Found:
-    """Weighted speed-up of copies of one application."""
-    return _weighted(study, "homogeneous", study.homogeneous, beside=True)
+HITS = (systems.GPU_MMU.label, systems.MOSAIC.label)
+"""Systems whose hit rates are shown."""
 
 
-def heterogeneous(study: Study) -> Found:
-    """Weighted speed-up of different applications."""
-    return _weighted(study, "heterogeneous", study.heterogeneous)
+def _weighted(name: str, chosen: Callable[[Study], Sequence[Mix]], *, beside: bool = False) -> Part[Study]:
+    def wanted(study: Study) -> dict[Key, Variant]:
+        found: dict[Key, Variant] = {(mix, label): of for mix in chosen(study) for label, of in SHARED.items()}
+        for mix in chosen(study):
+            found.update(study.alone(mix))
+        return found
+
+    def rows(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+        for mix in chosen(study):
+            speedups = {label: study.weighted_speedup(mix, results[mix, label], results) for label in SHARED}
+            yield {"mix": mixes.label(mix), "applications": len(mix), **speedups}
+
+    def tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:
+        found = averages(points)
+        return means(found, _beside_published(found) if beside else ())
+
+    return Part(name, lambda _: f"Weighted speed-up, {name} mixes", wanted, rows, tables, _draw)
 
 
-def tlb_hits(study: Study) -> Found:
-    """Share of lookups that hit at each level, by number of copies: the same runs as `homogeneous`."""
-    chosen = {name: SHARED[name] for name in (systems.GPU_MMU.label, systems.MOSAIC.label)}
-    wanted = {(mix, label): variant for mix in study.homogeneous for label, variant in chosen.items()}
-    runs = study.run("hit-rates", wanted)
-    rows = [
-        {"mix": mixes.label(mix), "applications": len(mix), "system": label, **hit_rates(result)}
-        for (mix, label), result in runs.results.items()
-    ]
-    points = pl.DataFrame(rows)
-    by = points.group_by("applications", "system", maintain_order=True)
-    means = by.agg(pl.col("l1", "l1_large", "l2", "l2_large").mean())
-    return leave(runs, "TLB hit rates with copies of one application", points, means, _draw_hits)
-
-
-def _draw_hits(part: Found) -> None:
+def _draw_hits(part: Found, _runs: Runs[Key]) -> None:
     levels = part.means.unpivot(("l1", "l2"), index=("applications", "system"), variable_name="level")
     named = levels.with_columns(pl.col("level").str.to_uppercase()).sort("system", maintain_order=True)
     axes = ("copies", "share of lookups that hit")
     path = part.root / "hit_rates.png"
     series.lines(path, named, ("system", "level"), "applications", "value", axes, title=part.title)
-
-
-def _weighted(study: Study, name: str, chosen: Sequence[Mix], *, beside: bool = False) -> Found:
-    wanted: dict[Key, Variant] = {(mix, label): variant for mix in chosen for label, variant in SHARED.items()}
-    for mix in chosen:
-        wanted.update(study.alone(mix))
-    runs = study.run(name, wanted)
-    rows = [
-        {
-            "mix": mixes.label(mix),
-            "applications": len(mix),
-            **{label: study.weighted_speedup(mix, runs.results[mix, label], runs.results) for label in SHARED},
-        }
-        for mix in chosen
-    ]
-    points = pl.DataFrame(rows)
-    means = averages(points)
-    published_beside = _beside_published(means) if beside else []
-    return leave(runs, f"Weighted speed-up, {name} mixes", points, means, _draw, published_beside)
 
 
 def averages(points: pl.DataFrame) -> pl.DataFrame:
@@ -88,8 +71,8 @@ def averages(points: pl.DataFrame) -> pl.DataFrame:
     return together.with_columns((mosaic / base - 1).alias("gain"), (1 - mosaic / ideal).alias("gap to ideal"))
 
 
-def _beside_published(means: pl.DataFrame) -> list[dict[str, Any]]:
-    overall = means.row(-1, named=True)
+def _beside_published(found: pl.DataFrame) -> list[dict[str, Any]]:
+    overall = found.row(-1, named=True)
     known = published("mosaic")
     return [
         compared("gain over GPU-MMU", overall["gain"], known["homogeneous_gain"]),
@@ -97,7 +80,7 @@ def _beside_published(means: pl.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _draw(part: Found) -> None:
+def _draw(part: Found, _runs: Runs[Key]) -> None:
     shown = part.means.select("applications", *SHARED)
     pictures.bars(
         part.root / "weighted_speedup.png", shown, xlabel="weighted speed-up", title=f"{part.title}: means by number"
@@ -113,3 +96,29 @@ def _draw_gains(path: Path, part: Found) -> None:
         gains = sorted((rows[mosaic] / rows[base]).to_list())
         series[f"{count} together"] = ([float(place) for place in range(1, len(gains) + 1)], gains)
     pictures.lines(path, series, ("mix, sorted", "Mosaic over GPU-MMU"), title=f"{part.title}: Mosaic's gain by mix")
+
+
+homogeneous = _weighted("homogeneous", lambda study: study.homogeneous, beside=True)
+"""Copies of one application."""
+heterogeneous = _weighted("heterogeneous", lambda study: study.heterogeneous)
+"""Different applications."""
+tlb_hits: Part[Study] = Part(
+    "hit-rates",
+    title=lambda _: "TLB hit rates with copies of one application",
+    wanted=lambda study: {(mix, label): SHARED[label] for mix in study.homogeneous for label in HITS},
+    rows=each(
+        lambda key, result: {
+            "mix": mixes.label(key[0]),
+            "applications": len(key[0]),
+            "system": key[1],
+            **hit_rates(result),
+        }
+    ),
+    tables=lambda _, points: means(
+        points.group_by("applications", "system", maintain_order=True).agg(
+            pl.col("l1", "l1_large", "l2", "l2_large").mean()
+        )
+    ),
+    draw=_draw_hits,
+)
+"""Share of lookups that hit at each level, by number of copies: the same runs as `homogeneous`."""

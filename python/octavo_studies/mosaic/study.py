@@ -16,14 +16,13 @@ from octavo_studies.engine import study as engine
 from octavo_studies.mosaic import mixes, systems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
-    from octavo_studies.engine.found import Found
 
 Mix = tuple[str, ...]
 NOT_SINGLE = ("trace",)
@@ -149,20 +148,12 @@ class Study(engine.Study):
         return self.carry_out(self.root / part, runs, self.root)
 
 
-def leave(
-    runs: engine.Runs[Key],
-    title: str,
-    points: pl.DataFrame,
-    means: pl.DataFrame,
-    draw: Callable[[Found], object],
-    compared: Sequence[Mapping[str, Any]] = (),
-) -> Found:
-    """Leave what a part found: `points`, and `means` as the publication's figure shows them.
+def means(found: pl.DataFrame, compared: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """What a part reports beside its points: averages, as the publication's figure shows them.
 
     `compared` has averages beside published ones, as fractions; nothing where nothing is published.
     """
-    document = {"title": title, "means": means, "compared": list(compared), "points": points}
-    return runs.found(title, points, document, draw)
+    return {"means": found, "compared": list(compared)}
 
 
 def finished(mix: Mix, result: RunResult) -> list[int]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from octavo_studies.mosaic import systems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octavo.runs.experiment import Variant
-    from octavo_studies.engine.study import Runs
+    from octavo.runs.result import RunResult
+    from octavo_studies.engine.part import Row
     from octavo_studies.mosaic.study import Key, Study
 
 Overrides = tuple[str, ...]
@@ -27,46 +28,43 @@ class Setting:
     large: Overrides = ()
     """Further changes to runs under 2 MiB pages alone."""
 
+    def of(self, system: Variant, application: str) -> Variant:
+        """A system with these changes."""
+        overrides = self.changes[application]
+        if set(systems.LARGE.overrides) <= set(system.overrides):
+            overrides += self.large
+        return systems.changed(system, self.name, *overrides) if overrides else system
+
 
 def everywhere(applications: tuple[str, ...], name: str, overrides: Overrides, large: Overrides = ()) -> Setting:
     """A setting that changes the same for all applications."""
     return Setting(name, dict.fromkeys(applications, overrides), large)
 
 
-@dataclass(frozen=True)
-class Times:
-    """How long each application takes under each system of each setting, in picoseconds."""
-
-    runs: Runs[Key]
-    points: list[tuple[Setting, str, dict[str, int]]]
-    """Setting, application, times by the name of the system."""
-
-
-def times(study: Study, part: str, settings: list[Setting], compared: Mapping[str, Variant]) -> Times:
-    """Run every application under every setting and system."""
-    variants = {
-        (setting.name, application, name): _variant(system, setting, application)
-        for setting in settings
+def runs(
+    settings: Callable[[Study], Sequence[Setting]], compared: Mapping[str, Variant]
+) -> Callable[[Study], dict[Key, Variant]]:
+    """Every application under every setting and system."""
+    return lambda study: {
+        ((application,), of.label): of
+        for setting in settings(study)
         for application in setting.changes
-        for name, system in compared.items()
+        for of in (setting.of(system, application) for system in compared.values())
     }
-    wanted: dict[Key, Variant] = {((application,), of.label): of for (_, application, _), of in variants.items()}
-    runs = study.run(part, wanted)
-
-    def time(setting: Setting, application: str, name: str) -> int:
-        label = variants[setting.name, application, name].label
-        return int(runs.results[(application,), label].summary["time_ps"])
-
-    points = [
-        (setting, application, {name: time(setting, application, name) for name in compared})
-        for setting in settings
-        for application in setting.changes
-    ]
-    return Times(runs, points)
 
 
-def _variant(system: Variant, setting: Setting, application: str) -> Variant:
-    overrides = setting.changes[application]
-    if set(systems.LARGE.overrides) <= set(system.overrides):
-        overrides += setting.large
-    return systems.changed(system, setting.name, *overrides) if overrides else system
+def rows(
+    settings: Callable[[Study], Sequence[Setting]],
+    compared: Mapping[str, Variant],
+    measures: Callable[[Mapping[str, int]], Row],
+) -> Callable[[Study, Mapping[Key, RunResult]], Iterator[Row]]:
+    """Rows of a setting and an application, with measures made of picoseconds by the name of the system."""
+
+    def found(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+        for setting in settings(study):
+            for application in setting.changes:
+                labels = {name: setting.of(system, application).label for name, system in compared.items()}
+                times = {name: int(results[(application,), label].summary["time_ps"]) for name, label in labels.items()}
+                yield {"setting": setting.name, "application": application, **measures(times)}
+
+    return found

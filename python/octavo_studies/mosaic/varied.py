@@ -9,15 +9,21 @@ import polars as pl
 
 from octavo.runs import pictures
 from octavo_studies.engine import series
+from octavo_studies.engine.part import Part
 from octavo_studies.mosaic import mixes, systems
-from octavo_studies.mosaic.study import leave
+from octavo_studies.mosaic.study import Study, means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from octavo.runs.experiment import Variant
+    from octavo.runs.result import RunResult
     from octavo_studies.engine.found import Found
-    from octavo_studies.mosaic.study import Key, Study
+    from octavo_studies.engine.part import Row
+    from octavo_studies.engine.study import Runs
+    from octavo_studies.mosaic.study import Key
+
+    Settings = list[tuple[dict[str, Any], Variant]]
 
 TOGETHER = 2
 """Copies of each application in these parts."""
@@ -56,39 +62,33 @@ HALF = 50
 COMPACTIONS = {"no CAC": "none", "CAC": "worst-case", "CAC-BC": "bulk-copy", "ideal CAC": "ideal"}
 
 
-def tlb_entries(study: Study) -> Found:
-    """Weighted speed-up by number of TLB entries, relative to GPU-MMU with the published ones."""
-    settings = [
+def _entries(study: Study) -> Settings:
+    return [
         ({"axis": axis.name, "entries": entries, "system": system.label}, _at(system, axis, entries))
         for axis in AXES
         for entries in study.values(axis.values, axis.published)
         for system in (GPU_MMU, MOSAIC)
     ]
-    title = "Weighted speed-up by number of TLB entries, relative to GPU-MMU"
-    return _sweep(study, "tlb-entries", title, settings, _draw_entries)
 
 
-def _draw_entries(part: Found) -> None:
+def _draw_entries(part: Found, _runs: Runs[Key]) -> None:
     for (axis,), rows in part.means.group_by("axis", maintain_order=True):
         path = part.root / f"{str(axis).lower().replace(' ', '_')}.png"
         labels = (str(axis), "relative weighted speed-up")
         series.lines(path, rows, "system", "entries", "relative", labels, title=axis)
 
 
-def fragmentation(study: Study) -> Found:
-    """Weighted speed-up in fragmented memory, relative to GPU-MMU in memory that is not."""
+def _fragments(study: Study) -> Settings:
     points_of = [(index, HALF) for index in study.values(INDICES, INDICES[-1])]
     points_of += [(100, occupancy) for occupancy in study.values(OCCUPANCIES, HALF) if occupancy != HALF]
-    settings = [
+    return [
         ({"index": index, "occupancy": occupancy, "compaction": label}, _fragmented(index, occupancy, label, model))
         for index, occupancy in points_of
         for label, model in COMPACTIONS.items()
     ]
-    title = "Weighted speed-up in fragmented memory, relative to GPU-MMU"
-    return _sweep(study, "fragmentation", title, settings, _draw_fragmentation)
 
 
-def _draw_fragmentation(part: Found) -> None:
+def _draw_fragments(part: Found, _runs: Runs[Key]) -> None:
     for varied, fixed, value in (("index", "occupancy", HALF), ("occupancy", "index", 100)):
         rows = part.means.filter(pl.col(fixed) == value).sort(varied, maintain_order=True)
         axes, title = (
@@ -98,25 +98,22 @@ def _draw_fragmentation(part: Found) -> None:
         series.lines(part.root / f"by_{varied}.png", rows, "compaction", varied, "relative", axes, title=title)
 
 
-def bloat(study: Study) -> Found:
-    """Memory that Mosaic takes beyond its base pages, by occupancy of fragmented frames."""
-    occupancies = study.values(OCCUPANCIES, OCCUPANCIES[-1])
-    chosen = {occupancy: _fragmented(100, occupancy, "CAC", "worst-case") for occupancy in occupancies}
-    pairs = mixes.copies(study.applications, TOGETHER)
-    runs = study.run("bloat", {(mix, variant.label): variant for mix in pairs for variant in chosen.values()})
-    rows = []
-    for mix in pairs:
-        for occupancy, variant in chosen.items():
-            (use,) = runs.results[mix, variant.label].summary["memory_use"]
-            rows.append({"mix": mixes.label(mix), "occupancy": occupancy, "bloat": use["bloat"]})
-    points = pl.DataFrame(rows)
-    means = points.group_by("occupancy", maintain_order=True).agg(pl.col("bloat").mean())
-    return leave(runs, "Memory bloat by occupancy of fragmented frames", points, means, _draw_bloat)
+def _occupied(study: Study) -> dict[str, int]:
+    """The run of each occupancy, by the label of its variant."""
+    values = study.values(OCCUPANCIES, OCCUPANCIES[-1])
+    return {_fragmented(100, occupancy, "CAC", "worst-case").label: occupancy for occupancy in values}
 
 
-def _draw_bloat(part: Found) -> None:
-    means = part.means
-    line = {"Mosaic": ([float(value) for value in means["occupancy"]], [100 * value for value in means["bloat"]])}
+def _bloats(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+    occupied = _occupied(study)
+    for (mix, label), result in results.items():
+        (use,) = result.summary["memory_use"]
+        yield {"mix": mixes.label(mix), "occupancy": occupied[label], "bloat": use["bloat"]}
+
+
+def _draw_bloat(part: Found, _runs: Runs[Key]) -> None:
+    found = part.means
+    line = {"Mosaic": ([float(value) for value in found["occupancy"]], [100 * value for value in found["bloat"]])}
     pictures.lines(part.root / "bloat.png", line, ("occupancy (%)", "bloat (%)"), title=part.title)
 
 
@@ -132,25 +129,48 @@ def _fragmented(index: int, occupancy: int, label: str, model: str) -> Variant:
 
 
 def _sweep(
-    study: Study,
-    name: str,
-    title: str,
-    settings: Sequence[tuple[dict[str, Any], Variant]],
-    draw: Callable[[Found], object],
-) -> Found:
-    pairs = mixes.copies(study.applications, TOGETHER)
-    wanted: dict[Key, Variant] = {}
-    for mix in pairs:
-        wanted.update(study.alone(mix))
-        wanted[mix, GPU_MMU.label] = GPU_MMU
-        wanted.update({(mix, variant.label): variant for _, variant in settings})
-    runs = study.run(name, wanted)
-    rows = []
-    for mix in pairs:
-        reference = study.weighted_speedup(mix, runs.results[mix, GPU_MMU.label], runs.results)
-        for setting, variant in settings:
-            speedup = study.weighted_speedup(mix, runs.results[mix, variant.label], runs.results)
-            rows.append({"mix": mixes.label(mix), **setting, "relative": speedup / reference})
-    points = pl.DataFrame(rows)
-    means = points.group_by(*settings[0][0], maintain_order=True).agg(pl.col("relative").mean())
-    return leave(runs, title, points, means, draw)
+    name: str, title: str, settings: Callable[[Study], Settings], draw: Callable[[Found, Runs[Key]], object]
+) -> Part[Study]:
+    """Weighted speed-up of two copies of each application in every setting, relative to GPU-MMU in none."""
+
+    def wanted(study: Study) -> dict[Key, Variant]:
+        found: dict[Key, Variant] = {}
+        for mix in mixes.copies(study.applications, TOGETHER):
+            found.update(study.alone(mix))
+            found[mix, GPU_MMU.label] = GPU_MMU
+            found.update({(mix, variant.label): variant for _, variant in settings(study)})
+        return found
+
+    def rows(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+        for mix in mixes.copies(study.applications, TOGETHER):
+            reference = study.weighted_speedup(mix, results[mix, GPU_MMU.label], results)
+            for setting, variant in settings(study):
+                speedup = study.weighted_speedup(mix, results[mix, variant.label], results)
+                yield {"mix": mixes.label(mix), **setting, "relative": speedup / reference}
+
+    def tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:
+        varied = points.columns[1:-1]
+        return means(points.group_by(*varied, maintain_order=True).agg(pl.col("relative").mean()))
+
+    return Part(name, lambda _: title, wanted, rows, tables, draw)
+
+
+tlb_entries = _sweep(
+    "tlb-entries", "Weighted speed-up by number of TLB entries, relative to GPU-MMU", _entries, _draw_entries
+)
+fragmentation = _sweep(
+    "fragmentation", "Weighted speed-up in fragmented memory, relative to GPU-MMU", _fragments, _draw_fragments
+)
+bloat: Part[Study] = Part(
+    "bloat",
+    title=lambda _: "Memory bloat by occupancy of fragmented frames",
+    wanted=lambda study: {
+        (mix, label): _fragmented(100, occupancy, "CAC", "worst-case")
+        for mix in mixes.copies(study.applications, TOGETHER)
+        for label, occupancy in _occupied(study).items()
+    },
+    rows=_bloats,
+    tables=lambda _, points: means(points.group_by("occupancy", maintain_order=True).agg(pl.col("bloat").mean())),
+    draw=_draw_bloat,
+)
+"""Memory that Mosaic takes beyond its base pages, by occupancy of fragmented frames."""
