@@ -131,8 +131,8 @@ def test_pages_can_be_there_from_the_start(small, tmp_path, monkeypatch):
     warm = sharing.homogeneous(replace(small, output=None, paging=False, copies=(1,)))
     cold = sharing.homogeneous(replace(small, output=None, copies=(1,)))
     assert warm.root != cold.root
-    ((mix, label), variant), *_ = small.alone(("trd",))
-    assert replace(small, paging=False).recipe(mix, variant).resolve().placement == "interleaved", label
+    (key, variant), *_ = small.alone(("trd",))
+    assert replace(small, paging=False).recipe(key, variant).resolve().placement == "interleaved"
     assert warm.points["Mosaic"].to_list() != cold.points["Mosaic"].to_list()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -10,7 +11,8 @@ from octavo.files.links import inside
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import RUNS, slug
-from octavo.scenarios.scenario import digest
+from octavo.scenarios import lost
+from octavo.scenarios.scenario import Recipe, digest
 from octavo_studies.engine.found import Found
 
 if TYPE_CHECKING:
@@ -70,6 +72,8 @@ class Study:
 
     name: ClassVar[str] = "study"
     """Of its folders below `runs/`."""
+    own: ClassVar[Mapping[str, str]] = {}
+    """Keys that the study sets itself, and the option of its command that changes each; empty if there is none."""
 
     output: Path | None = None
     """Folder of the results; one below `runs/`, named after what is run, if left out."""
@@ -87,6 +91,53 @@ class Study:
     def folder(self, scenarios: Iterable[Scenario], *part: str) -> Path:
         """The folder of these runs and of what is made of them."""
         return self.output or Path("runs") / "-".join((self.name, *part, digest(scenarios)))
+
+    def recipe(self, key: Any, changes: Any, /) -> Recipe:
+        """One run as it is written, by what tells it from others and what a part changes."""
+        raise NotImplementedError
+
+    def place(self, key: Any, _scenario: Scenario, /) -> tuple[str, ...]:
+        """Names of the folders of a run. Parts share equal runs with equal names."""
+        return tuple(map(str, key))
+
+    def label(self, key: Any, /) -> str:
+        """What progress calls a run."""
+        return " ".join(map(str, key))
+
+    @cached_property
+    def probe(self) -> Scenario:
+        """One scenario of the study, which every change to all of them changes."""
+        raise NotImplementedError
+
+    @cached_property
+    def root(self) -> Path:
+        """Folder of all parts, which share their runs; one for each set of changes."""
+        return self.folder([self.probe])
+
+    def refuse(self, wanted: Mapping[Any, Any]) -> None:
+        """Refuse changes that would be lost: of keys that the study sets, or that this part varies.
+
+        Raises:
+            ScenarioError: a change is lost.
+
+        """
+        varied = [key for changes in wanted.values() for change in changes for key in lost.keys_of(change)]
+        lost.refuse(self.overrides, {**dict.fromkeys(varied, ""), **self.own})
+
+    def run(self, part: str, wanted: Mapping[Key, Any]) -> Runs[Key]:
+        """Run what a part wants and is not finished yet.
+
+        Raises:
+            ScenarioError: something cannot be used.
+            OutputError, SimulationError, InterruptedRun: as `carry_out`.
+
+        """
+        self.refuse(wanted)
+        runs = {}
+        for key, changes in wanted.items():
+            scenario = self.recipe(key, changes).resolve()
+            runs[key] = Run(self.label(key), scenario, self.place(key, scenario))
+        return self.carry_out(self.root / part, runs, self.root)
 
     def carry_out(
         self,

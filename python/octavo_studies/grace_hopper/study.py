@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from octavo import api
 from octavo.errors import ScenarioError
-from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe
 from octavo_studies.engine import study as engine
 from octavo_studies.grace_hopper import systems
@@ -16,7 +15,8 @@ from octavo_studies.grace_hopper.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
+
+    from octavo.scenarios.scenario import Scenario
 
 NODE = "gh200"
 EXPLICIT = "explicit"
@@ -30,9 +30,6 @@ INTERVAL = 2_000_000
 CHUNK = 2 << 20
 """Bytes of what a driver takes from a GPU's memory at once."""
 
-_OWN = {"program.kind": "--kind", "workload.name": "--program", "workload.scale": "--scale", "node.preset": "--node"}
-"""Keys that the study sets, and the option that changes them."""
-
 Key = tuple[str, ...]
 """A program, a kind, and what else tells a run from others."""
 
@@ -42,6 +39,12 @@ class Study(engine.Study):
     """Programs and kinds of memory on a node."""
 
     name: ClassVar[str] = "grace-hopper"
+    own: ClassVar[Mapping[str, str]] = {
+        "program.kind": "--kind",
+        "workload.name": "--program",
+        "workload.scale": "--scale",
+        "node.preset": "--node",
+    }
 
     programs: tuple[str, ...] = tuple(PROGRAMS)
     kinds: tuple[str, ...] = KINDS
@@ -65,12 +68,12 @@ class Study(engine.Study):
     @cached_property
     def coherent(self) -> bool:
         """Whether CPU and GPU of the node are coherent, so that system memory is not moved by faults."""
-        return "coherence" in self.recipe(("hotspot", "managed")).resolve().values["node"]
+        return "coherence" in self.probe.values["node"]
 
     @cached_property
-    def root(self) -> Path:
-        """Folder of all parts, which share their runs; one for each set of changes."""
-        return self.folder([self.recipe(("hotspot", "managed")).resolve()])
+    def probe(self) -> Scenario:
+        """One scenario of the study, spelled out."""
+        return self.recipe(("hotspot", "managed")).resolve()
 
     @property
     def interval(self) -> str:
@@ -93,7 +96,7 @@ class Study(engine.Study):
         """Migration by access counters, where node and kind have it."""
         return systems.counters(self.coherent, kind, on=on)
 
-    def recipe(self, key: Key, extra: Iterable[str] = ()) -> Recipe:
+    def recipe(self, key: Key, extra: Iterable[str] = (), /) -> Recipe:
         """One run as it is written: a program under a kind, without what is recorded beside totals."""
         program, kind = PROGRAMS[key[0]], key[1]
         only_gpu = () if kind == EXPLICIT else program.only_gpu_overrides()
@@ -108,20 +111,6 @@ class Study(engine.Study):
         buffers = api.workload_program(scenario, "explicit")["buffers"]
         return sum(-(-buffer["bytes"] // CHUNK) * CHUNK for buffer in buffers if buffer["kind"] == "device")
 
-    def run(self, part: str, wanted: Mapping[Key, Iterable[str]]) -> engine.Runs[Key]:
-        """Run what is not finished yet. Parts share equal runs, even under different names.
-
-        Raises:
-            ScenarioError: something cannot be used.
-            OutputError, SimulationError, InterruptedRun: as `carry_out`.
-
-        """
-        lost.refuse(self.overrides, _OWN)
-        varied = [key for extra in wanted.values() for change in extra for key in lost.keys_of(change)]
-        lost.refuse(self.overrides, dict.fromkeys(varied, ""))
-        scenarios = {key: self.recipe(key, extra).resolve() for key, extra in wanted.items()}
-        runs = {
-            key: engine.Run(" ".join(key), scenario, (key[0], f"{key[1]}-{scenario.digest}"))
-            for key, scenario in scenarios.items()
-        }
-        return self.carry_out(self.root / part, runs, self.root)
+    def place(self, key: Key, scenario: Scenario, /) -> tuple[str, ...]:
+        """Parts share equal runs, even under different names."""
+        return (key[0], f"{key[1]}-{scenario.digest}")

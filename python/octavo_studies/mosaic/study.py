@@ -17,7 +17,6 @@ from octavo_studies.mosaic import mixes, systems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -29,8 +28,6 @@ NOT_SINGLE = ("trace",)
 """Workloads that are not one application with inputs of its own."""
 Key = tuple[Mix, str]
 """A mix and the label of a system."""
-_OWN = {"memory.placement": "--paging or --no-paging", "node.preset": "--node"}
-"""Keys that all parts set, and the option that changes them."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,7 @@ class Study(engine.Study):
     """Applications, alone and together, on the published GPU."""
 
     name: ClassVar[str] = "mosaic"
+    own: ClassVar[Mapping[str, str]] = {"memory.placement": "--paging or --no-paging", "node.preset": "--node"}
 
     applications: tuple[str, ...] = mixes.APPLICATIONS
     copies: tuple[int, ...] = (1, 2, 3, 4, 5)
@@ -69,17 +67,12 @@ class Study(engine.Study):
     @cached_property
     def probe(self) -> Scenario:
         """One scenario of the study, spelled out."""
-        return self.recipe((self.applications[0],), systems.GPU_MMU).resolve()
+        return self.recipe(((self.applications[0],), ""), systems.GPU_MMU).resolve()
 
     @cached_property
     def units(self) -> int:
         """Compute units that applications share."""
         return int(self.probe.values["node"]["compute"]["units"])
-
-    @property
-    def root(self) -> Path:
-        """Folder of all parts, which share their runs; one for each set of changes."""
-        return self.folder([self.probe])
 
     @property
     def homogeneous(self) -> list[Mix]:
@@ -123,29 +116,33 @@ class Study(engine.Study):
         times = zip(mix, finished(mix, result), strict=True)
         return sum(references[name] / time for name, time in times)
 
-    def recipe(self, mix: Mix, variant: Variant) -> Recipe:
+    def recipe(self, key: Key, variant: Variant, /) -> Recipe:
         """One run as it is written."""
+        mix, _ = key
         base = Recipe.from_names(mixes.workload(mix), "first-touch", self.node)
         paging = () if self.paging else (systems.NO_PAGING,)
         settings = ("record.events=false", "record.interval=0ns", *self.overrides)
         return base.with_overrides([*settings, *variant.overrides, *paging])
 
-    def run(self, part: str, wanted: Mapping[Key, Variant]) -> engine.Runs[Key]:
-        """Run what is not finished yet.
+    def place(self, key: Key, _scenario: Scenario, /) -> tuple[str, ...]:
+        """By mix and system."""
+        mix, label = key
+        return (mixes.label(mix), label)
+
+    def label(self, key: Key, /) -> str:
+        """The mix and the system."""
+        return " ".join((mixes.label(key[0]), key[1]))
+
+    def refuse(self, wanted: Mapping[Key, Variant]) -> None:
+        """Refuse changes that would be lost in any run.
 
         Raises:
-            ScenarioError: something cannot be used.
-            OutputError, SimulationError, InterruptedRun: as `carry_out`.
+            ScenarioError: a change is lost.
 
         """
-        lost.refuse(self.overrides, _OWN)
-        for (mix, _), variant in wanted.items():
-            lost.refuse_varied(self.recipe(mix, Variant("", ())), self.overrides, [variant.overrides], "the study")
-        runs = {}
-        for (mix, label), variant in wanted.items():
-            words = (mixes.label(mix), label)
-            runs[mix, label] = engine.Run(" ".join(words), self.recipe(mix, variant).resolve(), words)
-        return self.carry_out(self.root / part, runs, self.root)
+        lost.refuse(self.overrides, self.own)
+        for key, variant in wanted.items():
+            lost.refuse_varied(self.recipe(key, Variant("", ())), self.overrides, [variant.overrides], "the study")
 
 
 def means(found: pl.DataFrame, compared: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
