@@ -6,18 +6,18 @@ import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
-from octavo_studies.engine.shown import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    import typer
-
     from octavo.runs.execute import Progress
+    from octavo_studies.engine.shown import Shown
 
 SHARED: Mapping[str, tuple[Any, Any]] = {
     "fidelity": (options.Fidelity, None),
@@ -66,13 +66,15 @@ class Answer:
     """Folder of the results."""
     document: Mapping[str, Any]
     """As JSON has it."""
-    shown: Iterable[Table | str | Callable[[Sink], object]]
+    shown: Iterable[Shown | str | Callable[[Sink], object]]
     """Tables and sentences that are printed, or what prints them."""
+    status: int = 0
+    """Of the process; above 0 if what was found is not what was hoped for."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of `octavo reproduce`."""
+    """A command of `octavo reproduce` or `octavo validate`."""
 
     name: str
     answer: Callable[..., Answer]
@@ -80,6 +82,8 @@ class Command:
     examples: tuple[str, ...]
     without: tuple[str, ...] = ("fidelity",)
     """Shared options that it does not have."""
+    leaves: str = "Results and pictures"
+    """What its folder has."""
     shared: Mapping[str, tuple[Any, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,11 +114,13 @@ class Command:
         with watching(quiet=quiet) as watch:
             answer = self.answer(Asked(**{"scale": None, **asked}, watch=watch), **given)
         for one in answer.shown:
-            if isinstance(one, Table):
-                sink.table(*one)
-            elif isinstance(one, str):
+            if isinstance(one, str):
                 sink.tell(one)
-            else:
+            elif callable(one):
                 one(sink)
+            else:
+                sink.table(one.title, one.columns, one.rows)
         sink.document({"folder": str(answer.root), **answer.document})
-        sink.say(f"Results and pictures: {answer.root}")
+        sink.say(f"{self.leaves}: {answer.root}")
+        if answer.status:
+            raise typer.Exit(answer.status)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import polars as pl
+
+
+class Shown(Protocol):
+    """Anything that can be printed as a table."""
+
+    @property
+    def title(self) -> str:
+        """Above it."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Heads of its columns."""
+
+    @property
+    def rows(self) -> Sequence[Sequence[str]]:
+        """Rows of as many cells."""
 
 
 class Table(NamedTuple):

@@ -12,8 +12,8 @@ from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
 from octavo.runs.experiment import slug
-from octavo.runs.progress import watching
 from octavo_studies import validate
+from octavo_studies.engine.command import Answer, Asked, Command
 from octavo_studies.validate import measured, reference
 from octavo_studies.validate.measured import words
 from octavo_studies.validate.programs import words as words_of_programs
@@ -21,11 +21,9 @@ from octavo_studies.validate.tables import check_markdown, check_marks, runs, su
 from octavo_studies.validate.uvmsmart import words as words_of_uvmsmart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
-    from octavo_studies.validate.tables import Table
-
-EXAMPLES = options.examples(
+EXAMPLES = (
     "octavo validate mgpusim",
     "octavo validate mgpusim --gpus 1 --only fir,bfs -o runs/check --json",
     "octavo validate mgpusim --strict --markdown docs/validation.md",
@@ -98,30 +96,17 @@ def _group() -> None:
     pass
 
 
-def _show(sink: Sink, tables: Iterable[Table]) -> None:
-    for one in tables:
-        sink.table(one.title, one.columns, one.rows)
-
-
-@app.command(epilog=EXAMPLES)
 def mgpusim(
+    asked: Asked,
     gpus: Gpus = None,
     only: Only = None,
     point: Points = None,
     table: Reference = None,
     traces: Traces = None,
     rerun: Rerun = False,
-    overrides: options.Set = None,
     strict: Strict = False,
     markdown: Documents = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Compare kernel times and counts with MGPUSim v4.2.0, a cycle-level simulator.
 
     Simulates the recorded programs on the presets r9nano and r9nano-4, one configuration for all.
@@ -130,40 +115,28 @@ def mgpusim(
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
-    if point and output is None:
+    if point and asked.output is None:
         raise ValidationError("points of your own need a folder of their own", "name one with -o")
-    root = output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
+    root = asked.output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
     for document in markdown or []:
         check_markdown(document)
-    with watching(quiet=quiet) as watch:
-        found = validate.mgpusim(
-            root,
-            gpus=_numbers(options.listed(gpus)),
-            only=options.listed(only),
-            points=point or [],
-            table=table,
-            traces=traces,
-            rerun=rerun,
-            overrides=overrides or [],
-            workers=workers,
-            force=force,
-            watch=watch,
-        )
+    found = validate.mgpusim(
+        root,
+        gpus=_numbers(options.listed(gpus)),
+        only=options.listed(only),
+        points=point or [],
+        table=table,
+        traces=traces,
+        rerun=rerun,
+        overrides=asked.assignments or [],
+        **asked.how,
+    )
     for document in markdown or []:
         write_markdown(document, found)
-    sink.document({"folder": str(root), **found.to_dict()})
-    _show(sink, (*runs(found, full=False), *summary(found)))
-    _say(sink, found)
-    if strict and not found.goals_met:
-        raise typer.Exit(1)
+    tables = (*runs(found, full=False), *summary(found), *_said(found))
+    return Answer(root, found.to_dict(), tables, status=int(strict and not found.goals_met))
 
 
-MACHINE_EXAMPLES = options.examples(
-    "octavo validate machine machine.toml",
-    "octavo validate machine machine.toml --only memory,zero_copy --json",
-    "octavo validate machine machine.toml --markdown docs/validation-machine.md",
-)
 MachineFile = Annotated[
     Path, typer.Argument(metavar="MACHINE", help="Machine file, with its samples beside it.", show_default=False)
 ]
@@ -175,19 +148,12 @@ _SHOWN = 20
 """Points beyond the limit that are printed; the tables have them all."""
 
 
-@app.command(epilog=MACHINE_EXAMPLES)
 def machine(
+    asked: Asked,
     path: MachineFile,
     only: Probes = None,
     markdown: Markdown = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Compare what was measured on a real GPU with the same access patterns on its simulated node.
 
     The patterns are those of the probes' samples: streams, chases, line accesses to the host, faults, the roofline's
@@ -195,32 +161,19 @@ def machine(
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
     chosen = options.listed(only)
-    root = output or Path("runs") / "-".join(["validate", path.stem, *chosen])
+    root = asked.output or Path("runs") / "-".join(["validate", path.stem, *chosen])
     if markdown is not None:
         check_marks(markdown, words.MARKS)
-    with watching(quiet=quiet) as watch:
-        found = measured.machine(path, root, only=chosen, workers=workers, force=force, watch=watch)
+    found = measured.machine(path, root, only=chosen, **asked.how)
     if markdown is not None:
         words.write_markdown(markdown, found)
-    sink.document({"folder": str(root), **found.to_dict()})
-    for one in (words.shares(found), words.far(found, _SHOWN), words.left_out(found)):
-        if one.rows:
-            sink.table(one.title, one.columns, one.rows)
-    sink.tell(f"{found.near:.0%} of {found.rows.height} points are near.")
-    sink.say(f"Tables, picture and runs: {root}")
+    tables = [one for one in (words.shares(found), words.far(found, _SHOWN), words.left_out(found)) if one.rows]
+    return Answer(root, found.to_dict(), [*tables, f"{found.near:.0%} of {found.rows.height} points are near."])
 
 
-PROGRAMS_EXAMPLES = options.examples(
-    "octavo validate programs measured.csv --node machine.toml",
-    "octavo validate programs measured.csv --node machine.toml --only vectoradd,spmv/2 --json",
-    "octavo validate programs measured.csv --node machine.toml --set memory.page_size=2MiB -o runs/large-pages",
-)
-
-
-@app.command(epilog=PROGRAMS_EXAMPLES)
 def programs(
+    asked: Asked,
     path: Annotated[
         Path,
         typer.Argument(metavar="CSV", help="What validation/gpu/programs.cu printed.", show_default=False),
@@ -250,16 +203,8 @@ def programs(
             help="Programs as NAME, NAME/SCALE or NAME/SCALE/KIND, repeated or separated by commas; all if left out.",
         ),
     ] = None,
-    overrides: options.Set = None,
     markdown: Documents = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Compare whole programs, measured on a real GPU by kind of memory and phase, with the same programs simulated.
 
     Shows how far kernel times, totals and phases are apart, and whether the kinds of memory come in the same order.
@@ -267,32 +212,19 @@ def programs(
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
     chosen = options.listed(only)
-    root = output or Path("runs") / slug("-".join(["validate", path.stem, *chosen]))
+    root = asked.output or Path("runs") / slug("-".join(["validate", path.stem, *chosen]))
     for document in markdown or []:
         words_of_programs.check_markdown(document, Path(node).stem)
-    with watching(quiet=quiet) as watch:
-        found = validate.programs(
-            path,
-            root,
-            node=node,
-            recordings=records,
-            only=chosen,
-            overrides=overrides or [],
-            workers=workers,
-            force=force,
-            watch=watch,
-        )
+    found = validate.programs(
+        path, root, node=node, recordings=records, only=chosen, overrides=asked.assignments or [], **asked.how
+    )
     for document in markdown or []:
         words_of_programs.write_markdown(document, found, Path(node).stem)
-    sink.document({"folder": str(root), **found.to_dict()})
-    _show(sink, (*words_of_programs.runs(found), *words_of_programs.summary(found)))
-    sink.tell(words_of_programs.said(found))
-    sink.say(f"Tables, picture and runs: {root}")
+    tables = (*words_of_programs.runs(found), *words_of_programs.summary(found))
+    return Answer(root, found.to_dict(), [*tables, words_of_programs.said(found)])
 
 
-@app.command(name="correlate", epilog=options.examples("octavo validate correlate mine.csv"))
 def correlate_(
     table: Annotated[
         Path,
@@ -329,13 +261,8 @@ def correlate_(
     sink.table("How far apart", columns, rows)
 
 
-@app.command(
-    name="uvmsmart",
-    epilog=options.examples(
-        "octavo validate uvmsmart", "octavo validate uvmsmart --only hotspot,nw --oversubscription 125 --json"
-    ),
-)
 def uvmsmart_(
+    asked: Asked,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -350,13 +277,7 @@ def uvmsmart_(
             help="Footprints in percent of the memory, repeated or separated by commas; 110, 125 and 150 if left out.",
         ),
     ] = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+) -> Answer:
     """Compare faults, migrated and evicted pages with a replay of UVMSmart's rules.
 
     The replay is small and obvious, written from what the simulator does with pages; it has no time. Octavo decides
@@ -364,23 +285,14 @@ def uvmsmart_(
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
     percents = _percents(options.listed(oversubscription))
     chosen = sorted(set(options.listed(only)))
-    root = output or Path("runs") / "-".join(["validate-uvmsmart", *chosen, *(f"{one}%" for one in percents)])
-    with watching(quiet=quiet) as watch:
-        found = validate.uvmsmart.study_in(
-            root,
-            only=chosen,
-            oversubscriptions=percents or validate.uvmsmart.OVERSUBSCRIPTIONS,
-            workers=workers,
-            force=force,
-            watch=watch,
-        )
-    sink.document({"folder": str(root), **found.to_dict()})
-    _show(sink, (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found)))
-    sink.tell(words_of_uvmsmart.said(found))
-    sink.say(f"Table and picture: {root}")
+    root = asked.output or Path("runs") / "-".join(["validate-uvmsmart", *chosen, *(f"{one}%" for one in percents)])
+    found = validate.uvmsmart.study_in(
+        root, only=chosen, oversubscriptions=percents or validate.uvmsmart.OVERSUBSCRIPTIONS, **asked.how
+    )
+    tables = (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found))
+    return Answer(root, found.to_dict(), [*tables, words_of_uvmsmart.said(found)])
 
 
 def _percents(values: list[str]) -> list[int]:
@@ -392,15 +304,12 @@ def _percents(values: list[str]) -> list[int]:
     return sorted({int(value) for value in values})
 
 
-def _say(sink: Sink, found: validate.Validation) -> None:
+def _said(found: validate.Validation) -> Iterator[str]:
     if not found.rows["reliable"].all():
-        sink.tell(
-            f"(!) MGPUSim computes a wrong result of {', '.join(reference.UNRELIABLE)}; goals are judged without."
-        )
+        yield f"(!) MGPUSim computes a wrong result of {', '.join(reference.UNRELIABLE)}; goals are judged without."
     if found.without_trace:
-        sink.tell(f"No trace of {len(found.without_trace)} runs: {', '.join(found.without_trace)}")
-    sink.say(f"Goals: {'all met' if found.goals_met else 'not all met'}.")
-    sink.say(f"Tables, picture and runs: {found.root}")
+        yield f"No trace of {len(found.without_trace)} runs: {', '.join(found.without_trace)}"
+    yield f"Goals: {'all met' if found.goals_met else 'not all met'}."
 
 
 def _numbers(values: list[str]) -> list[int]:
@@ -412,3 +321,41 @@ def _numbers(values: list[str]) -> list[int]:
 
 def _folder_name(only: list[str], gpus: list[str]) -> str:
     return "-".join(["validate-mgpusim", *only, *(f"{count}gpus" for count in gpus)])
+
+
+_LEAVES = "Tables, picture and runs"
+COMMANDS = (
+    Command("mgpusim", mgpusim, EXAMPLES, ("fidelity", "scale", "seed"), _LEAVES),
+    Command(
+        "machine",
+        machine,
+        (
+            "octavo validate machine machine.toml",
+            "octavo validate machine machine.toml --only memory,zero_copy --json",
+            "octavo validate machine machine.toml --markdown docs/validation-machine.md",
+        ),
+        ("fidelity", "assignments", "scale", "seed"),
+        _LEAVES,
+    ),
+    Command(
+        "programs",
+        programs,
+        (
+            "octavo validate programs measured.csv --node machine.toml",
+            "octavo validate programs measured.csv --node machine.toml --only vectoradd,spmv/2 --json",
+            "octavo validate programs measured.csv --node machine.toml --set memory.page_size=2MiB -o runs/large-pages",
+        ),
+        ("fidelity", "scale", "seed"),
+        _LEAVES,
+    ),
+    Command(
+        "uvmsmart",
+        uvmsmart_,
+        ("octavo validate uvmsmart", "octavo validate uvmsmart --only hotspot,nw --oversubscription 125 --json"),
+        ("fidelity", "assignments", "scale", "seed", "_jobs"),
+        "Table and picture",
+    ),
+)
+for command in COMMANDS:
+    command.add_to(app)
+app.command(name="correlate", epilog=options.examples("octavo validate correlate mine.csv"))(correlate_)
