@@ -17,11 +17,7 @@ from octavo.cli import options
 from octavo.errors import ScenarioError
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe, Scenario
-from octavo_studies.engine import series, shown
-from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.found import compared
-from octavo_studies.engine.part import Part, each
-from octavo_studies.engine.study import Study
+from octavo_studies.engine import Answer, Asked, Command, Part, Study, compared, each, series, shown
 
 SMALL = "workload.scale=0.004"
 

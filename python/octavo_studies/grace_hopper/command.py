@@ -9,8 +9,7 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.complete import names
-from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.shown import values
+from octavo_studies.engine import Answer, Asked, Command, values
 from octavo_studies.grace_hopper import parts, statements
 from octavo_studies.grace_hopper.study import KINDS, NODE, REDUCED_SCALE, SCALE, Study
 

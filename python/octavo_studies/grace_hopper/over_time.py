@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.runs import levels, pictures
-from octavo_studies.engine import series
+from octavo_studies.engine import Found, Row, Runs, series
 from octavo_studies.grace_hopper import systems
 from octavo_studies.grace_hopper.part import Part, shown
 from octavo_studies.grace_hopper.study import WITHOUT_COPIES
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.grace_hopper.study import Key, Study
 
 TITLE = "SRAD, iteration by iteration, access counters on"

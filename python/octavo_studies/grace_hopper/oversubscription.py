@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.runs import pictures
-from octavo_studies.engine import series
-from octavo_studies.engine.part import Row, each
+from octavo_studies.engine import Found, Row, Runs, each, series
 from octavo_studies.grace_hopper import phases, systems
 from octavo_studies.grace_hopper.part import Part, over, shown
 from octavo_studies.grace_hopper.study import CHUNK, KINDS, WITHOUT_COPIES
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.study import Runs
     from octavo_studies.grace_hopper.study import Key, Study
 
 SWEEP = "Computation under oversubscription, over its own time with enough memory"

@@ -15,7 +15,7 @@ from octavo_studies.grace_hopper.study import KINDS, Study
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo_studies.engine import series
-from octavo_studies.engine.part import Row, each
+from octavo_studies.engine import Found, Row, Runs, each, series
 from octavo_studies.grace_hopper import phases, systems
 from octavo_studies.grace_hopper.part import Part, milliseconds, over, shown
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.study import Runs
     from octavo_studies.grace_hopper.study import Key, Study
 
 TITLE = "System memory that the GPU touches first: remedies, against none"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo_studies.engine import series
-from octavo_studies.engine.part import Row, each
+from octavo_studies.engine import Found, Row, Runs, each, series
 from octavo_studies.grace_hopper import phases, systems
 from octavo_studies.grace_hopper.part import Part, milliseconds, shown
 from octavo_studies.grace_hopper.programs import PROGRAMS
@@ -19,8 +18,6 @@ from octavo_studies.grace_hopper.study import WITHOUT_COPIES
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.study import Runs
     from octavo_studies.grace_hopper.study import Key, Study
 
 SIZES = (systems.SMALL, systems.LARGE)

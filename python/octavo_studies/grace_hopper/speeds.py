@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo_studies.engine import series
-from octavo_studies.engine.part import Row, each
+from octavo_studies.engine import Found, Row, Runs, each, series
 from octavo_studies.grace_hopper import phases
 from octavo_studies.grace_hopper.part import Part, milliseconds, over, shown
 from octavo_studies.grace_hopper.study import EXPLICIT
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.study import Runs
     from octavo_studies.grace_hopper.study import Key, Study
 
 BASES = {"explicit": "explicit copies", "managed": "managed memory", "system": "system memory"}

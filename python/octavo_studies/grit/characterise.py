@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
     from octavo_studies.grit.study import Study
 
 DUPLICATION = (

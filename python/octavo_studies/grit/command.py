@@ -12,8 +12,7 @@ from octavo.cli.compared import show_speedups
 from octavo.errors import ScenarioError
 from octavo.report.published import published
 from octavo.scenarios.scenario import DEFAULT_NODE
-from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.shown import Table, counts, shares
+from octavo_studies.engine import Answer, Asked, Command, Table, counts, shares
 from octavo_studies.grit import characterise as partitions
 from octavo_studies.grit import fit as fits
 from octavo_studies.grit import main

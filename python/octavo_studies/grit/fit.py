@@ -16,7 +16,7 @@ from octavo.runs import measures, pictures
 from octavo.runs.experiment import Variant
 
 if TYPE_CHECKING:
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
     from octavo_studies.grit.study import Study
 
 SERVICE_TIMES = ("0.3125us", "0.625us", "1.25us", "2.5us", "5us")

@@ -12,7 +12,7 @@ from octavo.runs.comparison import Comparison
 from octavo_studies.grit.study import Study, placement
 
 if TYPE_CHECKING:
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
 
 PLACEMENTS = ("on-touch", "access-counter", "duplication", "first-touch", "griffin-dpc", "gps", "grit", "ideal")
 UNIFORM = PLACEMENTS[:3]

@@ -12,7 +12,7 @@ from octavo.runs.experiment import Variant
 from octavo_studies.grit.dispatches import NAMED
 
 if TYPE_CHECKING:
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
     from octavo_studies.grit.study import Study
 
 BASELINE = "on-touch"

@@ -11,7 +11,7 @@ from octavo.runs.experiment import Variant
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
     from octavo_studies.grit.study import Study
 
 GRIT = Variant("grit", ("memory.placement=grit", "record.walks=true"))

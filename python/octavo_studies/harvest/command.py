@@ -10,8 +10,7 @@ import typer
 from octavo.cli import options
 from octavo.errors import ScenarioError
 from octavo.runs import lending
-from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.shown import Table, beside, counts, values
+from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside, counts, values
 from octavo_studies.harvest import sensitivity as varied
 from octavo_studies.harvest import study as studies
 from octavo_studies.harvest.cases import CASES, INTER_JOB
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from octavo_studies.engine.found import Found
 
 Sweep = Enum("Sweep", {name: name for name in varied.SWEEPS}, type=str)  # type: ignore[misc]
 Case = Enum("Case", {name: name for name in CASES}, type=str)  # type: ignore[misc]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo_studies.engine import series
-from octavo_studies.engine.study import Run
+from octavo_studies.engine import Found, Run, series
 from octavo_studies.harvest import systems
 from octavo_studies.harvest.cases import CASES, Case, network
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from octavo.runs.experiment import Variant
     from octavo.scenarios.scenario import Recipe, Scenario
-    from octavo_studies.engine.found import Found
     from octavo_studies.harvest.study import Study
 
 BLOCKS = (0, 1, 2, 4, 8, 16)

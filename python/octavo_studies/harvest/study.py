@@ -15,9 +15,8 @@ from octavo.runs import lending, pictures
 from octavo.runs.experiment import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe
-from octavo_studies.engine import series
-from octavo_studies.engine import study as engine
-from octavo_studies.engine.found import compared
+from octavo_studies import engine
+from octavo_studies.engine import Found, compared, series
 from octavo_studies.harvest import systems
 from octavo_studies.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo_studies.published import published
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from octavo.runs.experiment import Variant
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
-    from octavo_studies.engine.found import Found
 
 NODE = "dgx-v100-4"
 """The node of the publication."""

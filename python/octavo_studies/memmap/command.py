@@ -9,8 +9,7 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.complete import names
-from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.shown import Table, beside
+from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
 from octavo_studies.memmap import study
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.systems import SYSTEMS
@@ -18,7 +17,6 @@ from octavo_studies.memmap.systems import SYSTEMS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from octavo_studies.engine.found import Found
 
 Application = Enum("Application", {name: name for name in APPLICATIONS}, type=str)  # type: ignore[misc]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.runs import pictures
 from octavo.runs.comparison import SAVED
-from octavo_studies.engine.found import Found, compared
+from octavo_studies.engine import Found, compared
 from octavo_studies.memmap import systems
 from octavo_studies.memmap.tables import geometric
 from octavo_studies.published import published

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
-    from octavo_studies.engine.study import Study
+    from octavo_studies.engine import Study
 
 ALPHAS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
 """Operations a byte."""

@@ -17,7 +17,7 @@ from octavo.runs.experiment import RUNS, slug
 from octavo.runs.result import RunResult
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
-from octavo_studies.engine import study as engine
+from octavo_studies import engine
 from octavo_studies.memmap import found, kernels, tables
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.systems import ADVISED, PLACEMENTS, hints
@@ -25,7 +25,7 @@ from octavo_studies.memmap.systems import ADVISED, PLACEMENTS, hints
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine import Found
     from octavo_studies.memmap.tables import Case
 
 NODE = "power8-p100"

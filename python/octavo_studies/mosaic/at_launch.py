@@ -12,7 +12,7 @@ import polars as pl
 
 from octavo.measured.calibrate.quantities import number
 from octavo.runs import pictures
-from octavo_studies.engine.part import Part
+from octavo_studies.engine import Found, Part, Row, Runs
 from octavo_studies.mosaic import systems
 from octavo_studies.mosaic.study import Study, means
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key
 
 RUNS = (1, 10, 100)

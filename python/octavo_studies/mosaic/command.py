@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.errors import ScenarioError
-from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.shown import Table, beside
+from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
 from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, varied
 from octavo_studies.mosaic import paging as over_the_bus
 from octavo_studies.mosaic.study import Study
 from octavo_studies.mosaic.systems import NODE, UNITS
-
-if TYPE_CHECKING:
-    from octavo_studies.engine.found import Found
 
 PARTS = {
     part.name: part

@@ -13,8 +13,7 @@ import polars as pl
 
 from octavo.errors import ScenarioError
 from octavo.runs import pictures
-from octavo_studies.engine.found import compared
-from octavo_studies.engine.part import Part
+from octavo_studies.engine import Found, Part, Row, Runs, compared
 from octavo_studies.mosaic import systems, under
 from octavo_studies.mosaic.study import Study, means
 from octavo_studies.published import published
@@ -22,9 +21,6 @@ from octavo_studies.published import published
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.runs import pictures
-from octavo_studies.engine.found import compared
-from octavo_studies.engine.part import Part
+from octavo_studies.engine import Found, Part, Row, Runs, compared
 from octavo_studies.mosaic import systems
 from octavo_studies.mosaic.study import Study, means
 from octavo_studies.published import published
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
     from octavo.runs.experiment import Variant
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}

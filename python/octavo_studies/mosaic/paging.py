@@ -8,16 +8,13 @@ import polars as pl
 
 from octavo.errors import ScenarioError
 from octavo.runs import pictures
-from octavo_studies.engine.part import Part
+from octavo_studies.engine import Found, Part, Row, Runs
 from octavo_studies.mosaic import systems, under
 from octavo_studies.mosaic.study import Study, means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key
 
 RESIDENT = "resident"

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.runs import pictures
-from octavo_studies.engine import series
-from octavo_studies.engine.found import compared
-from octavo_studies.engine.part import Part, each
+from octavo_studies.engine import Found, Part, Row, Runs, compared, each, series
 from octavo_studies.mosaic import mixes, systems
 from octavo_studies.mosaic.study import Study, hit_rates, means
 from octavo_studies.published import published
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
 
     from octavo.runs.experiment import Variant
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key, Mix
 
 SHARED = {system.label: systems.with_paging(system) for system in systems.SHARED}

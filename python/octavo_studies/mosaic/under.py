@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from octavo.runs.experiment import Variant
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.part import Row
+    from octavo_studies.engine import Row
     from octavo_studies.mosaic.study import Key, Study
 
 Overrides = tuple[str, ...]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.runs import pictures
-from octavo_studies.engine import series
-from octavo_studies.engine.part import Part
+from octavo_studies.engine import Found, Part, Row, Runs, series
 from octavo_studies.mosaic import mixes, systems
 from octavo_studies.mosaic.study import Study, means
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
     from octavo.runs.experiment import Variant
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
-    from octavo_studies.engine.part import Row
-    from octavo_studies.engine.study import Runs
     from octavo_studies.mosaic.study import Key
 
     Settings = list[tuple[dict[str, Any], Variant]]

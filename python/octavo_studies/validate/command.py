@@ -13,7 +13,7 @@ from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
 from octavo.runs.experiment import slug
 from octavo_studies import validate
-from octavo_studies.engine.command import Answer, Asked, Command
+from octavo_studies.engine import Answer, Asked, Command
 from octavo_studies.validate import measured, reference
 from octavo_studies.validate.measured import words
 from octavo_studies.validate.programs import words as words_of_programs
