@@ -38,7 +38,8 @@ def _points(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
     """Computation alone, and with what allocating, freeing and the context take; both as speeds."""
     times = ("computation_ps", "allocation_ps", "deallocation_ps", "context_ps")
     points = rows.with_columns(pl.sum_horizontal(times).alias("with_allocation_ps"))
-    base, names = pl.col("kind") == _base(study), ("computation", "with_allocation")
+    base = pl.col("kind") == _base(study)
+    names: tuple[str, ...] = ("computation", "with_allocation")
     if "counters" in rows.columns:
         base, names = base & (pl.col("counters") == "off"), tuple(SPEEDS)
     return points.with_columns(over(f"{name}_ps", base, "program").alias(f"{name}_speed") for name in names)

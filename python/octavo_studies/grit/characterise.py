@@ -49,7 +49,7 @@ def characterise(
     """
     smaller = () if collapse_scale is None else (f"workload.scale={collapse_scale}",)
     streams = study.experiment([Variant(one.label, (one.override,)) for one in dispatchers]).scenarios
-    runs, _ = study.run(
+    runs, _ = study.compare(
         "partition", [Variant(one.label, (*DUPLICATION, one.override, *smaller)) for one in dispatchers]
     )
     with ThreadPoolExecutor(study.workers) as pool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -104,7 +104,7 @@ def _main(study: Study) -> Answer:
         (row["over"], f"{row['found']:+.0%}", f"{row['published']:+.0%}", f"{row['difference'] * 100:+.0f} points")
         for row in found.gains_of_grit
     ]
-    tables = [
+    tables: list[Any] = [
         lambda sink: show_speedups(sink, "Speed-up over on-touch", comparison),
         counts("Faults", main.faults(found.points)),
         shares("Schemes of pages under GRIT", found.scheme_mix),

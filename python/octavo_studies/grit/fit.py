@@ -39,7 +39,7 @@ def fit(study: Study) -> Found:
         for lines in LINES_IN_FLIGHT
         for label in _labels(service, lines).values()
     ]
-    runs, outcome = study.run("fit", list({variant.label: variant for variant in variants}.values()))
+    runs, outcome = study.compare("fit", list({variant.label: variant for variant in variants}.values()))
     rows = [_row(outcome.points, service, lines) for service in SERVICE_TIMES for lines in LINES_IN_FLIGHT]
     grid = pl.DataFrame(rows)
     document = {

@@ -20,7 +20,7 @@ UNIFORM = PLACEMENTS[:3]
 
 def reproduce(study: Study) -> tuple[Found, Comparison]:
     """Run the study and leave its tables and pictures; errors as `Experiment.run`."""
-    runs, outcome = study.run("main", [placement(name) for name in PLACEMENTS])
+    runs, outcome = study.compare("main", [placement(name) for name in PLACEMENTS])
     comparison = Comparison.of(outcome, PLACEMENTS[0])
     document = {
         "source_of_published": published().source,
@@ -76,10 +76,20 @@ def _draw(found: Found, comparison: Comparison) -> None:
     )
     counted = faults(found.points)
     relative = counted.with_columns(pl.col(name) / pl.max_horizontal("on-touch", 1) for name in counted.columns[1:])
-    how = {"xlabel": "faults relative to on-touch", "title": "Faults seen by the driver"}
-    pictures.bars(root / "faults.png", relative, line_at=1.0, **how)
+    pictures.bars(
+        root / "faults.png",
+        relative,
+        line_at=1.0,
+        xlabel="faults relative to on-touch",
+        title="Faults seen by the driver",
+    )
     pictures.breakdown(root / "breakdown.png", found.points, title="Run time by cause, relative to on-touch")
     mix = found.scheme_mix
     parts = {name.replace("_", " "): mix[name].to_list() for name in mix.columns[1:]}
-    how = {"xlabel": "share of pages", "title": "Schemes of pages under GRIT"}
-    pictures.shares(root / "scheme_mix.png", mix["workload"].to_list(), parts, **how)
+    pictures.shares(
+        root / "scheme_mix.png",
+        mix["workload"].to_list(),
+        parts,
+        xlabel="share of pages",
+        title="Schemes of pages under GRIT",
+    )

@@ -23,7 +23,7 @@ def reproduce(study: Study) -> tuple[Path, Comparison]:
     node = Recipe.from_names(NETWORKS[0], node=study.node).resolve().values["node"]
     overrides = (f"workload.stages={node['gpus']}", *study.overrides)
     split = replace(study, workloads=study.workloads or NETWORKS, overrides=overrides)
-    runs, outcome = split.run("networks", [placement(name) for name in PLACEMENTS])
+    runs, outcome = split.compare("networks", [placement(name) for name in PLACEMENTS])
     found = Comparison.of(outcome, PLACEMENTS[0])
     with experiment_folder(runs.root, runs.digest, force=False):
         save_comparison(runs.root, runs.digest, found)

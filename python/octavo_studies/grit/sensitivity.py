@@ -111,14 +111,15 @@ def sensitivity(name: str, study: Study) -> Found:
     """
     sweep = SWEEPS[name]
     variants = [_variant(setting, placement) for setting in sweep.settings for placement in sweep.placements]
-    runs, outcome = study.run(name, variants)
+    runs, outcome = study.compare(name, variants)
     parts = [_relative(outcome.points, setting, sweep.placements) for setting in sweep.settings]
     points, table = pl.concat(parts), _table(sweep, parts)
     document = {"varied": sweep.title, "geometric_mean_speedup": table, "points": points}
-    shown, how = table.select("setting", *sweep.placements[1:]), {"xlabel": "speed-up over on-touch", "line_at": 1.0}
+    shown = table.select("setting", *sweep.placements[1:])
 
     def draw(found: Found) -> None:
-        pictures.bars(found.root / "speedup.png", shown, title=found.title, **how)
+        path, xlabel = found.root / "speedup.png", "speed-up over on-touch"
+        pictures.bars(path, shown, xlabel=xlabel, title=found.title, line_at=1.0)
 
     return runs.found(f"Varied: {sweep.title}", points, document, draw)
 

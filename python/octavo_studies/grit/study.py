@@ -43,7 +43,7 @@ class Study(engine.Study):
         lost.refuse_varied(base, self.overrides, [variant.overrides for variant in variants], "the study")
         return Experiment(base, self.kernels, variants, KERNELS)
 
-    def run(self, part: str, variants: Sequence[Variant]) -> tuple[engine.Runs[tuple[str, str]], Outcome]:
+    def compare(self, part: str, variants: Sequence[Variant]) -> tuple[engine.Runs[tuple[str, str]], Outcome]:
         """Run what is not finished yet; errors as `Experiment.run`. The outcome has measures of all runs."""
         experiment = self.experiment(variants)
         root = self.output or Path("runs") / f"{self.name}-{part}-{experiment.digest}"

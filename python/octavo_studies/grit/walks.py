@@ -24,15 +24,15 @@ def walks(study: Study) -> Found:
 
     Points have one row for each kernel: all walks, and the share of each scheme; `none` before a page's first fault.
     """
-    runs, _ = study.run("walks", [GRIT])
+    runs, _ = study.compare("walks", [GRIT])
     points = pl.DataFrame([{"kernel": kernel, **shares(result)} for (kernel, _), result in runs.results.items()])
     return runs.found("Schemes of the pages that miss the L2 TLB", points, {"points": points}, _draw)
 
 
 def _draw(found: Found) -> None:
     parts = {name.replace("_", " "): found.points[name].to_list() for name in found.points.columns[2:]}
-    kernels, how = found.points["kernel"].to_list(), {"xlabel": "share of page-table walks", "title": found.title}
-    pictures.shares(found.root / "walks.png", kernels, parts, **how)
+    kernels, path = found.points["kernel"].to_list(), found.root / "walks.png"
+    pictures.shares(path, kernels, parts, xlabel="share of page-table walks", title=found.title)
 
 
 def shares(result: RunResult) -> dict[str, float]:

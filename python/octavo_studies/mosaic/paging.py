@@ -89,8 +89,8 @@ def _speeds(time: Mapping[str, int]) -> Row:
 
 
 def _draw(part: Found, _runs: Runs[Key]) -> None:
-    table, how = part.means.drop(GAIN), {"xlabel": "relative speed", "line_at": 1.0}
-    pictures.bars(part.root / "speed.png", table, title=part.title, **how)
+    path, table = part.root / "speed.png", part.means.drop(GAIN)
+    pictures.bars(path, table, xlabel="relative speed", title=part.title, line_at=1.0)
 
 
 def _paged(name: str, title: str, settings: Callable[[Study], list[under.Setting]]) -> Part[Study]:
