@@ -2,7 +2,7 @@
 
 from octavo_studies.engine import series, shown
 from octavo_studies.engine.command import Answer, Asked, Command
-from octavo_studies.engine.found import Found, compared
+from octavo_studies.engine.found import Found, compared, write
 from octavo_studies.engine.part import Part, Row, each
 from octavo_studies.engine.shown import Table, beside, counts, shares, values
 from octavo_studies.engine.study import Run, Runs, Study
@@ -26,4 +26,5 @@ __all__ = [
     "shares",
     "shown",
     "values",
+    "write",
 ]

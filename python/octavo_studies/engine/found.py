@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.files import disk, parquet
-from octavo.runs.comparison import save_report
+from octavo.runs.comparison import REPORT_FILE, save_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +47,15 @@ class Found:
         for name, table in self.tables.items():
             disk.write_bytes(self.root / f"{name}.parquet", parquet.encoded(table))
         save_report(self.root, digest, self.points, self.to_dict())
+
+
+def write(root: Path, digest: str, tables: Mapping[str, pl.DataFrame | None], report: Mapping[str, Any]) -> None:
+    """Write each table that there is as Parquet and as CSV, and the report, which says what was run by its digest."""
+    for name, table in tables.items():
+        if table is not None:
+            disk.write_bytes(root / f"{name}.parquet", parquet.encoded(table))
+            disk.write_text(root / f"{name}.csv", table.write_csv())
+    disk.write_json(root / REPORT_FILE, {"experiment": digest, **report})
 
 
 def compared(what: str, found: Any, published: Any) -> dict[str, Any]:

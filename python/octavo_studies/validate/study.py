@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import disk, parquet
 from octavo.files.links import inside
 from octavo.runs import pictures
 from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import Recipe, digest, trace_name
+from octavo_studies.engine import write
 from octavo_studies.validate import launches, reference
 from octavo_studies.validate.counts import COUNTS, code_explains, error
 from octavo_studies.validate.rerun import own_points
@@ -196,9 +196,5 @@ def _point(row: Row, home: Path, root: Path, overrides: Sequence[str]) -> Point:
 
 
 def _save(found: Validation, key: str) -> None:
-    disk.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
-    disk.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
-    disk.write_bytes(found.root / f"{LAUNCHES}.parquet", parquet.encoded(found.launches))
-    disk.write_text(found.root / f"{LAUNCHES}.csv", found.launches.write_csv())
     pictures.agreement(found.root / PICTURE, found.rows, title=f"Kernel time: Octavo and MGPUSim {reference.VERSION}")
-    disk.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
+    write(found.root, key, {TABLE: found.rows, LAUNCHES: found.launches}, found.to_dict())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import disk, parquet
 from octavo.files.links import inside
 from octavo.measured.calibrate import folder as samples_folder
 from octavo.measured.calibrate import machine as machine_file
@@ -19,6 +18,7 @@ from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import digest
+from octavo_studies.engine import write
 from octavo_studies.validate.measured import picture
 from octavo_studies.validate.measured.points import choose
 
@@ -169,7 +169,5 @@ def _row(one: Measurement, value: float) -> dict[str, Any]:
 
 
 def _save(found: MachineValidation, key: str) -> None:
-    disk.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
-    disk.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
     picture.scatter(found.root / PICTURE, found.rows, WITHIN)
-    disk.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
+    write(found.root, key, {TABLE: found.rows}, found.to_dict())

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import disk, parquet
 from octavo.files.links import inside
 from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios import catalogue
 from octavo.scenarios.scenario import digest
+from octavo_studies.engine import write
 from octavo_studies.validate.programs import phases, picture, records, scenarios, times
 from octavo_studies.validate.programs.order import Order
 
@@ -205,9 +205,5 @@ def _counts(there: Sequence[Measured], results: Sequence[RunResult], home: Path)
 
 
 def _save(found: ProgramsValidation, key: str) -> None:
-    for name, table in ((TABLE, found.rows), (COUNTS, found.counts)):
-        if table is not None:
-            disk.write_bytes(found.root / f"{name}.parquet", parquet.encoded(table))
-            disk.write_text(found.root / f"{name}.csv", table.write_csv())
     picture.draw(found.root / PICTURE, found.rows)
-    disk.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
+    write(found.root, key, {TABLE: found.rows, COUNTS: found.counts}, found.to_dict())
