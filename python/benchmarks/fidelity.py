@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import octavo._core as _core
-from octavo.reproduce.study import KERNELS
 from octavo.runs import measures
 from octavo.scenarios.scenario import Recipe
+from octavo_studies.grit.study import KERNELS
 
 PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
 """What the table is about, unless told otherwise."""

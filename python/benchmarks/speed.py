@@ -17,9 +17,9 @@ import time
 from dataclasses import dataclass
 
 import octavo._core as _core
-from octavo.reproduce.study import KERNELS
 from octavo.runs import measures
 from octavo.scenarios.scenario import Recipe
+from octavo_studies.grit.study import KERNELS
 
 # Of runs one after the other, since the machine is not the same for long.
 PAIRS = 5

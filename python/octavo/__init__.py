@@ -14,7 +14,7 @@ from octavo import addresses, verbs
 addresses.spare()
 
 if TYPE_CHECKING:
-    from octavo import advice, explain, measured, policies, report, roofline, trace, validate
+    from octavo import advice, explain, measured, policies, report, roofline, trace
     from octavo.advice.answer import Advice
     from octavo.advice.ask import advise
     from octavo.api import compare, inspect_workload, run, scenario, workload_program, workload_result
@@ -80,7 +80,6 @@ __all__ = [
     "schema",
     "sweep",
     "trace",
-    "validate",
     "workload_program",
     "workload_result",
 ]

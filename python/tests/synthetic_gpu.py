@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo.measured.activity import LAYOUTS
+from octavo.measured.calibrate.columns import COMMON, PARAMETERS
 from octavo.measured.calibrate.fits.fetches import GOLDEN, PAGE_BYTES, PAGES
-from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
-from octavo.measured.calibrate.values.unified import DUPLICATION_PHASES, HINTS, PHASES
+from octavo.measured.calibrate.probes import PROBES
+from octavo.measured.calibrate.probes.unified import DUPLICATION_PHASES, HINTS, PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +109,7 @@ class SyntheticGpu:
     nvrtc: str | None = "12.9"
 
     def probes(self) -> list[Row]:
-        return [{"name": name, "title": name, "about": name, "source": f"// {name}", "digest": name} for name in TABLES]
+        return [{"name": name, "title": name, "about": name, "source": f"// {name}", "digest": name} for name in PROBES]
 
     def describe(self) -> list[Row]:
         return [

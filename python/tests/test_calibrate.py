@@ -16,13 +16,13 @@ from synthetic_gpu import SyntheticGpu
 from octavo.cli import main
 from octavo.errors import CalibrationError
 from octavo.measured.calibrate import engine, machine
-from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate.probes import PROBES as REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-PROBES = list(TABLES)
+PROBES = list(REGISTRY)
 Command = "Callable[..., Finished]"
 
 

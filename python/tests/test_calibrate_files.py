@@ -14,10 +14,13 @@ import pytest
 from synthetic_gpu import SyntheticGpu
 
 from octavo.errors import CalibrationError, OutputError
-from octavo.measured.calibrate import machine, quantities, samples
+from octavo.measured.calibrate import folder as samples
+from octavo.measured.calibrate import machine, quantities
+from octavo.measured.calibrate.folder import table_of
 from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.samples import Activity, Origin, Samples, table_of
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.probes import VALUES
+from octavo.measured.calibrate.samples import Activity, Samples
+from octavo.measured.calibrate.sidecar import Origin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 from synthetic_gpu import KIB, MIB, Model, SyntheticGpu
 
+from octavo.errors import CalibrationError
+from octavo.measured.calibrate import panels, show
 from octavo.measured.calibrate.evaluate import evaluate
 from octavo.measured.calibrate.fits import (
     fault_cost,
     fetches,
     hierarchy,
-    host_access,
     levels,
     line,
-    overlap,
-    ping_pong,
+    plain,
     reach,
     saturation,
 )
 from octavo.measured.calibrate.fits.estimate import Unfit
-from octavo.measured.calibrate.samples import Origin, Samples, table_of
-from octavo.measured.calibrate.tables import TABLES
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.folder import table_of
+from octavo.measured.calibrate.machine import Machine
+from octavo.measured.calibrate.node.derivation import derive
+from octavo.measured.calibrate.probes import PROBES, VALUES, Probe, Series, Value, copies, unified, zero_copy
+from octavo.measured.calibrate.probes.probe import Stage
+from octavo.measured.calibrate.samples import Samples
+from octavo.measured.calibrate.sidecar import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from octavo.measured.calibrate.measured import Measured
+    from octavo.measured.calibrate.node.draft import Draft
 
 SEEDS = range(1, 6)
 
@@ -49,7 +61,7 @@ def close(value: float, share: float) -> object:
 
 def test_every_value_of_the_registry_is_found_on_a_machine_that_shows_them_all():
     gpu = SyntheticGpu(gpus=2)
-    found = evaluate([sampled(gpu, probe) for probe in TABLES])
+    found = evaluate([sampled(gpu, probe) for probe in PROBES])
     assert found.skipped == {}
     names = {value.name for value in VALUES if not value.each_pair}
     pairs = {f"{value.name}_{pair}" for value in VALUES if value.each_pair for pair in ("0_1", "1_0")}
@@ -266,9 +278,9 @@ def test_what_a_fault_fetches_ends_with_its_block():
 
 def test_the_first_round_of_a_ping_pong_does_not_count():
     table = rows(size=[1, 1], round=[0, 1], pages=[10, 10], repetition=[0, 0], seconds=[1.0, 5.0])
-    assert ping_pong.each_page(table).value == 0.5
+    assert unified.page_in_turn(table).value == 0.5
     with pytest.raises(Unfit, match="only the first round was measured"):
-        ping_pong.each_page(table.filter(pl.col("round") == 0))
+        unified.page_in_turn(table.filter(pl.col("round") == 0))
 
 
 def test_strided_accesses_are_those_of_the_nearest_line_apart():
@@ -281,7 +293,7 @@ def test_strided_accesses_are_those_of_the_nearest_line_apart():
         repetition=[0] * 3,
         seconds=[1.0, 2.0, 4.0],
     )
-    assert host_access.bandwidth(table).value == 50.0
+    assert zero_copy.bandwidth(table).value == 50.0
 
 
 def test_fits_say_where_they_are_furthest_off():
@@ -299,13 +311,13 @@ def test_equal_fetches_give_no_bandwidth():
 def test_overlap_needs_all_three():
     table = rows(what=["kernel", "copy"], size=[1, 1], repetition=[0, 0], seconds=[1.0, 1.0])
     with pytest.raises(Unfit, match="no samples with what both"):
-        overlap.hidden_share(table)
+        copies.hidden_share(table)
 
 
 @pytest.mark.parametrize(("both", "share"), [(2.0, 1.0), (3.0, 0.0), (2.5, 0.5), (3.5, -0.5)])
 def test_overlap_is_the_share_of_the_shorter_that_is_hidden(both, share):
     table = rows(what=["kernel", "copy", "both"], size=[1] * 3, repetition=[0] * 3, seconds=[2.0, 1.0, both])
-    assert overlap.hidden_share(table).value == share
+    assert copies.hidden_share(table).value == share
 
 
 def staircase(levels_: list[float], noise: float, seed: int, points: int = 9) -> tuple[list[float], list[float]]:
@@ -395,3 +407,42 @@ def test_missing_series_and_times_of_0_are_said_by_name():
     assert "42 of 42 times are 0" in evaluate([still]).skipped["launch_stream"]
     left_out = Samples("launches", part.table, whole.origin, whole.date, skipped={"launch_wait": "no graphs"})
     assert evaluate([left_out]).skipped == {"launches.launch_wait": "no graphs"}
+
+
+def test_a_new_probe_is_one_entry(tmp_path, monkeypatch):
+    """Series, value, key of a node and picture of a probe that nothing else knows."""
+
+    def draw(samples: Samples, measured: Mapping[str, Measured], folder: Path) -> list[Path]:
+        found = panels.panels(["toy"])
+        rows = panels.points(samples.series("toy"), "size", pl.col("bytes") / pl.col("seconds"))
+        panels.curve(found.axes[0], rows, "size", name="rate", paint=panels.colour(0))
+        panels.mark(found.axes[0], "y", measured["toy_rate"].value, "rate")
+        return [found.save(folder / "toy.png", "toy")]
+
+    def clock(draft: Draft) -> None:
+        if (rate := draft.number("toy_rate", "clock")) is not None:
+            draft.put("clock", f"{round(rate)}Hz", f"measured {draft.named('toy_rate')}")
+
+    series = {"toy": Series("bytes of a size", ("size",))}
+    rate = Value("toy_rate", "B/s", "toy", "toy", "rate", plain.BYTES, plain.bandwidth)
+    monkeypatch.setitem(PROBES, "toy", Probe("toy", series, [rate], draw, {Stage.COMPUTE: clock}))
+    columns = {
+        "series": ["toy"] * 4,
+        "repetition": [0, 1, 2, 3],
+        "seconds": [1.0, 1.0, 1.0, 1.0],
+        "bytes": [1_000_000_000, 2_000_000_000, 2_000_000_000, 3_000_000_000],
+        "count": [1] * 4,
+        "size": [64] * 4,
+    }
+    origin = Origin("Synthetic 1", "GPU-0", "595", "full", "toy", 1)
+    samples = Samples("toy", table_of("toy", columns, "toy"), origin, "2026-01-01")
+    measured = evaluate([samples]).measured
+    assert (measured["toy_rate"].value, measured["toy_rate"].low) == (2e9, 1.75e9)
+    node = derive({}, measured)
+    assert {value.key: (value.value, value.source) for value in node.values} == {
+        "clock": ("2000000000Hz", "measured toy_rate 2GB/s")
+    }
+    machine = Machine({"gpu": "Synthetic 1"}, measured)
+    assert [path.name for path in show.draw(machine, [samples], tmp_path)] == ["toy.png"]
+    with pytest.raises(CalibrationError, match="`size`"):
+        table_of("toy", {name: values for name, values in columns.items() if name != "size"}, "toy")

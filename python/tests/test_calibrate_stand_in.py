@@ -13,7 +13,7 @@ from conftest import contents
 
 import octavo._core as _core
 from octavo.measured.calibrate import machine
-from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate.probes import PROBES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +37,8 @@ def calibrate(folder: Path, environment: Environment, *arguments: str) -> subpro
     )
 
 
-def test_every_probe_has_a_table():
-    assert {probe["name"] for probe in _core.gpu_probes()} <= set(TABLES)
+def test_every_probe_is_in_the_registry():
+    assert {probe["name"] for probe in _core.gpu_probes()} <= set(PROBES)
 
 
 def test_a_machine_file_from_a_driver(stand_in, tmp_path):

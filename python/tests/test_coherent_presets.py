@@ -9,7 +9,7 @@ from conftest import copied_without_manifest
 import octavo
 from octavo.report.data import gather
 from octavo.report.runs import read
-from octavo.reproduce.grace_hopper import iterations, levels
+from octavo_studies.grace_hopper import over_time, oversubscription
 
 GOLDEN: dict[tuple[str, str], tuple[int, int, int, int, int]] = {
     ("gh200", "explicit"): (122329110, 0, 1, 0, 0),
@@ -105,7 +105,7 @@ def test_levels_that_an_earlier_version_did_not_tell_are_left_out(tmp_path):
     assert whole == [{key: row[key] for key in row if key != "run"} for row in rows if row["run"] == 1]
     with pytest.warns(UserWarning, match="no manifest"):
         old = octavo.RunResult.load(before)
-    rates, crossed = levels._rates(old), iterations._of_launches(old, 0, 1 << 62)
+    rates, crossed = oversubscription.rates(old), over_time.of_launches(old, 0, 1 << 62)
     assert rates["LPDDR_bytes_per_second"] is None
     assert rates["HBM_bytes_per_second"] > 0
     assert crossed["lpddr_bytes"] is None

@@ -9,8 +9,8 @@ from conftest import SMALL
 
 import octavo
 from octavo.errors import OutputError, ValidationError
-from octavo.validate import correlate
-from octavo.validate.correlate import Correlation, Pair, spearman
+from octavo_studies.validate import correlate
+from octavo_studies.validate.correlate import Correlation, Pair, spearman
 
 
 @pytest.fixture(scope="module")

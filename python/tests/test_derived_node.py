@@ -10,7 +10,8 @@ import pytest
 import octavo
 from octavo.measured.calibrate import machine, patterns
 from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.node import derive, preset_for, shapes
+from octavo.measured.calibrate.node import shapes
+from octavo.measured.calibrate.node.derivation import derive, preset_for
 
 MIB = 1 << 20
 SAMPLE = Path(__file__).parents[2] / "examples" / "machines" / "stand-in.toml"

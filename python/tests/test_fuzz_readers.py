@@ -29,7 +29,7 @@ from test_activity import GPU_FAULT, HTOD, PAGE, A, record
 import octavo
 from octavo.measured.calibrate import machine, quantities
 from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.probes import VALUES
 from octavo.measured.imports import import_rmm, import_torch
 from octavo.measured.imports.cupti import import_cupti
 from octavo.measured.imports.nsys import import_nsys
@@ -38,7 +38,7 @@ from octavo.report.runs import read
 from octavo.runs import measures
 from octavo.sweeps import plan
 from octavo.sweeps.spec import read as read_sweep
-from octavo.validate import correlate
+from octavo_studies.validate import correlate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

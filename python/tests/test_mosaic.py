@@ -12,10 +12,10 @@ from conftest import SMALL
 
 import octavo
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import at_launch, machine, mixes, pages, paging, sharing, systems, varied
-from octavo.reproduce.mosaic.published import published
-from octavo.reproduce.mosaic.study import Study
 from octavo.scenarios.scenario import Recipe
+from octavo_studies.mosaic import at_launch, machine, mixes, pages, paging, sharing, systems, varied
+from octavo_studies.mosaic.study import Study
+from octavo_studies.published import published
 
 
 @pytest.fixture
@@ -131,8 +131,8 @@ def test_pages_can_be_there_from_the_start(small, tmp_path, monkeypatch):
     warm = sharing.homogeneous(replace(small, output=None, paging=False, copies=(1,)))
     cold = sharing.homogeneous(replace(small, output=None, copies=(1,)))
     assert warm.root != cold.root
-    ((mix, label), variant), *_ = small.alone(("trd",))
-    assert replace(small, paging=False).recipe(mix, variant).resolve().placement == "interleaved", label
+    (key, variant), *_ = small.alone(("trd",))
+    assert replace(small, paging=False).recipe(key, variant).resolve().placement == "interleaved"
     assert warm.points["Mosaic"].to_list() != cold.points["Mosaic"].to_list()
 
 
@@ -235,8 +235,8 @@ def test_inputs_are_those_of_the_study_and_the_shipped_ones(small):
 
 
 def test_published_numbers_have_a_source():
-    assert "MICRO 2017" in published().source
-    assert published().homogeneous_gain == 0.555
+    assert "MICRO 2017" in published("mosaic")["source"]
+    assert published("mosaic")["homogeneous_gain"] == 0.555
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from conftest import SMALL
 
 import octavo
 from octavo.report.published import KERNELS
-from octavo.reproduce import characterise, dispatches
-from octavo.reproduce.partition_statements import STATEMENTS
-from octavo.reproduce.study import Study
+from octavo_studies.grit import characterise, dispatches
+from octavo_studies.grit.partition_statements import STATEMENTS
+from octavo_studies.grit.study import Study
 
 
 def _events(*rows: tuple[str, int, int, int]) -> pl.DataFrame:

@@ -9,9 +9,9 @@ from conftest import SMALL
 
 import octavo
 from octavo.report.published import KERNELS, published
-from octavo.reproduce import fit, grit, networks, sensitivity, walks
-from octavo.reproduce.mosaic import mixes
-from octavo.reproduce.study import Study, placement
+from octavo_studies.grit import fit, main, networks, sensitivity, walks
+from octavo_studies.grit.study import Study, placement
+from octavo_studies.mosaic import mixes
 
 
 @pytest.fixture
@@ -20,14 +20,15 @@ def study(tmp_path):
 
 
 def test_the_main_study_stands_beside_what_was_published(study):
-    found = grit.reproduce(study)
-    assert [row["over"] for row in found.gains()] == ["on-touch", "access-counter", "duplication"]
-    for row in found.gains():
+    found, comparison = main.reproduce(study)
+    assert [row["over"] for row in found.gains_of_grit] == ["on-touch", "access-counter", "duplication"]
+    for row in found.gains_of_grit:
         assert row["difference"] == pytest.approx(row["found"] - row["published"])
-    assert {row["kernel"] for row in found.best_uniform()} == {"fir", "mm"}
-    for row in found.scheme_mix().to_dicts():
+    assert {row["kernel"] for row in found.best_uniform_scheme} == {"fir", "mm"}
+    for row in found.scheme_mix.to_dicts():
         assert row["on_touch"] + row["access_counter"] + row["duplication"] == pytest.approx(1.0)
     report = json.loads((found.root / "report.json").read_text())
+    assert report["points"] == comparison.points.to_dicts()
     assert report["geometric_mean_speedup"]["on-touch"] == pytest.approx(1.0)
     for name in ("speedup", "faults", "breakdown", "scheme_mix"):
         assert (found.root / f"{name}.png").is_file()
@@ -46,7 +47,7 @@ def test_walks_are_shared_among_grits_schemes(study):
 def test_networks_are_split_over_all_gpus(tmp_path):
     study = Study(tmp_path / "out", ("workload.scale=0.0005",), ("resnet18",), workers=2)
     root, found = networks.reproduce(study)
-    assert found.points["variant"].to_list() == list(grit.PLACEMENTS)
+    assert found.points["variant"].to_list() == list(main.PLACEMENTS)
     assert set(found.points["workload"]) == {"resnet18"}
     scenario = octavo.RunResult.load(root / "runs" / "resnet18" / "grit").scenario
     assert scenario.values["workload"]["stages"] == scenario.values["node"]["gpus"] == 4
@@ -93,9 +94,9 @@ def test_a_sweep_is_one_call(name, tmp_path):
     study = Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("mm",), workers=2)
     found = sensitivity.sensitivity(name, study)
     sweep = sensitivity.SWEEPS[name]
-    assert found.table["setting"].to_list() == [setting.label for setting in sweep.settings]
-    assert found.table["on-touch"].to_list() == pytest.approx([1.0] * len(sweep.settings))
-    assert found.table["on-touch over first"][0] == pytest.approx(1.0)
+    assert found.geometric_mean_speedup["setting"].to_list() == [setting.label for setting in sweep.settings]
+    assert found.geometric_mean_speedup["on-touch"].to_list() == pytest.approx([1.0] * len(sweep.settings))
+    assert found.geometric_mean_speedup["on-touch over first"][0] == pytest.approx(1.0)
     assert (found.root / "speedup.png").is_file()
 
 

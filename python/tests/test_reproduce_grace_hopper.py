@@ -12,22 +12,20 @@ import pytest
 from octavo.errors import ScenarioError
 from octavo.explain.quantities import picoseconds
 from octavo.files.notes import OctavoNote
-from octavo.reproduce.grace_hopper import (
-    iterations,
-    kinds,
-    levels,
+from octavo_studies.engine import series
+from octavo_studies.grace_hopper import (
+    over_time,
     oversubscription,
-    pages,
     parts,
     phases,
-    qubits,
     remedies,
+    sizes,
+    speeds,
     statements,
     systems,
-    variants,
 )
-from octavo.reproduce.grace_hopper.programs import PROGRAMS
-from octavo.reproduce.grace_hopper.study import KINDS, Study
+from octavo_studies.grace_hopper.programs import PROGRAMS
+from octavo_studies.grace_hopper.study import KINDS, Study
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def relative(study):
-    return kinds.relative(study)
+    return speeds.relative(study)
 
 
 def test_speeds_are_those_of_the_phases(relative):
@@ -78,7 +76,7 @@ def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_
 
 
 def test_variants_count_what_is_left_out(study, relative):
-    part = variants.tried(study)
+    part = speeds.tried(study)
     rows = {(row["program"], row["kind"], row["counters"]): row for row in part.points.to_dicts()}
     assert ("srad", "explicit", "on") not in rows, "no counter moves what is copied"
     for row in relative.points.to_dicts():
@@ -93,12 +91,12 @@ def test_variants_count_what_is_left_out(study, relative):
 
 def test_colours_of_variants_are_those_of_kinds(study, monkeypatch):
     drawn = []
-    monkeypatch.setattr(variants.pictures, "bars", lambda _, table, **_more: drawn.append(table))
-    variants.tried(study)
+    monkeypatch.setattr(series.pictures, "bars", lambda _, table, **_more: drawn.append(table))
+    speeds.tried(study)
     for table in drawn:
         assert table.columns == ["program", *KINDS]
         assert table["program"].to_list() == ["hotspot", "hotspot, counters on", "srad", "srad, counters on"]
-    assert len(drawn) == len(variants.SPEEDS)
+    assert len(drawn) == len(speeds.SPEEDS)
 
 
 def test_system_memory_is_read_where_it_is_with_counters_off(relative):
@@ -108,7 +106,7 @@ def test_system_memory_is_read_where_it_is_with_counters_off(relative):
 
 
 def test_small_pages_are_touched_one_by_one(study):
-    rows = {(row["program"], row["kind"], row["pages"]): row for row in pages.sizes(study).points.to_dicts()}
+    rows = {(row["program"], row["kind"], row["pages"]): row for row in sizes.pages(study).points.to_dicts()}
     for kind in ("managed", "system"):
         small, large = (rows["srad", kind, size] for size in ("4KiB", "64KiB"))
         assert small["deallocation_ps"] > large["deallocation_ps"]
@@ -116,7 +114,7 @@ def test_small_pages_are_touched_one_by_one(study):
 
 
 def test_iterations_are_all_there_and_traffic_is_theirs(study):
-    points = iterations.srad(study).points
+    points = over_time.srad(study).points
     for kind in ("managed", "system"):
         for first in ("GPU", "CPU"):
             found = points.filter((pl.col("kind") == kind) & (pl.col("image by") == first))
@@ -126,7 +124,7 @@ def test_iterations_are_all_there_and_traffic_is_theirs(study):
 
 
 def test_more_qubits_take_longer_and_small_pages_are_made_one_by_one(study):
-    part = qubits.sizes(replace(study, programs=("quantum-volume",)))
+    part = sizes.qubits(replace(study, programs=("quantum-volume",)))
     assert part.points["qubits"].unique().sort().to_list() == [14, 16, 18], "a quarter of a thousandth of 30"
     for kind in ("managed", "system"):
         for size in ("4KiB", "64KiB"):
@@ -177,7 +175,7 @@ def test_remedies_spare_the_gpu_its_first_touch(study):
 
 
 def test_throughput_is_of_three_levels(study):
-    part = levels.throughput(replace(study, programs=("quantum-volume",)))
+    part = oversubscription.throughput(replace(study, programs=("quantum-volume",)))
     rows = {row["memory"]: row for row in part.points.to_dicts()}
     assert set(rows) == {"managed", "managed, prefetch", "system"}
     for row in rows.values():
@@ -246,7 +244,7 @@ def test_what_has_no_runs_costs_nothing_else(cli, tmp_path):
 
 def test_speeds_are_over_explicit_copies_wherever_they_stand(tmp_path):
     def relative(*asked):
-        return kinds.relative(Study(tmp_path / "-".join(asked), programs=("bfs",), kinds=asked, scale=1 / 1024))
+        return speeds.relative(Study(tmp_path / "-".join(asked), programs=("bfs",), kinds=asked, scale=1 / 1024))
 
     part = relative("managed", "explicit")
     assert part.title == "Speed over explicit copies, access counters off"
@@ -284,9 +282,9 @@ def test_statements_follow_from_numbers():
 
 
 def test_what_is_published_holds_no_number_that_could_be_an_input():
-    text = files("octavo").joinpath("data", "grace_hopper_published.json").read_text(encoding="utf-8")
+    text = files("octavo_studies").joinpath("grace_hopper", "published.json").read_text(encoding="utf-8")
     values = json.loads(text)
-    assert set(values) == {"source", "statements"}
+    assert set(values) == {"source", "about", "statements"}
     assert not any(character.isdigit() for statement in values["statements"].values() for character in statement)
 
 

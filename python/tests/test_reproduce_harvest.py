@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 
 from octavo import api
-from octavo.cli.reproduce.harvest import show
-from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.reproduce.harvest import sensitivity, systems
-from octavo.reproduce.harvest.cases import CASES, INTRA_JOB, TODAY
-from octavo.reproduce.harvest.published import published
-from octavo.reproduce.harvest.study import Study, _footprint
+from octavo_studies.harvest import sensitivity, systems
+from octavo_studies.harvest.cases import CASES, INTRA_JOB, TODAY
+from octavo_studies.harvest.command import shown
+from octavo_studies.harvest.study import Study, _footprint
+from octavo_studies.published import published
 
 
 def _shorter(case):
@@ -28,7 +27,7 @@ def _shorter(case):
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    from octavo.reproduce.harvest.study import reproduce  # noqa: PLC0415 - runs below
+    from octavo_studies.harvest.study import reproduce  # noqa: PLC0415 - runs below
 
     root = tmp_path_factory.mktemp("harvest") / "study"
     with pytest.MonkeyPatch.context() as patch:
@@ -87,7 +86,7 @@ def test_each_job_is_compared_with_itself_under_the_stock_driver(study):
 
 def test_what_is_left_can_be_read_and_shows_what_is_published(study):
     report = json.loads((study.root / "report.json").read_text())
-    assert report["compared"][0]["published"] == published().largest_speedup
+    assert report["compared"][0]["published"] == published("harvest")["largest_speedup"]
     assert pl.read_parquet(study.root / "points.parquet").equals(study.jobs)
     for picture in ("case-1.png", "case-1-memory-H.png", "case-1-memory-stock-driver.png", "case-1-lent.png"):
         assert (study.root / picture).stat().st_size > 5000
@@ -104,13 +103,13 @@ def test_who_lends_to_whom_is_told_of_the_run_with_all_techniques(study):
     assert study.served.is_empty()
 
 
-def test_all_that_was_found_is_shown(study, capsys):
-    show(Sink(as_json=False), ("1",), study)
-    shown = capsys.readouterr().out
-    for title in ("Case 1: pages", "where pages came from", "who lends to whom", "Beside the publication"):
-        assert title in shown
+def test_all_that_was_found_is_shown(study):
+    tables = {table.title: table.rows for table in shown(("1",), study)}
     pages = study.sources.filter(gpu=0, why="fault")["host"].item()
-    assert f"{pages:,}" in shown
+    assert any(f"{pages:,}" in row for row in tables[f"Case 1, {systems.WHOLE}: where pages came from"])
+    assert len(tables["Case 1: pages"]) == study.pages.height
+    assert len(tables[f"Case 1, {systems.WHOLE}: who lends to whom"]) == study.lenders.height
+    assert len(tables["Beside the publication"]) == 2
 
 
 def test_replicas_sum_their_gradients_in_memory_of_the_device():

@@ -11,11 +11,11 @@ import pytest
 from octavo.advice import programs
 from octavo.advice import systems as constants
 from octavo.errors import ScenarioError
-from octavo.reproduce.memmap import systems
-from octavo.reproduce.memmap.applications import APPLICATIONS
-from octavo.reproduce.memmap.published import published
-from octavo.reproduce.memmap.study import Study, reproduce
-from octavo.reproduce.memmap.tables import geometric
+from octavo_studies.memmap import systems
+from octavo_studies.memmap.applications import APPLICATIONS
+from octavo_studies.memmap.study import Study, reproduce
+from octavo_studies.memmap.tables import geometric
+from octavo_studies.published import published
 
 CHOSEN = ("FIR", "BFS")
 
@@ -51,7 +51,7 @@ def test_speeds_are_geometric_means_over_the_graphs(found):
         assert row["optimum"] >= max(row[name] for name in ("device", "managed", "model")), "none is faster than it"
         assert row["model_over_optimum"] == pytest.approx(row["optimum"] / row["model"])
         assert row["spread"] >= row["optimum"]
-    assert found.means()["model"] == pytest.approx((rows["FIR"]["model"] * rows["BFS"]["model"]) ** 0.5)
+    assert found.means["model"] == pytest.approx((rows["FIR"]["model"] * rows["BFS"]["model"]) ** 0.5)
 
 
 def test_structures_have_what_is_estimated_beside_what_is_measured(found):
@@ -112,7 +112,7 @@ def test_any_node_gives_its_study_one_gpu(node):
 
 
 def test_applications_are_the_published_ones():
-    assert set(APPLICATIONS) == set(published().placements)
+    assert set(APPLICATIONS) == set(published("memmap")["placements"])
 
 
 def test_a_geometric_mean():

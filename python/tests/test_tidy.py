@@ -22,6 +22,7 @@ CIRCLES = [
     {f"octavo-manager/src/strategies/prefetch/{file}.rs" for file in ("mod", "when_full")},
 ]
 """Recursion that is real; nothing else may be here."""
+PACKAGES = {"octavo": floors.FLOORS, "octavo_studies": floors.STUDIES}
 MOST_BYTES = 15_000_000
 """Of all files: what a command makes again is not tracked."""
 MEASURES = {"functions": sizes.functions, "files": sizes.files, "blobs": sizes.blobs, "pages": sizes.pages}
@@ -39,12 +40,23 @@ def exceptions():
     return read_toml(LIST)
 
 
-def test_files_of_python_import_each_other_in_no_circle():
-    assert graph.circles(python_imports.graph(ROOT / "python" / "octavo")) == []
+@pytest.mark.parametrize("package", PACKAGES)
+def test_files_of_python_import_each_other_in_no_circle(package):
+    assert graph.circles(python_imports.graph(ROOT / "python" / package)) == []
 
 
-def test_files_of_python_import_from_their_floor_and_below():
-    assert floors.upwards(python_imports.graph(ROOT / "python" / "octavo")) == []
+@pytest.mark.parametrize("package", PACKAGES)
+def test_files_of_python_import_from_their_floor_and_below(package):
+    assert floors.upwards(python_imports.graph(ROOT / "python" / package), PACKAGES[package]) == []
+
+
+def test_nothing_general_imports_a_study():
+    assert python_imports.imports_of(ROOT / "python" / "octavo", "octavo_studies") == []
+
+
+def test_no_study_imports_another():
+    studies = python_imports.graph(ROOT / "python" / "octavo_studies")
+    assert floors.across(studies, dict(floors.STUDIES)["studies"]) == []
 
 
 @pytest.mark.parametrize("crate", sorted((ROOT / "crates").iterdir()), ids=lambda crate: crate.name)
@@ -86,6 +98,15 @@ def test_a_circle_is_found_through_lazy_and_type_only_imports(tmp_path):
     (package / "high.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import thing\n")
     found = graph.circles(python_imports.graph(package))
     assert found == [{"house/low.py", "house/high.py"}]
+
+
+def test_an_import_of_a_study_is_found_wherever_it_stands(tmp_path):
+    package = tmp_path / "house"
+    package.mkdir()
+    (package / "__init__.py").write_text("def shed():\n    from garden.beds import roses\n    import gardening\n")
+    assert python_imports.imports_of(package, "garden") == ["house/__init__.py -> garden.beds"]
+    found = {"garden/beds/roses.py": {"garden/trees/oak.py", "garden/tools.py"}, "garden/trees/oak.py": set()}
+    assert floors.across(found, "beds trees") == ["garden/beds/roses.py -> garden/trees/oak.py"]
 
 
 def test_a_circle_of_rust_files_is_found_through_names_handed_on(tmp_path):

@@ -19,9 +19,9 @@ from conftest import contents
 
 from octavo import OctavoError, ValidationError, validate
 from octavo.files.manifest import MANIFEST_FILE
-from octavo.validate import launches, reference, rerun, tables
-from octavo.validate.counts import COUNTS, error
-from octavo.validate.tables import write_markdown
+from octavo_studies.validate import launches, reference, rerun, tables
+from octavo_studies.validate.counts import COUNTS, error
+from octavo_studies.validate.tables import write_markdown
 
 HOME = Path(__file__).parents[2]
 TABLE = HOME / "validation" / reference.FILE

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import contents
 
-import octavo
-from octavo.measured.calibrate import machine, patterns, samples
-from octavo.measured.calibrate.tables import COMMON
-from octavo.validate.measured import words
+from octavo.measured.calibrate import folder as samples
+from octavo.measured.calibrate import machine, patterns
+from octavo.measured.calibrate.columns import COMMON
+from octavo_studies import validate
+from octavo_studies.validate.measured import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,11 +80,11 @@ def measured(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(measured, tmp_path_factory) -> octavo.validate.MachineValidation:
-    return octavo.validate.machine(measured, tmp_path_factory.mktemp("validated") / "out")
+def found(measured, tmp_path_factory) -> validate.MachineValidation:
+    return validate.machine(measured, tmp_path_factory.mktemp("validated") / "out")
 
 
-def errors(found: octavo.validate.MachineValidation) -> dict[str, float]:
+def errors(found: validate.MachineValidation) -> dict[str, float]:
     return {f"{row['series']} {row['point']}": row["error"] for row in found.rows.to_dicts()}
 
 
@@ -126,7 +127,7 @@ def test_it_leaves_table_picture_and_report_and_goes_on_where_it_was(measured, f
     report = json.loads((found.root / "report.json").read_text())
     assert report["near"] == found.near
     before = contents(found.root)
-    again = octavo.validate.machine(measured, found.root)
+    again = validate.machine(measured, found.root)
     assert again.rows.equals(found.rows)
     assert contents(found.root) == before
 

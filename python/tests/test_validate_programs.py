@@ -12,9 +12,10 @@ from conftest import contents
 from test_activity import CPU, CPU_FAULT, DTOH, GPU_FAULT, HTOD, PAGE, record
 
 import octavo
-from octavo.validate.programs import phases, records, scenarios, times, words
-from octavo.validate.programs.order import Order
-from octavo.validate.programs.times import Spread
+from octavo_studies import validate
+from octavo_studies.validate.programs import phases, records, scenarios, times, words
+from octavo_studies.validate.programs.order import Order
+from octavo_studies.validate.programs.times import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,8 +64,8 @@ def table(simulated, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(table, tmp_path_factory) -> octavo.validate.ProgramsValidation:
-    return octavo.validate.programs(table, tmp_path_factory.mktemp("validated") / "out", node=NODE)
+def found(table, tmp_path_factory) -> validate.ProgramsValidation:
+    return validate.programs(table, tmp_path_factory.mktemp("validated") / "out", node=NODE)
 
 
 def test_what_was_made_from_simulation_has_no_errors(found):
@@ -109,7 +110,7 @@ def test_a_changed_time_is_found(table, found, tmp_path):
     for row in rows:
         if (row["program"], row["kind"]) == ("vectoradd", "device"):
             row["total"], row["kernels_event"] = float(row["total"]) * 1000, float(row["kernels_event"]) * 2
-    again = octavo.validate.programs(write(tmp_path / "t.csv", rows), tmp_path / "out", node=NODE, only=["vectoradd"])
+    again = validate.programs(write(tmp_path / "t.csv", rows), tmp_path / "out", node=NODE, only=["vectoradd"])
     assert dict(again.errors("total").select("kind", "worst").iter_rows())["device"] == pytest.approx(-0.999)
     assert dict(again.errors("kernels_event").select("kind", "worst").iter_rows())["device"] == pytest.approx(-0.5)
     before, after = (each.orders("total")["vectoradd", SCALE] for each in (found, again))
@@ -130,7 +131,7 @@ def test_it_leaves_tables_picture_and_report_and_goes_on_where_it_was(table, fou
     names = {path.name for path in found.root.iterdir()}
     assert {"programs.parquet", "programs.csv", "programs.png", "report.json", "runs"} <= names
     before = contents(found.root)
-    again = octavo.validate.programs(table, found.root, node=NODE)
+    again = validate.programs(table, found.root, node=NODE)
     assert again.rows.equals(found.rows)
     assert contents(found.root) == before
 
@@ -160,9 +161,7 @@ def test_records_are_counted_beside_the_run(table, simulated, tmp_path):
     )
     (tmp_path / "records").mkdir()
     (tmp_path / "records" / f"vectoradd-{SCALE}-managed-1.activity.bin").write_bytes(from_records)
-    found = octavo.validate.programs(
-        table, tmp_path / "out", node=NODE, recordings=tmp_path / "records", only=["vectoradd"]
-    )
+    found = validate.programs(table, tmp_path / "out", node=NODE, recordings=tmp_path / "records", only=["vectoradd"])
     assert found.counts is not None
     (row,) = found.counts.to_dicts()
     counts = {name: row[name] for name in records.COUNTS}

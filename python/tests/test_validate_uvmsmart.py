@@ -7,12 +7,12 @@ import pytest
 
 import octavo
 from octavo.runs.execute import attempt
-from octavo.validate.uvmsmart import AsOctavo, Replay, Row, StuckError, UvmsmartValidation, picture, words
-from octavo.validate.uvmsmart.cases import cases
-from octavo.validate.uvmsmart.programs import POLICIES, PROGRAMS
-from octavo.validate.uvmsmart.replay import Counts
-from octavo.validate.uvmsmart.study import COUNTS, compare, replayed
-from octavo.validate.uvmsmart.trees import roots
+from octavo_studies.validate.uvmsmart import AsOctavo, Replay, Row, StuckError, UvmsmartValidation, picture, words
+from octavo_studies.validate.uvmsmart.cases import cases
+from octavo_studies.validate.uvmsmart.programs import POLICIES, PROGRAMS
+from octavo_studies.validate.uvmsmart.replay import Counts
+from octavo_studies.validate.uvmsmart.study import COUNTS, compare, replayed
+from octavo_studies.validate.uvmsmart.trees import roots
 
 
 def replay(prefetch: str, eviction: str, capacity: int | None = None, blocks: int = 2, **more: str | int) -> Replay:

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from octavo.cli.app import app
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.probes import VALUES
 from octavo.scenarios import catalogue
 
 STRATEGIES = {

@@ -214,7 +214,7 @@ def own(texts: list[str], gpus: list[int]) -> list[Point]:
 
 
 def trace_name(benchmark: str, parameters: str, gpus: int | str) -> str:
-    """Folder of a point's trace; octavo.validate.reference names it so, too."""
+    """Folder of a point's trace; octavo_studies.validate.reference names it so, too."""
     words = re.sub(r"[^\w.]+", "-", parameters.replace("-", "")).strip("-")
     of_gpus = f"{gpus}gpus" if int(gpus) > 1 else ""
     return "-".join(part for part in (benchmark, words, of_gpus) if part) + ".trace"

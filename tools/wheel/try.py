@@ -14,10 +14,14 @@ from pathlib import Path
 
 _MIB = 1 << 20
 DEMO = ("demo", "--no-open", "--scale", "1/256", "--quiet")
+STUDIES = ("reproduce", "mosaic", "--help")
 
 
 WITH_SOURCES = ("CITATION.cff", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.lock")
-INSTALLED = ("THIRD-PARTY.txt", "report/page/vega.js", "py.typed")
+INSTALLED = (
+    *("octavo/THIRD-PARTY.txt", "octavo/report/page/vega.js", "octavo/py.typed"),
+    "octavo_studies/mosaic/published.json",
+)
 
 
 def main(package: Path) -> None:
@@ -30,17 +34,18 @@ def main(package: Path) -> None:
         scripts = root / "venv" / "bin"
         before = size(root / "venv")
         subprocess.run([scripts / "pip", "install", "--quiet", package.resolve()], check=True)
-        installed = next((root / "venv").glob("lib/python*/site-packages/octavo"))
+        installed = next((root / "venv").glob("lib/python*/site-packages"))
         for name in INSTALLED:
             if not (installed / name).is_file():
                 sys.exit(f"{package}: it installs no {name}")
         print(
             f"Installed: {(size(root / 'venv') - before) / _MIB:,.0f} MiB, of which the package "
-            f"{size(installed) / _MIB:,.0f} MiB"
+            f"{size(installed / 'octavo') / _MIB:,.0f} MiB"
         )
         # No compiler and nothing of a checkout can be found from here.
         clean = {"PATH": str(scripts), "HOME": str(root), "LANG": os.environ.get("LANG", "C.UTF-8")}
         subprocess.run([scripts / "octavo", *DEMO, "-o", root / "demo"], check=True, cwd=root, env=clean)
+        subprocess.run([scripts / "octavo", *STUDIES], check=True, cwd=root, env=clean, stdout=subprocess.DEVNULL)
         report = root / "demo" / "report.html"
         if b"vegaEmbed" not in report.read_bytes():
             sys.exit(f"{report}: no charts library in the report")

@@ -13,10 +13,10 @@ from rich.markup import escape
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import CalibrationError, OctavoError
-from octavo.measured.calibrate import brought, engine, grid, machine, made, quantities, recorded, suite
+from octavo.measured.calibrate import brought, engine, machine, made, quantities, recorded, suite
 from octavo.measured.calibrate import show as pictures
-from octavo.measured.calibrate.samples import beside
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.folder import beside
+from octavo.measured.calibrate.probes import VALUES, roofline
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def show(
             f"nothing to draw: no samples in {beside(path)}", "octavo calibrate writes them beside the machine file"
         )
     drawn = pictures.draw(found, samples, output or path.with_name(f"{path.stem}.pictures")) if samples else []
-    reached = grid.summary(samples, found.measured)
+    reached = roofline.summary(samples, found.measured)
     happened = recorded.summary(samples)
     also = {"roofline": reached.to_dicts(), "events": happened.to_dicts(), "pictures": [str(one) for one in drawn]}
     sink.document(_document(found) | also)

@@ -20,6 +20,7 @@ class Command:
     """Where a command is, and what it does."""
 
     module: str
+    """In `octavo.cli`; or the dotted name of one beside the package, as studies are."""
     attribute: str
     """A function, beside which EXAMPLES (and SETTINGS, COMMAND) stand, or several commands."""
     summary: str
@@ -104,8 +105,12 @@ COMMANDS = {
         "apply",
         "Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.",
     ),
-    "reproduce": Command("reproduce", "app", "Run published studies again."),
-    "validate": Command("validate", "app", "Compare with other simulators, and with real GPUs that were measured."),
+    "reproduce": Command("octavo_studies.reproduce", "app", "Run published studies again."),
+    "validate": Command(
+        "octavo_studies.validate.command",
+        "app",
+        "Compare with other simulators, and with real GPUs that were measured.",
+    ),
     "schema": Command("schema", "schema", "Print the JSON schema of scenario files, for editors."),
 }
 
@@ -199,7 +204,7 @@ def _with_nearest(message: str) -> str:
 
 def load(name: str, command: Command) -> Any:
     """Import a command."""
-    where = import_module(f"octavo.cli.{command.module}")
+    where = import_module(command.module if "." in command.module else f"octavo.cli.{command.module}")
     found = getattr(where, command.attribute)
     owner = typer.Typer(rich_markup_mode="rich")
     if isinstance(found, typer.Typer):

@@ -39,6 +39,17 @@ def graph(package: Path) -> Graph:
     return result
 
 
+def imports_of(package: Path, other: str) -> list[str]:
+    """Return where the files of `package` import from the package `other`, as `file -> module`."""
+    found = []
+    for path in sorted(package.rglob("*.py*")):
+        if path.suffix in SUFFIXES:
+            named = imports(ast.parse(path.read_text()), module_of(path, package.parent), is_package(path))
+            modules = sorted({one.module for one in named if one.module.partition(".")[0] == other})
+            found += [f"{path.relative_to(package.parent).as_posix()} -> {module}" for module in modules]
+    return found
+
+
 def module_of(path: Path, home: Path) -> str:
     """Return the dotted name of a file."""
     parts = path.relative_to(home).with_suffix("").parts

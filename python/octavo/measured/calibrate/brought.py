@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octavo.errors import CalibrationError
-from octavo.measured.calibrate import made, samples
-from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate import folder, made
+from octavo.measured.calibrate.probes import PROBES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,12 +28,12 @@ def evaluate(directory: Path, output: Path, *, force: bool = False) -> made.Outc
     made.check_output(output, subject, force=force)
     _lay_beside(directory, output, found, force=force)
     names = {one.probe for one in found}
-    missing = {probe: "not measured" for probe in TABLES if probe not in names}
+    missing = {probe: "not measured" for probe in PROBES if probe not in names}
     return made.Outcome(output, made.make(output, subject, found, missing), {})
 
 
 def _read(directory: Path) -> list[Samples]:
-    found = [samples.read(directory, probe) for probe in TABLES if samples.is_finished(directory, probe)]
+    found = [folder.read(directory, probe) for probe in PROBES if folder.is_finished(directory, probe)]
     if not found:
         raise CalibrationError(
             f"--samples: expected a folder with samples of probes, found none in {directory}",
@@ -62,13 +62,13 @@ def _subject(directory: Path, found: list[Samples]) -> made.Subject:
 
 
 def _lay_beside(directory: Path, output: Path, found: list[Samples], *, force: bool) -> None:
-    place = samples.beside(output)
+    place = folder.beside(output)
     if place.exists() and place.samefile(directory):
         return
     for one in found:
-        if samples.is_finished(place, one.probe) and not force:
-            there = samples.read(place, one.probe)
+        if folder.is_finished(place, one.probe) and not force:
+            there = folder.read(place, one.probe)
             if difference := there.origin.difference(one.origin):
                 raise made.in_the_way(f"{place} holds samples of `{one.probe}` from {difference}")
     for one in found:
-        samples.write(place, one)
+        folder.write(place, one)

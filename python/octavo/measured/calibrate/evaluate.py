@@ -10,14 +10,13 @@ import polars as pl
 from octavo.measured.calibrate.fits.estimate import Unfit
 from octavo.measured.calibrate.fits.rows import chosen
 from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.tables import TABLES
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.probes import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from octavo.measured.calibrate.probes import Value
     from octavo.measured.calibrate.samples import Samples
-    from octavo.measured.calibrate.values import Value
 
 
 @dataclass
@@ -37,9 +36,8 @@ def evaluate(probes: Iterable[Samples]) -> Evaluation:
             found.skipped[samples.probe] = next(iter(samples.skipped.values()))
             continue
         found.skipped |= {f"{samples.probe}.{series}": reason for series, reason in samples.skipped.items()}
-        for value in VALUES:
-            if value.probe == samples.probe:
-                _evaluate(value, samples, found)
+        for value in PROBES[samples.probe].values:
+            _evaluate(value, samples, found)
     return found
 
 
@@ -78,7 +76,7 @@ def _chosen(value: Value, part: pl.DataFrame, samples: Samples) -> pl.DataFrame:
 
 def _timed(value: Value, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows, once it is sure that their times can be divided by."""
-    if not TABLES[value.probe][value.series].brief and (none := rows.filter(pl.col("seconds") <= 0).height):
+    if not PROBES[value.probe].series[value.series].brief and (none := rows.filter(pl.col("seconds") <= 0).height):
         raise Unfit(f"{none} of {rows.height} times are 0: shorter than the steps of the clock")
     return rows
 

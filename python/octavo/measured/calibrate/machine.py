@@ -11,7 +11,7 @@ from octavo.errors import CalibrationError
 from octavo.files.toml import read_toml
 from octavo.measured.calibrate import quantities
 from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.values import VALUES
+from octavo.measured.calibrate.probes import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tomlkit.items import Table
 
-    from octavo.measured.calibrate.values import Value
+    from octavo.measured.calibrate.probes import Value
 
 FORMAT = 1
 _ABOUT: dict[str, type] = {

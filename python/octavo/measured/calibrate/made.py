@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from octavo._core import VERSION
 from octavo.errors import CalibrationError, OctavoError
 from octavo.files import disk
-from octavo.measured.calibrate import machine, node, recorded
+from octavo.measured.calibrate import machine, recorded
 from octavo.measured.calibrate.evaluate import evaluate
-from octavo.measured.calibrate.samples import beside
+from octavo.measured.calibrate.folder import beside
+from octavo.measured.calibrate.node.derivation import derive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,7 +110,7 @@ def _machine(subject: Subject, probes: Sequence[Samples], missing: Mapping[str, 
 def _with_node(made: machine.Machine, gpu: Mapping[str, Any]) -> tuple[machine.Machine, str]:
     """The machine and its file's text. Measured values are kept even if no node can be derived from them."""
     try:
-        return made, machine.machine_text(made, node.derive(gpu, made.measured).text)
+        return made, machine.machine_text(made, derive(gpu, made.measured).text)
     except OctavoError as error:
         without = replace(made, skipped={**made.skipped, "node": error.message})
         return without, machine.machine_text(without)

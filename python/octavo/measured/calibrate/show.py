@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from octavo import extras
 from octavo.files import disk
-from octavo.measured.calibrate import machine, samples
-from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate import folder, machine
+from octavo.measured.calibrate.probes import PROBES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +24,8 @@ def read(path: Path) -> tuple[Machine, list[Samples]]:
 
     """
     found = machine.read(path)
-    directory = samples.beside(path)
-    return found, [samples.read(directory, probe) for probe in TABLES if samples.is_finished(directory, probe)]
+    directory = folder.beside(path)
+    return found, [folder.read(directory, probe) for probe in PROBES if folder.is_finished(directory, probe)]
 
 
 def draw(found: Machine, probes: list[Samples], directory: Path) -> list[Path]:
@@ -37,29 +37,6 @@ def draw(found: Machine, probes: list[Samples], directory: Path) -> list[Path]:
 
     """
     extras.need("matplotlib")
-    from octavo.measured.calibrate.draw import (  # noqa: PLC0415 - importing matplotlib takes longer than most commands
-        arithmetic,
-        copies,
-        launches,
-        memory,
-        peers,
-        roofline,
-        unified,
-        zero_copy,
-    )
-
-    makers = {
-        "copies": copies.draw,
-        "launches": launches.draw,
-        "memory": memory.draw,
-        "arithmetic": arithmetic.draw,
-        "zero_copy": zero_copy.draw,
-        "managed": unified.draw,
-        "system": unified.draw,
-        "roofline": roofline.draw,
-        "peers": peers.draw,
-    }
     disk.check_writable(directory)
-    return [
-        path for one in probes if not one.table.is_empty() for path in makers[one.probe](one, found.measured, directory)
-    ]
+    drawn = [PROBES[one.probe].draw(one, found.measured, directory) for one in probes if not one.table.is_empty()]
+    return [path for paths in drawn for path in paths]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import CalibrationError, InterruptedRun
-from octavo.measured.calibrate import made, samples
+from octavo.measured.calibrate import folder, made
+from octavo.measured.calibrate.probes import PROBES
 from octavo.measured.calibrate.samples import Activity, Samples
 from octavo.measured.calibrate.sidecar import Origin
 from octavo.plain import one_of
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 _LEAST_FREE = 0.25
 """Share of GPU memory that has to be free: probes choose their sizes from it, and must not crowd out what is there."""
-_BETWEEN = "peers"
-"""The probe that needs several GPUs."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Plan:
     @property
     def samples(self) -> Path:
         """Folder of the samples."""
-        return samples.beside(self.output)
+        return folder.beside(self.output)
 
     @property
     def effort(self) -> str:
@@ -100,9 +99,9 @@ def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], No
     made.check_output(plan.output, subject, force=plan.force and not plan.only)
     kept = _kept(plan, tasks, wanted)
     missing = {task.name: "not asked for" for task in tasks if task.name not in wanted | kept.keys()}
-    if _BETWEEN in wanted and gpu["gpus"] < 2:
-        wanted.remove(_BETWEEN)
-        missing[_BETWEEN] = "there is one GPU"
+    for name in [name for name in sorted(wanted) if PROBES[name].gpus > gpu["gpus"]]:
+        wanted.remove(name)
+        missing[name] = "there is one GPU"
     failed: dict[str, str] = {}
     found = _measure(plan, subject, [task for task in tasks if task.name in wanted], kept, failed, watch)
     ordered = [found[task.name] for task in tasks if task.name in found]
@@ -130,11 +129,11 @@ def _kept(plan: Plan, tasks: Sequence[_Task], wanted: set[str]) -> dict[str, Sam
     """Finished probes that can be used as they are: all of them, or with --force those that were not asked for."""
     kept = {}
     for task in tasks:
-        if not samples.is_finished(plan.samples, task.name):
+        if not folder.is_finished(plan.samples, task.name):
             continue
         if plan.force and task.name in wanted:
             continue
-        found = samples.read(plan.samples, task.name)
+        found = folder.read(plan.samples, task.name)
         if difference := found.origin.difference(task.origin):
             raise made.in_the_way(f"{plan.samples} holds samples of `{task.name}` from {difference}")
         kept[task.name] = found
@@ -186,7 +185,7 @@ def _run(
     activity = result["activity"]
     measured = Samples(
         task.name,
-        samples.table_of(task.name, result["columns"], f"probe `{task.name}`"),
+        folder.table_of(task.name, result["columns"], f"probe `{task.name}`"),
         task.origin,
         made.today(),
         subject.gpu,
@@ -194,17 +193,17 @@ def _run(
         dict(result["skipped"]),
         Activity(**activity) if activity else None,
     )
-    samples.write(plan.samples, measured)
+    folder.write(plan.samples, measured)
     return measured
 
 
 def _discard_foreign(plan: Plan, task: _Task) -> None:
     """Samples of another measurement go before this one begins; its own stay until new ones take their place."""
-    if not samples.is_finished(plan.samples, task.name):
+    if not folder.is_finished(plan.samples, task.name):
         return
     try:
-        own = samples.read(plan.samples, task.name).origin == task.origin
+        own = folder.read(plan.samples, task.name).origin == task.origin
     except CalibrationError:
         own = False
     if not own:
-        samples.discard(plan.samples, task.name)
+        folder.discard(plan.samples, task.name)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from octavo.measured.calibrate.measured import Measured, Unit
 
+LINE = 64
+"""Bytes of a line of the simulated node."""
+LANES = 64
+"""Threads of a wavefront: two warps."""
+
 
 @dataclass(frozen=True)
 class Derived:

@@ -1,0 +1,1 @@
+"""GRIT (HPCA 2024): fine-grained dynamic page placement."""

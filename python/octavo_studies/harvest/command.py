@@ -1,0 +1,142 @@
+"""`octavo reproduce harvest`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octavo.cli import options
+from octavo.errors import ScenarioError
+from octavo.runs import lending
+from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside, counts, values
+from octavo_studies.harvest import sensitivity as varied
+from octavo_studies.harvest import study as studies
+from octavo_studies.harvest.cases import CASES, INTER_JOB
+from octavo_studies.harvest.systems import WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+
+Sweep = Enum("Sweep", {name: name for name in varied.SWEEPS}, type=str)  # type: ignore[misc]
+Case = Enum("Case", {name: name for name in CASES}, type=str)  # type: ignore[misc]
+
+
+def harvest(
+    asked: Asked,
+    case: Annotated[
+        list[Case] | None,
+        typer.Option(
+            "--case",
+            metavar="NAME",
+            help=f"A case: {options.one_of(CASES)}. May be repeated; the four published ones with several jobs if left "
+            "out.",
+        ),
+    ] = None,
+    node: options.NodePreset = studies.NODE,
+    reduced: Annotated[
+        bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
+    ] = False,
+    sensitivity: Annotated[
+        Sweep | None,
+        typer.Option(
+            "--sensitivity",
+            metavar="NAME",
+            help=f"Vary one parameter instead, on the harvester of case 1: {options.one_of(varied.SWEEPS)}.",
+        ),
+    ] = None,
+    need: Annotated[
+        float,
+        typer.Option(
+            "--need",
+            metavar="NUMBER",
+            min=1.0,
+            help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.",
+        ),
+    ] = 1.5,
+) -> Answer:
+    """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, technique by technique.
+
+    Finished runs are kept: the same command resumes where it was stopped.
+    """
+    if sensitivity is not None and case:
+        raise ScenarioError(
+            "--sensitivity varies the harvester of case 1, and --case names cases", "choose one of them"
+        )
+    every = studies.REDUCED_CASES if reduced else tuple(INTER_JOB)
+    chosen = tuple(str(one.value) for one in case or []) or every
+    scale = studies.REDUCED_SCALE if reduced and asked.scale is None else asked.scale
+    study = studies.Study(asked.output, asked.overrides(scale), chosen, node, need, **asked.how)
+    if sensitivity is not None:
+        name = str(sensitivity.value)
+        found = varied.vary(study, name)
+        return Answer(found.root, found.to_dict(), [_varied(varied.SWEEPS[name], found)])
+    found = studies.reproduce(study)
+    return Answer(found.root, found.to_dict(), shown(chosen, found))
+
+
+def shown(chosen: tuple[str, ...], found: Found) -> Iterator[Table]:
+    """Each case, and averages beside the published ones."""
+    for name in chosen:
+        yield from _case(name, found)
+    yield beside("Beside the publication", found.compared)
+
+
+def _varied(sweep: varied.Sweep, found: Found) -> Table:
+    rows = [
+        [f"{row['value']} {sweep.unit}", row["system"], row["job"], row["role"], f"{row['speedup']:.2f}"]
+        for row in found.points.to_dicts()
+    ]
+    return Table(sweep.title, ["", "system", "job", "", "speed"], rows)
+
+
+def _case(name: str, found: Found) -> Iterator[Table]:
+    rows = [
+        [row["system"], row["job"], row["role"], f"{row['time_ps'] / 1e9:.3f} ms", f"{row['speedup']:.2f}"]
+        for row in found.jobs.filter(case=name).to_dicts()
+    ]
+    yield Table(f"Case {name}", ["system", "job", "", "time", "speed"], rows)
+    yield counts(f"Case {name}: pages", found.pages.filter(case=name).drop("case"))
+    yield values(f"Case {name}, {WHOLE}: where pages came from", found.sources.filter(case=name).drop("case"))
+    lenders = [
+        [lending.called(row["keeper"], row["owner"]), *(f"{row[key] / (1 << 20):.1f} MiB" for key in _LENT)]
+        for row in found.lenders.filter(case=name).to_dicts()
+    ]
+    yield Table(f"Case {name}, {WHOLE}: who lends to whom", ["", "sent there", "kept on average", "at most"], lenders)
+    if "case" in found.served.columns and not found.served.filter(case=name).is_empty():
+        yield _served(name, found.served.filter(case=name))
+
+
+_LENT = ("sent", "mean", "most")
+
+
+def _served(name: str, found: pl.DataFrame) -> Table:
+    waits = ("first_p50_ms", "first_p99_ms", "next_p50_ms", "next_p99_ms")
+    rows = [
+        [
+            row["system"],
+            f"{row['tokens_per_s']:,.0f}",
+            *("–" if row[key] is None else f"{row[key]:.3f} ms" for key in waits),
+        ]
+        for row in found.to_dicts()
+    ]
+    columns = ["system", "tokens/s", "first token, half", "99 of 100", "between tokens, half", "99 of 100"]
+    return Table(f"Case {name}: what users wait", columns, rows)
+
+
+COMMAND = Command(
+    "harvest",
+    harvest,
+    (
+        "octavo reproduce harvest --reduced",
+        "octavo reproduce harvest --case 1 --scale 0.03 --fidelity page",
+        "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
+        "octavo reproduce harvest --case llm --scale 0.002 --node hgx-h100-8",
+        "octavo reproduce harvest --sensitivity spare --scale 0.01",
+    ),
+    without=(),
+)

@@ -1,0 +1,267 @@
+"""Each case under the stock driver and under harvesting: how fast each job is, and where its pages came from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from octavo import api
+from octavo.errors import ScenarioError
+from octavo.explain import serving
+from octavo.runs import lending, pictures
+from octavo.runs.experiment import slug
+from octavo.scenarios import lost
+from octavo.scenarios.scenario import Recipe
+from octavo_studies import engine
+from octavo_studies.engine import Found, compared, series
+from octavo_studies.harvest import systems
+from octavo_studies.harvest.cases import CASES, INTER_JOB, Case, Job
+from octavo_studies.published import published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from octavo.runs.experiment import Variant
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
+
+NODE = "dgx-v100-4"
+"""The node of the publication."""
+CHUNK = 2 << 20
+"""Bytes of what the driver evicts at once."""
+RESERVE_OF_MEMORY = 100 / (16 << 10)
+"""The published reserve, 100 MiB of a GPU's 16 GiB: memory is scaled, and the reserve with it."""
+PREFETCH_OF_MEMORY = 32 / (16 << 10)
+"""The published prefetch, 32 MiB on GPUs of 16 GiB, scaled as well."""
+FILLED = 0.6
+"""Part of its GPU's memory that a network fills (chosen: the publication varies spare memory from 5 to 60 %)."""
+PROBED_SCALE = 0.001
+"""Scale at which bytes of a graph program are counted, of which there are proportionally more at others."""
+REDUCED_SCALE = 0.01
+REDUCED_CASES = ("1", "2")
+
+Key = tuple[str, str]
+"""A case and the label of a system."""
+
+
+@dataclass(frozen=True)
+class Study(engine.Study):
+    """Cases of jobs that lack memory beside jobs that do not."""
+
+    name: ClassVar[str] = "harvest"
+
+    cases: tuple[str, ...] = tuple(INTER_JOB)
+    node: str = NODE
+    need: float = 1.5
+    """Bytes of a harvesting job on each of its GPUs over a GPU's memory. The publication's programs need more bytes for
+    the same graph than ours, so that memory is chosen and not the published 16 GB."""
+    filled: float = FILLED
+    """Part of its GPU's memory that a network of those that yield fills."""
+
+    def __post_init__(self) -> None:
+        """Refuse what the study sets itself.
+
+        Raises:
+            ScenarioError: a change of the memory of GPUs or of what the systems choose, or a node that has too few
+                GPUs.
+
+        """
+        lost.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
+        found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
+        for name in self.cases:
+            needed = CASES[name].gpus
+            if needed > found:
+                raise ScenarioError(f"--node {self.node}: expected {needed} GPUs for case {name}, found {found}")
+
+    def scenarios(self) -> dict[Key, Scenario]:
+        """Every case under every system.
+
+        Raises:
+            ScenarioError: something cannot be used.
+
+        """
+        return {
+            (name, system.label): recipe.with_overrides([*system.overrides, _recorded(system)]).resolve()
+            for name in self.cases
+            for recipe, memory in [self.case(CASES[name])]
+            for system in self.ladder(memory)
+        }
+
+    def case(self, case: Case) -> tuple[Recipe, int]:
+        """A case on a node whose GPUs have too little memory for the harvesting jobs, and that memory in bytes."""
+        needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
+        memory = max(2, round(needed / (case.need or self.need) / CHUNK)) * CHUNK
+        capacity = ("node.capacity.footprint_percent=0", f"node.capacity.bytes={memory}B")
+        settings = (systems.DRIVER, *capacity, *self.overrides)
+        sized = [(job, self._bytes(job, needed, memory)) for job in case.yielding]
+        scales = {job.name: _scale(job, each) for job, each in sized if each is not None}
+        return Recipe.from_jobs(case.jobs(scales), node=self.node).with_overrides(settings), memory
+
+    def _bytes(self, job: Job, needed: float, memory: int) -> float | None:
+        """Bytes of a job that yields on each of its GPUs; none where the scale of graphs says it."""
+        if job.beside is not None:
+            return job.beside * needed
+        return self.filled * memory if job.network else None
+
+    def ladder(self, memory: int) -> list[Variant]:
+        """Every system, where a GPU has this many bytes."""
+        return systems.ladder(self.reserve(memory), _chunks(memory, PREFETCH_OF_MEMORY))
+
+    def reserve(self, memory: int) -> int:
+        """Bytes of a GPU's memory that are kept free."""
+        return _chunks(memory, RESERVE_OF_MEMORY) * CHUNK
+
+
+def reproduce(study: Study) -> Found:
+    """Run what is not finished yet.
+
+    The report has tables:
+
+    - `jobs`, one row for each case, system and job: `case`, `system`, `job`, `role`, `time_ps`, `speedup` over the
+      stock driver, `faults`;
+    - `pages`, one row for each case and system: pages that left for the host and for neighbours, and pages that
+      neighbours gave up for their own or gave back. Also pages that `multi-path` brought as `local-path` does, plans
+      that brought or staged a block before anyone asked for it, and the sources of all that came to GPUs;
+    - `lenders` and `sources` of the run with all techniques: who lends to whom, and where pages came from
+      (`octavo.runs.lending`);
+    - `served`, of cases that serve requests, by `system`: tokens a second, and what users wait
+      (`octavo.explain.serving`).
+
+    Raises:
+        ScenarioError: something cannot be used.
+        OutputError, SimulationError, InterruptedRun: as `carry_out`.
+
+    """
+    scenarios = study.scenarios()
+    wanted = {
+        (case, label): engine.Run(f"case {case} {label}", scenario, (f"case {case}", label))
+        for (case, label), scenario in scenarios.items()
+    }
+    runs = study.carry_out(study.folder(scenarios.values()), wanted)
+    results, jobs = runs.results, _jobs(runs.results)
+    document = {
+        "compared": _compared(jobs),
+        "jobs": jobs,
+        "pages": _pages(results),
+        "lenders": _lending(results, lending.totals),
+        "sources": _lending(results, lending.sources),
+        "served": _served(results),
+    }
+    return runs.found("Memory harvesting", jobs, document, lambda found: _draw(found, results))
+
+
+def _compared(jobs: pl.DataFrame) -> list[dict[str, Any]]:
+    """The largest speed-up of a harvesting job and the largest loss of a yielding one, beside what is published."""
+    harvest, largest = jobs.filter(role="harvests")["speedup"].max(), published("harvest")["largest_speedup"]
+    rows = [compared("largest speed-up of a harvesting job", harvest, largest)]
+    slowest = jobs.filter(role="yields")["speedup"].min()
+    return rows if slowest is None else [*rows, compared("slowest yielding job", slowest, None)]
+
+
+def _recorded(system: Variant) -> str:
+    """Single events, which say who lends to whom, are recorded of one system: they take room."""
+    return f"record.events={'true' if system.label == systems.WHOLE else 'false'}"
+
+
+def _chunks(memory: int, share: float) -> int:
+    return max(1, round(memory * share / CHUNK))
+
+
+def _scale(job: Job, memory: float) -> float:
+    """The scale at which a job needs this many bytes on each of its GPUs. Graphs are not drawn at full size for it."""
+    probed = 1.0 if job.network else PROBED_SCALE
+    footprint = _footprint(job, (f"workload.scale={probed}",)) / probed
+    return float(f"{memory * len(job.gpus) / footprint:.6g}")
+
+
+def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
+    """Bytes of the buffers of a job."""
+    scale = [one for one in overrides if one.startswith(("workload.scale=", "workload.seed="))]
+    program = [f"workload.{key}={json.dumps(value)}" for key, value in job.workload.items() if key != "name"]
+    node = f"node.gpus={len(job.gpus)}"
+    scenario = api.scenario(workload=job.workload["name"], overrides=[node, *program, *scale])
+    return sum(buffer["bytes"] for buffer in api.workload_program(scenario, "managed")["buffers"])
+
+
+def _jobs(results: dict[Key, RunResult]) -> pl.DataFrame:
+    harvesting = {name: {job.name for job in case.harvesting} for name, case in CASES.items()}
+    rows = [
+        {
+            "case": case,
+            "system": label,
+            "job": job["name"],
+            "role": "harvests" if job["name"] in harvesting[case] else "yields",
+            "time_ps": job["time_ps"],
+            "faults": job["faults"],
+        }
+        for (case, label), result in results.items()
+        for job in result.summary["jobs"]
+    ]
+    stock = pl.col("time_ps").filter(pl.col("system") == systems.STOCK).first().over("case", "job")
+    return pl.DataFrame(rows).with_columns((stock / pl.col("time_ps")).alias("speedup"))
+
+
+_PAGES = {
+    "evictions_written": "to_host",
+    "evictions_to_spare": "to_neighbours",
+    "written_back": "written_back",
+    "yielded": "yielded",
+    "fetched_from_spare": "from_neighbours",
+    "prefetched": "prefetched",
+    "prefetch_plans": "plans_ahead",
+    "staged": "staged",
+    "fell_back": "fell_back",
+}
+"""Counts of the manager, and what the table calls them."""
+
+
+def _pages(results: dict[Key, RunResult]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"case": case, "system": label}
+            | {name: int(result.summary["manager"].get(count, 0)) for count, name in _PAGES.items()}
+            | {"from_host": _from_host(result.summary["manager"])}
+            for (case, label), result in results.items()
+        ]
+    )
+
+
+def _from_host(manager: Mapping[str, Any]) -> int:
+    """Pages that came to GPUs from the host, untouched ones included."""
+    return int(manager["migrations"] + manager["prefetched"] - manager.get("fetched_from_spare", 0))
+
+
+def _lending(results: dict[Key, RunResult], table: Callable[[RunResult], pl.DataFrame]) -> pl.DataFrame:
+    found = [
+        table(result).select(pl.lit(case).alias("case"), pl.all())
+        for (case, label), result in results.items()
+        if label == systems.WHOLE
+    ]
+    return pl.concat(found) if found else pl.DataFrame()
+
+
+def _served(results: dict[Key, RunResult]) -> pl.DataFrame:
+    rows = []
+    for (case, label), result in results.items():
+        if serving.serves(result):
+            found = serving.latencies(result)
+            waits = {f"{name}_{key}": found[name][key] for name in ("first", "next") for key in ("p50_ms", "p99_ms")}
+            rows.append({"case": case, "system": label, "tokens_per_s": found["tokens_per_s"], **waits})
+    return pl.DataFrame(rows)
+
+
+def _draw(found: Found, results: dict[Key, RunResult]) -> None:
+    root = found.root
+    for case in found.jobs["case"].unique(maintain_order=True):
+        rows = found.jobs.filter(case=case)
+        named = rows.with_columns(pl.format("{} ({})", "job", "role").alias("job"))
+        how = {"xlabel": "relative speed", "title": f"Case {case}: speed of each job over the stock driver"}
+        series.bars(root / f"case-{case}.png", named, "job", "system", "speedup", line_at=1.0, **how)
+        for label in ("H", systems.STOCK):
+            path = root / f"case-{case}-memory-{slug(label)}.png"
+            pictures.memory(path, results[case, label], title=f"Case {case}, {label}: memory in use")
+        title = f"Case {case}, {systems.WHOLE}: memory lent"
+        pictures.lent(root / f"case-{case}-lent.png", results[case, systems.WHOLE], title=title)

@@ -1,0 +1,176 @@
+"""Shared by all parts of the study: how it is run, where results go, and the weighted speed-up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from octavo.errors import ScenarioError
+from octavo.plain import one_of
+from octavo.runs.experiment import Variant
+from octavo.scenarios import lost
+from octavo.scenarios.catalogue import names
+from octavo.scenarios.scenario import Recipe
+from octavo_studies.engine import study as engine
+from octavo_studies.mosaic import mixes, systems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
+
+Mix = tuple[str, ...]
+NOT_SINGLE = ("trace",)
+"""Workloads that are not one application with inputs of its own."""
+Key = tuple[Mix, str]
+"""A mix and the label of a system."""
+
+
+@dataclass(frozen=True)
+class Study(engine.Study):
+    """Applications, alone and together, on the published GPU."""
+
+    name: ClassVar[str] = "mosaic"
+    own: ClassVar[Mapping[str, str]] = {"memory.placement": "--paging or --no-paging", "node.preset": "--node"}
+
+    applications: tuple[str, ...] = mixes.APPLICATIONS
+    copies: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """Copies of one application that run together."""
+    mixed: tuple[int, ...] = (2, 3, 4, 5)
+    """Different applications that run together."""
+    draws: int = 25
+    """Heterogeneous mixes of each size."""
+    paging: bool = True
+    """Whether pages of applications come over the bus; otherwise they are resident from the start."""
+    ends: bool = False
+    """Whether parts that vary something take only the ends of its range, besides the published value."""
+    node: str = systems.NODE
+    """Preset of the machine."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no single application.
+
+        Raises:
+            ScenarioError: a trace, a mix or an unknown name.
+
+        """
+        known = [name for name in names("workloads") if name not in NOT_SINGLE]
+        for name in self.applications:
+            if mixes.workload((name,)) not in known:
+                expected = one_of(name, [mixes.labelled(each) for each in known])
+                raise ScenarioError(f"application `{name}`: expected {expected}")
+
+    @cached_property
+    def probe(self) -> Scenario:
+        """One scenario of the study, spelled out."""
+        return self.recipe(((self.applications[0],), ""), systems.GPU_MMU).resolve()
+
+    @cached_property
+    def units(self) -> int:
+        """Compute units that applications share."""
+        return int(self.probe.values["node"]["compute"]["units"])
+
+    @property
+    def homogeneous(self) -> list[Mix]:
+        """Every application in every number of copies."""
+        return [mix for count in self.copies for mix in mixes.copies(self.applications, count)]
+
+    @property
+    def heterogeneous(self) -> list[Mix]:
+        """The drawn mixes of every size.
+
+        Raises:
+            ScenarioError: there are too few applications for any.
+
+        """
+        sizes = [count for count in self.mixed if count <= len(self.applications)]
+        if not sizes:
+            listed = ", ".join(map(str, self.mixed))
+            raise ScenarioError(
+                f"mixes of {listed} different applications cannot be drawn from {len(self.applications)}",
+                "name more applications with --workload, or choose other parts with --part",
+            )
+        return [mix for count in sizes for mix in mixes.draws(self.applications, count, self.draws)]
+
+    def values(self, axis: tuple[int, ...], published: int) -> list[int]:
+        """What an axis is varied over."""
+        return [value for value in axis if not self.ends or value in (axis[0], published, axis[-1])]
+
+    def alone(self, mix: Mix) -> list[tuple[Key, Variant]]:
+        """What a weighted speed-up is relative to: each application under GPU-MMU on its share of the units, alone."""
+        units = self.units // len(mix)
+        overrides = (*systems.with_paging(systems.GPU_MMU).overrides, f"node.compute.units={units}")
+        variant = Variant(f"alone on {units}", overrides)
+        return [(((name,), variant.label), variant) for name in dict.fromkeys(mix)]
+
+    def weighted_speedup(self, mix: Mix, result: RunResult, results: Mapping[Key, RunResult]) -> float:
+        """Sum over the applications of their speed together relative to alone.
+
+        Instructions are the same in both, so that instructions per cycle are as the times are.
+        """
+        references = {key[0][0]: int(results[key].summary["time_ps"]) for key, _ in self.alone(mix)}
+        times = zip(mix, finished(mix, result), strict=True)
+        return sum(references[name] / time for name, time in times)
+
+    def recipe(self, key: Key, variant: Variant, /) -> Recipe:
+        """One run as it is written."""
+        mix, _ = key
+        base = Recipe.from_names(mixes.workload(mix), "first-touch", self.node)
+        paging = () if self.paging else (systems.NO_PAGING,)
+        settings = ("record.events=false", "record.interval=0ns", *self.overrides)
+        return base.with_overrides([*settings, *variant.overrides, *paging])
+
+    def place(self, key: Key, _scenario: Scenario, /) -> tuple[str, ...]:
+        """By mix and system."""
+        mix, label = key
+        return (mixes.label(mix), label)
+
+    def label(self, key: Key, /) -> str:
+        """The mix and the system."""
+        return " ".join((mixes.label(key[0]), key[1]))
+
+    def refuse(self, wanted: Mapping[Key, Variant]) -> None:
+        """Refuse changes that would be lost in any run.
+
+        Raises:
+            ScenarioError: a change is lost.
+
+        """
+        lost.refuse(self.overrides, self.own)
+        for key, variant in wanted.items():
+            lost.refuse_varied(self.recipe(key, Variant("", ())), self.overrides, [variant.overrides], "the study")
+
+
+def means(found: pl.DataFrame, compared: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """What a part reports beside its points: averages, as the publication's figure shows them.
+
+    `compared` has averages beside published ones, as fractions; nothing where nothing is published.
+    """
+    return {"means": found, "compared": list(compared)}
+
+
+def finished(mix: Mix, result: RunResult) -> list[int]:
+    """When each application of a mix ended for the first time, in picoseconds."""
+    if len(mix) == 1:
+        return [int(result.summary["time_ps"])]
+    return [int(job["first_end_ps"]) for job in result.summary["jobs"]]
+
+
+def hit_rates(result: RunResult) -> dict[str, float]:
+    """Share of the lookups at each level that hit, and of these hits those in entries for large pages."""
+    accesses = result.summary["accesses"]
+    missed = accesses["translations"] - accesses["l1_tlb_hits"]
+    return {
+        "l1": _share(accesses["l1_tlb_hits"], accesses["translations"]),
+        "l1_large": _share(accesses["l1_tlb_large_hits"], accesses["l1_tlb_hits"]),
+        "l2": _share(accesses["l2_tlb_hits"], missed),
+        "l2_large": _share(accesses["l2_tlb_large_hits"], accesses["l2_tlb_hits"]),
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,198 @@
+"""The comparison as tables of words, for terminals and for Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import OutputError
+from octavo_studies.validate.programs import records
+from octavo_studies.validate.programs.study import ORDERED
+from octavo_studies.validate.programs.times import PHASES
+from octavo_studies.validate.tables import Table, between_marks, check_marks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from octavo_studies.validate.programs.study import ProgramsValidation
+
+_NAMES = {"kernels_event": "kernels", "total": "total"}
+_HEADS = {
+    "faults": "GPU faults",
+    "groups": "groups",
+    "by_fault": "MB by fault",
+    "by_prefetch": "by prefetch",
+    "by_user": "by the program",
+    "cpu_faults": "CPU faults",
+    "back": "MB back",
+}
+_BYTES = ("by_fault", "by_prefetch", "by_user", "back")
+
+
+def summary(found: ProgramsValidation) -> list[Table]:
+    """How far kernel times and totals are apart, and whether kinds come in the same order."""
+    return [_errors(found), *(_orders(found, time) for time in ORDERED)]
+
+
+def runs(found: ProgramsValidation) -> list[Table]:
+    """Times and counts, program by program."""
+    return [_kernels(found), _phases(found), *([] if found.counts is None else [_records(found.counts)])]
+
+
+def said(found: ProgramsValidation) -> str:
+    """The whole in a sentence or two."""
+    orders = list(found.orders("total").values())
+    best = sum(order.measured[0] == order.simulated[0] for order in orders)
+    alike, pairs = sum(order.alike for order in orders), sum(order.pairs for order in orders)
+    left_out = "".join(f" Left out: {name} ({why})." for name, why in found.left_out.items())
+    if not orders:
+        return f"Too few kinds of memory to put in order.{left_out}"
+    return (
+        f"By total time, the simulated best kind of memory is the measured best in {best} of {len(orders)} programs. "
+        f"{alike} of {pairs} pairs of kinds are ordered alike.{left_out}"
+    )
+
+
+def _errors(found: ProgramsValidation) -> Table:
+    tables = [found.errors(time).to_dicts() for time in ORDERED[::-1]]
+    rows = [
+        [kernels["kind"], str(kernels["programs"]), *_error(kernels), *_error(totals)]
+        for kernels, totals in zip(*tables, strict=True)
+    ]
+    columns = ["kind", "programs", "kernels: median error", "worst", "which", "total: median error", "worst", "which"]
+    return Table("Errors by kind of memory", columns, rows)
+
+
+def _error(row: dict[str, Any]) -> list[str]:
+    return [f"{row['median']:.0%}", f"{row['worst']:+.0%}", f"{row['program']} {row['scale']:g}"]
+
+
+def _orders(found: ProgramsValidation, time: str) -> Table:
+    orders = found.orders(time)
+    rows = [
+        [
+            f"{program} {scale:g}",
+            ", ".join(order.measured),
+            ", ".join(order.simulated),
+            f"{order.alike} of {order.pairs}",
+            f"{order.regret:.0%}",
+        ]
+        for (program, scale), order in orders.items()
+    ]
+    alike, pairs = (sum(getattr(order, name) for order in orders.values()) for name in ("alike", "pairs"))
+    apart_alike, apart = (
+        sum(getattr(order, name) for order in orders.values()) for name in ("told_apart_alike", "told_apart")
+    )
+    title = (
+        f"Order of kinds by {_NAMES[time]}, the fastest first: {alike} of {pairs} pairs are alike, "
+        f"{apart_alike} of the {apart} whose measured quartiles do not overlap"
+    )
+    return Table(title, ["program, scale", "measured", "simulated", "pairs alike", "regret"], rows)
+
+
+def _kernels(found: ProgramsValidation) -> Table:
+    rows = []
+    for place, part in _parts(found.rows):
+        cells = []
+        for name in ("kernels_event", "kernels"):
+            row = part[name]
+            cells += [f"{_ms(row['measured'])} ({_ms(row['low'])}–{_ms(row['high'])})", _ms(row["simulated"])]
+            cells.append(_percent(row["error"]))
+        rows.append([place, *cells])
+    columns = ["program, scale, kind", "measured (quartiles)", "simulated", "error"]
+    return Table(
+        "Kernels in ms: by events on the GPU; then from the first launch to the end of the last, by the host's clock",
+        [*columns, "measured (quartiles)", "simulated", "error"],
+        rows,
+    )
+
+
+def _phases(found: ProgramsValidation) -> Table:
+    rows = []
+    for place, part in _parts(found.rows):
+        total = part["total"]
+        spread = f"{_ms(total['measured'])} ({_ms(total['low'])}–{_ms(total['high'])})"
+        cells = [f"{_ms(part[name]['measured'])} / {_ms(part[name]['simulated'])}" for name in PHASES]
+        rows.append([place, spread, _ms(total["simulated"]), _percent(total["error"]), *cells])
+    columns = ["program, scale, kind", "total (quartiles)", "simulated", "error", *PHASES]
+    return Table("Totals in ms, and phases: measured / simulated", columns, rows)
+
+
+def _records(counts: pl.DataFrame) -> Table:
+    rows = [
+        [
+            f"{row['program']} {row['scale']:g} {row['kind']}",
+            *(f"{_count(row, name)} / {_count(row, f'simulated_{name}')}" for name in records.COUNTS),
+        ]
+        for row in counts.to_dicts()
+    ]
+    columns = ["program, scale, kind", *(_HEADS[name] for name in records.COUNTS)]
+    return Table("Faults, and what moved and why: recorded / simulated", columns, rows)
+
+
+def _count(row: dict[str, Any], name: str) -> str:
+    if row[name] is None:
+        return "–"
+    return f"{row[name] / 1e6:.1f}" if name.removeprefix("simulated_") in _BYTES else f"{row[name]:,}"
+
+
+def _parts(rows: pl.DataFrame) -> list[tuple[str, dict[str, dict[str, Any]]]]:
+    """All times of each program, scale and kind, by name."""
+    parts = rows.partition_by("program", "scale", "kind", maintain_order=True)
+    return [
+        (f"{part['program'][0]} {part['scale'][0]:g} {part['kind'][0]}", {row["time"]: row for row in part.to_dicts()})
+        for part in parts
+    ]
+
+
+def _ms(seconds: float) -> str:
+    """Milliseconds, to three digits."""
+    value = 1e3 * seconds
+    return f"{value:.0f}" if value >= 100 else f"{value:#.3g}" if value >= 0.01 else "0"
+
+
+def _percent(error: float | None) -> str:
+    return "–" if error is None else f"{error:+.0%}"
+
+
+def write_markdown(path: Path, found: ProgramsValidation, name: str) -> None:
+    """Put the summary, the tables of all runs, or both between the marks that a document has for them.
+
+    Errors as `check_markdown`.
+    """
+    for what in check_markdown(path, name):
+        text = "\n".join(table.markdown() for table in _DOCUMENTS[what](found))
+        between_marks(path, _marks(name, what), f"{said(found)}\n\n{text}" if what == "summary" else text)
+
+
+def check_markdown(path: Path, name: str) -> list[str]:
+    """What of a machine's results a document has marks for.
+
+    Raises:
+        OutputError: it cannot be read, or has no such marks.
+
+    """
+    missing = {what: _missing(path, _marks(name, what)) for what in _DOCUMENTS}
+    first = next(iter(missing.values()))
+    if first is not None and all(missing.values()):
+        raise first
+    return [what for what, error in missing.items() if error is None]
+
+
+def _missing(path: Path, marks: tuple[str, str]) -> OutputError | None:
+    """What is wrong with the marks of a document, if anything is."""
+    try:
+        check_marks(path, marks)
+    except OutputError as error:
+        return error
+    return None
+
+
+_DOCUMENTS = {"summary": summary, "runs": runs}
+
+
+def _marks(name: str, what: str) -> tuple[str, str]:
+    """Around what the command writes of a machine."""
+    text = f"octavo validate programs --markdown, {what} of {name} -->"
+    return f"<!-- begin: {text}", f"<!-- end: {text}"
