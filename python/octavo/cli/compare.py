@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octavo import api
+from octavo import comparisons
 from octavo.cli import complete, former, options
 from octavo.cli import dry_run as dry
 from octavo.cli.compared import pressures, show
 from octavo.cli.sink import Sink
 from octavo.errors import SimulationError
 from octavo.runs.progress import watching
+from octavo.variants import DEFAULT_PLACEMENTS
 
 if TYPE_CHECKING:
     from octavo.arguments import Arguments
@@ -50,7 +51,7 @@ Placements = Annotated[
         autocompletion=complete.names("placements"),
         metavar="NAMES",
         help="Placements by name, or Python files, repeated or separated by commas; "
-        f"{', '.join(api.DEFAULT_PLACEMENTS)} if left out. "
+        f"{', '.join(DEFAULT_PLACEMENTS)} if left out. "
         "With --kind: for managed memory; the scenario's own if left out.",
     ),
 ]
@@ -137,7 +138,7 @@ def compare(
         "overrides": assignments,
     }
     options.check_once(assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
-    planned = api.plan_comparison(
+    planned = comparisons.plan_comparison(
         scenario,
         workloads=workloads or None,
         placements=options.listed(placement) or None,
@@ -171,7 +172,7 @@ def _show(sink: Sink, comparison: Comparison, root: Path, *, scaled: bool) -> No
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
 
 
-def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path, *, scaled: bool) -> None:
+def _show_finished(sink: Sink, planned: comparisons.PlannedComparison, root: Path, *, scaled: bool) -> None:
     """The variants that could be simulated, where others could not; only a whole comparison is written."""
     finished = planned.finished(root) if sink.human else None
     if finished is not None:

@@ -12,8 +12,8 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
-from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
+from octavo.runs.slugs import slug
 from octavo.validate import measured, reference
 from octavo.validate.measured import words
 from octavo.validate.programs import words as words_of_programs

@@ -11,6 +11,7 @@ from octavo.reproduce.dispatches import NAMED
 from octavo.runs import measures, pictures
 from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
+from octavo.runs.speedups import with_speedup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +154,7 @@ def _label(setting: Setting, placement: str) -> str:
 def _relative(points: pl.DataFrame, setting: Setting, placements: tuple[str, ...]) -> pl.DataFrame:
     labels = [_label(setting, placement) for placement in placements]
     here = points.filter(pl.col("variant").is_in(labels))
-    return measures.with_speedup(here, labels[0]).with_columns(
+    return with_speedup(here, labels[0]).with_columns(
         setting=pl.lit(setting.label), variant=pl.col("variant").str.strip_prefix(f"{setting.label}: ")
     )
 

@@ -14,7 +14,8 @@ from octavo.reproduce.grace_hopper import systems
 from octavo.reproduce.grace_hopper.programs import PROGRAMS
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, slug
+from octavo.runs.experiment import RUNS
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 

@@ -14,7 +14,8 @@ from octavo.reproduce.harvest.cases import CASES, Case, network
 from octavo.runs import pictures
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.runs.experiment import RUNS, Variant
+from octavo.runs.slugs import slug
 from octavo.scenarios.scenario import digest
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from octavo.reproduce.harvest.published import published
 from octavo.runs import lending, pictures
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.runs.experiment import RUNS, Variant
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 

@@ -17,8 +17,9 @@ from octavo.reproduce.memmap.applications import APPLICATIONS
 from octavo.reproduce.memmap.systems import ADVISED, PLACEMENTS, hints
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, slug
+from octavo.runs.experiment import RUNS
 from octavo.runs.result import RunResult
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 

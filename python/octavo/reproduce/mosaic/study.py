@@ -13,7 +13,8 @@ from octavo.plain import one_of
 from octavo.reproduce.mosaic import mixes, systems
 from octavo.runs.comparison import SAVED, experiment_folder, save_report
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.runs.experiment import RUNS, Variant
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.catalogue import names
 from octavo.scenarios.scenario import Recipe, digest
