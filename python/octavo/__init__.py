@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from octavo import advice, explain, measured, policies, report, roofline, trace
     from octavo.advice.answer import Advice
     from octavo.advice.ask import advise
-    from octavo.api import compare, inspect_workload, run, scenario, workload_program, workload_result
+    from octavo.api import inspect_workload, run, scenario, workload_program, workload_result
+    from octavo.comparisons import compare
     from octavo.errors import (
         AdviceError,
         CalibrationError,
@@ -88,8 +89,8 @@ __all__ = [
 _HOMES = {
     "octavo.advice.answer": ("Advice",),
     "octavo.advice.ask": ("advise",),
+    "octavo.comparisons": ("compare",),
     "octavo.api": (
-        "compare",
         "inspect_workload",
         "run",
         "scenario",

@@ -61,6 +61,7 @@ __all__ = [
     "roofline_zone_end",
     "run",
     "schema",
+    "table_bytes",
     "table_flaw",
     "toml_flaw",
     "toml_line",
@@ -119,6 +120,9 @@ def resolve_stored(text: str) -> str:
 def bytes_of(text: str) -> int:
     """Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none."""
 
+def table_bytes(columns: list[_Column]) -> bytes:
+    """A table of columns as `run` returns them, as a Parquet file. The list is empty afterwards."""
+
 def table_flaw(path: str | PathLike[str]) -> str | None:
     """What keeps a Parquet table, of a trace or any other, from being decoded, if anything does."""
 
@@ -171,10 +175,7 @@ def run(
     memory_limit: int | None = None,
     time_limit: int | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
-    """Run a resolved scenario; returns the summary as JSON and the tables.
-
-    Limits: bytes that the process may take; picoseconds of simulated time, after which it may raise `OverTime`.
-    """
+    """Run a resolved scenario with limits of bytes and picoseconds; returns the summary as JSON, and the tables."""
 
 def memory_around() -> int:
     """Bytes of this process that no run has: Python and its packages, or what it had before any run if more."""
@@ -446,8 +447,7 @@ class Decision:
     MIGRATE: Final[Decision]
     """The page moves to the faulting processor, which becomes its only holder and can write it."""
     MAP_REMOTE: Final[Decision]
-    """The faulting processor maps the page where it is, for reading and writing; read-only replicas go, except the
-    owner's."""
+    """The faulting processor maps the page where it is, for reading and writing; others' read-only replicas go."""
     DUPLICATE: Final[Decision]
     """A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it the
     only holder. A page on the host moves."""

@@ -1,10 +1,9 @@
-"""The Python interface: the same reach as the command line."""
+"""The Python interface: the same reach as the command line. `comparisons` runs several scenarios side by side."""
 
 from __future__ import annotations
 
 import tempfile
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,7 @@ from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.files.disk import check_writable
 from octavo.policies.names import strategy_name
-from octavo.runs.baseline import check as check_baseline
-from octavo.runs.comparison import Comparison, experiment_folder, files_of, save_comparison
 from octavo.runs.execute import Point, Progress, execute
-from octavo.runs.experiment import Experiment, slug
-from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
 from octavo.scenarios import capacity, lost
 from octavo.scenarios.nodes import node_name
@@ -30,24 +25,18 @@ from octavo.scenarios.scenario import (
     overrides_of,
     trace_name,
 )
-from octavo.variants import DEFAULT_PLACEMENTS, variants_of
 from octavo.workloads import inspect_workload, quantum_volume, workload_program, workload_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
-    from octavo.arguments import Arguments, Kind, PictureFormat
-    from octavo.policies.names import Strategy
+    from octavo.arguments import Arguments
     from octavo.runs.result import RunResult
 
 __all__ = [
-    "DEFAULT_PLACEMENTS",
-    "PlannedComparison",
-    "compare",
     "folder_of",
     "inspect_workload",
-    "plan_comparison",
     "quantum_volume",
     "recipe",
     "run",
@@ -92,7 +81,7 @@ def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recip
     overrides = overrides_of(arguments.get("overrides"))
     presets = 1 + max((place for place, one in enumerate(overrides) if one.startswith(_MEMORY_PRESET)), default=-1)
     changes = [*_given(named), *overrides[:presets], *_given(named), *overrides[presets:], *_given(others)]
-    source, workload = _meant(source, _workload(arguments.get("workload")))
+    source, workload = _meant(source, workload_name(arguments.get("workload")))
     jobs = arguments.get("jobs")
     node = _node(arguments.get("node"))
     if jobs is not None:
@@ -114,7 +103,7 @@ def _meant(
         return source, workload
     if workload is not None:
         raise ScenarioError(f"expected one of `{source}` and the workload `{workload}`, found both")
-    return None, _workload(source, "source")
+    return None, workload_name(source, "source")
 
 
 def _written(source: str | Path | Scenario) -> Recipe:
@@ -123,7 +112,8 @@ def _written(source: str | Path | Scenario) -> Recipe:
     return Recipe.from_file(given.path("source", source, "a scenario, or the path of a TOML file"))
 
 
-def _workload(workload: str | Path | None, argument: str = "workload") -> str | None:
+def workload_name(workload: str | Path | None, argument: str = "workload") -> str | None:
+    """The name of a workload as scenarios say it; a path is the folder of a trace."""
     if workload is None:
         return None
     name = given.text(argument, workload, "the name of a workload, or the folder of a trace")
@@ -202,161 +192,6 @@ def run(
         result = execute([point], workers=1, force=force, watch=tell)[0]
     keep(result)
     return result
-
-
-@spelled_out
-def compare(  # noqa: PLR0913 - one for each thing that can be named
-    source: str | Path | Scenario | None = None,
-    *,
-    workloads: Sequence[str | Path] | str | Path | None = None,
-    placements: Sequence[Strategy] | Strategy | None = None,
-    kinds: Sequence[Kind] | Kind | None = None,
-    sharings: Sequence[Strategy] | Strategy | None = None,
-    baseline: str | None = None,
-    alone: bool = False,
-    replicates: int = 1,
-    output: str | Path | None = None,
-    pictures: Sequence[PictureFormat] | PictureFormat | None = None,
-    picture_width: float | None = None,
-    workers: int | None = None,
-    force: bool = False,
-    watch: Callable[[Progress], None] | bool | None = None,
-    **arguments: Unpack[Arguments],
-) -> Comparison:
-    """Run placements, kinds of memory of whole programs, or ways to share memory, side by side.
-
-    Args:
-        source: a workload, the folder of a trace, a TOML file or a scenario; or leave it out and name `workloads`.
-        workloads: names of workloads; the scenario's own if left out. Here as below, a single name stands for a list
-            of one.
-        placements: placement strategies by name, as Python files, or as classes of `octavo.policies`;
-            `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
-        kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Kinds for which
-            the placement matters (`managed`, `launches`) run with each of `placements`.
-        sharings: what one job may take from another: `free-for-all`, `quota` or a Python class.
-        baseline: the variant that speed-ups are relative to; the first if left out.
-        alone: whether each job also runs with the others idle, which shows how much jobs slow each other down.
-        replicates: how often each scenario runs, varying what it leaves open (when GPUs begin launches, which of
-            equals comes first). From two on, times and speed-ups are medians with intervals.
-        output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
-        pictures: formats of the pictures in `output`: `png`, `svg`, `pdf`, or several of them; `png` if left out.
-        picture_width: their width in inches; 7.1, two columns of a paper, if left out.
-        workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
-        force: replace what `output` holds.
-        watch: called about ten times a second with the progress of the runs; `True` shows it.
-        **arguments: see `octavo.arguments.Arguments`.
-
-    Raises:
-        OctavoError: a scenario cannot be used or simulated, or the folder cannot be written.
-
-    """
-    given.workers(workers)
-    check_kept(pictures, picture_width, kept=output is not None)
-    planned = plan_comparison(
-        source,
-        workloads=workloads,
-        placements=placements,
-        kinds=kinds,
-        sharings=sharings,
-        baseline=baseline,
-        alone=alone,
-        replicates=replicates,
-        **arguments,
-    )
-    wanted = planned.asked(pictures, picture_width)
-    root, keep = folder_of(output)
-    with told(watch) as tell:
-        comparison = planned.run(
-            root, workers=workers, force=force, watch=tell, report=output is not None, wanted=wanted
-        )
-    keep(comparison)
-    return comparison
-
-
-@dataclass(frozen=True)
-class PlannedComparison:
-    """A comparison that can run: everything that can be refused before anything runs has been looked at."""
-
-    experiment: Experiment
-    baseline: str | None
-    name: str
-    """A name for its folder; other comparisons have other names."""
-
-    def asked(self, formats: Sequence[str] | str | None, width: float | None) -> Asked:
-        """What was asked for as its pictures.
-
-        Raises:
-            ScenarioError: it cannot be used, or there are no pictures.
-            ExtraError: something was asked for, and Matplotlib is not installed.
-
-        """
-        if not self.experiment.has_time:
-            refuse(formats, width, "the executor `instant` has no times, so no pictures", "leave it out, or --executor")
-        return asked(formats, width)
-
-    def run(
-        self,
-        root: Path,
-        *,
-        workers: int | None = None,
-        force: bool = False,
-        watch: Callable[[Progress], None] | None = None,
-        report: bool = True,
-        wanted: Asked = USUAL,
-    ) -> Comparison:
-        """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
-        digest = self.experiment.digest
-        files = files_of(self.experiment) if report else ()
-        with experiment_folder(root, digest, force=force, writes=files):
-            outcome = self.experiment.run(root, workers=workers, force=force, watch=watch)
-            comparison = Comparison.of(outcome, self.baseline)
-            if report:
-                save_comparison(root, digest, comparison, wanted)
-        return comparison
-
-    def finished(self, root: Path) -> Comparison | None:
-        """The comparison of the variants of which every run is finished in a folder, unless there is no baseline."""
-        outcome = self.experiment.finished(root)
-        if outcome is None or self.baseline not in (None, *outcome.points["variant"]):
-            return None
-        return Comparison.of(outcome, self.baseline)
-
-
-@spelled_out
-def plan_comparison(
-    source: str | Path | Scenario | None = None,
-    *,
-    workloads: Sequence[str | Path] | str | Path | None = None,
-    placements: Sequence[Strategy] | Strategy | None = None,
-    kinds: Sequence[Kind] | Kind | None = None,
-    sharings: Sequence[Strategy] | Strategy | None = None,
-    baseline: str | None = None,
-    alone: bool = False,
-    replicates: int = 1,
-    **arguments: Unpack[Arguments],
-) -> PlannedComparison:
-    """Read and check everything; arguments and errors as `compare`."""
-    variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
-    check_baseline(baseline, [variant.label for variant in variants])
-    named = _names(given.names("workloads", workloads), arguments.get("workload"))
-    arguments["workload"] = named[0] if named else None
-    base = recipe(source, **arguments)
-    changes = overrides_of(arguments.get("overrides"))
-    lost.refuse_varied(base, changes, [variant.overrides for variant in variants], "the comparison")
-    experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
-    if baseline is not None and not experiment.has_time:
-        raise ScenarioError(
-            "--baseline: the executor `instant` has no times, so no speed-ups", "leave out --baseline or --executor"
-        )
-    return PlannedComparison(
-        experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
-    )
-
-
-def _names(several: Sequence[str | Path] | None, single: str | Path | None) -> list[str] | None:
-    """Workloads as a scenario names them; nothing if there are none."""
-    named = [_workload(single)] if several is None else [_workload(each, "workloads") for each in several]
-    return [name for name in named if name is not None] or None
 
 
 def folder_of(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:

@@ -12,7 +12,7 @@ from conftest import SMALL
 
 import octavo
 from octavo.runs import measures
-from octavo.runs.experiment import slug, slugs
+from octavo.runs.slugs import slug, slugs
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo.api import plan_comparison
+from octavo.comparisons import plan_comparison
 from octavo.runs import measures
 
 KINDS = ["explicit", "managed", "pinned", "system"]

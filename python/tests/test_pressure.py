@@ -54,9 +54,7 @@ def test_memory_is_as_scarce_at_every_scale(tmp_path):
     )
     assert (exact.fits, exact.whole_fits) == (True, False)
     said = exact.warning.partition("--memory ")[2]
-    scarce = pressure(
-        octavo.run(**SHRUNK, scale=1 / 1024, overrides=MODEL, memory=said, output=tmp_path / "scarce")
-    )
+    scarce = pressure(octavo.run(**SHRUNK, scale=1 / 1024, overrides=MODEL, memory=said, output=tmp_path / "scarce"))
     assert scarce.capacity == pytest.approx(found[1].capacity, rel=0.01)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 
 import pytest
-from rich.console import Console
 
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 
 COLUMNS = ["workload", "kind", "allocate", "initialise", "kernels", "results"]
 ROWS = [
@@ -17,9 +17,16 @@ ROWS = [
 WORDS = {*COLUMNS, "matrixmultiplication", "fir", "explicit", "managed", "1,234", "34", "0.956", "12", "ms", "moved"}
 
 
+class Screen(io.StringIO):
+    """What somebody looks at."""
+
+    def isatty(self):
+        return True
+
+
 def shown(width):
     told = io.StringIO()
-    Sink(as_json=False, console=Console(file=told, width=width, highlight=False)).table("phases", COLUMNS, ROWS)
+    Sink(as_json=False, terminal=Terminal(stream=told, width=width)).table("phases", COLUMNS, ROWS)
     return told.getvalue()
 
 
@@ -40,14 +47,14 @@ def test_columns_stand_closer_before_rows_run_over_the_edge():
     told = io.StringIO()
     names = ["variant", "local", "host", "migrate", "remote", "duplicate", "collapse", "eviction", "walk"]
     rows = [[name, *["94.0%"] * 8] for name in ("on-touch", "access-counter", "duplication")]
-    Sink(as_json=False, console=Console(file=told, width=80, highlight=False)).table("shares", names, rows)
+    Sink(as_json=False, terminal=Terminal(stream=told, width=80)).table("shares", names, rows)
     assert max(map(len, told.getvalue().splitlines())) <= 80
     assert told.getvalue().split()[-9:] == rows[-1]
 
 
 def test_long_names_and_ranges_end_lines_between_their_parts_rather_than_beyond_the_terminal():
     told = io.StringIO()
-    sink = Sink(as_json=False, console=Console(file=told, width=60, highlight=False))
+    sink = Sink(as_json=False, terminal=Terminal(stream=told, width=60))
     name = "uvm_perf_access_counter_threshold"
     rows = [["a-long-name-of-a-row", "-15 µs", "-15.25 µs to 251.75 µs", f"as `{name}` says, and more words"]]
     sink.table("facts", ["fact", "value", "between", "meaning"], rows)
@@ -66,10 +73,9 @@ def test_long_names_and_ranges_end_lines_between_their_parts_rather_than_beyond_
 
 def test_sentences_stay_whole_words_on_a_terminal_and_one_line_in_a_file():
     sentence = "Faults by buffer: input 49% (its pages moved 1.0 times), output 49%, a-name-that-has-no-room-at-all."
-    on_terminal, in_file = io.StringIO(), io.StringIO()
-    for into, terminal in ((on_terminal, True), (in_file, False)):
-        console = Console(file=into, width=24, highlight=False, force_terminal=terminal, color_system=None)
-        Sink(as_json=False, console=console).tell(sentence)
+    on_terminal, in_file = Screen(), io.StringIO()
+    for into in (on_terminal, in_file):
+        Sink(as_json=False, terminal=Terminal(stream=into, width=24)).tell(sentence)
     assert in_file.getvalue() == f"{sentence}\n"
     assert on_terminal.getvalue().split() == sentence.split()
     assert max(len(row) for row in on_terminal.getvalue().splitlines()[:-1]) <= 24

@@ -11,6 +11,7 @@ mod memory;
 mod policies;
 mod run;
 mod scenario;
+mod table_file;
 mod tables;
 mod trace;
 
@@ -54,6 +55,8 @@ mod _core {
     use crate::run::{gpu_memory, memory_needed, page_order, run};
     #[pymodule_export]
     use crate::scenario::{bytes_of, resolve, resolve_stored, toml_flaw, toml_line};
+    #[pymodule_export]
+    use crate::table_file::table_bytes;
     #[pymodule_export]
     use crate::trace::{TraceWriter, table_flaw, trace_head, trace_info, trace_record, trace_validate};
 

@@ -76,7 +76,7 @@ On = Annotated[
     str | None,
     typer.Option(
         "--on",
-        help="With --exhaustive: where runs execute: local, ray, or ray://host:port (both need octavo\\[ray]).",
+        help="With --exhaustive: where runs execute: local, ray, or ray://host:port (both need octavo[ray]).",
         show_default=False,
     ),
 ]

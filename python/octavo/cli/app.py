@@ -10,8 +10,9 @@ import typer
 
 from octavo._core import VERSION
 from octavo.addresses import NO_MORE
-from octavo.cli import options, streams
+from octavo.cli import streams
 from octavo.cli.commands import Commands
+from octavo.cli.help import examples
 from octavo.cli.sink import Notes, complain
 from octavo.cli.typed import as_typed
 from octavo.errors import InterruptedRun, OctavoError
@@ -21,7 +22,7 @@ app = typer.Typer(
     cls=Commands,
     name="octavo",
     help="Decide where the pages of a GPU node's unified memory live, and see what every decision costs.",
-    epilog=options.examples(
+    epilog=examples(
         "octavo demo",
         "octavo compare --workload fir --scale 0.0625",
         "octavo run scenario.toml -o runs/first",
@@ -32,7 +33,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.after_dashes import AfterDashes
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.measured.interposed.logs import summed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def apply(
     from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
 
     found = run(placement, command, log=log, force=force, output=_STANDARD_ERROR if as_json else None)
-    _show(Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False)), found)
+    _show(Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True)), found)
     raise typer.Exit(found.status)
 
 

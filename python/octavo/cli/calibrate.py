@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.errors import CalibrationError, OctavoError
 from octavo.measured.calibrate import brought, engine, machine, made, quantities, recorded, suite
 from octavo.measured.calibrate import show as pictures
@@ -121,12 +120,14 @@ def _refuse_measuring(context: typer.Context) -> None:
 
 
 def _announce(plan: suite.Plan, gpu: Mapping[str, Any], *, quiet: bool) -> None:
-    console = Console(stderr=True, highlight=False, quiet=quiet)
+    if quiet:
+        return
+    terminal = Terminal(errors=True)
     others = f" of {gpu['gpus']}" if gpu["gpus"] > 1 else ""
-    console.print(f"Measuring GPU {plan.gpu}{others}: {escape(gpu['name'])}", soft_wrap=True)
+    terminal.line(f"Measuring GPU {plan.gpu}{others}: {gpu['name']}")
     if made.is_shared(gpu):
         used = (gpu["memory_bytes"] - gpu["free_bytes"]) >> 20
-        console.print(f"(!) {used:,} MiB of its memory are in use: what uses them may disturb this", soft_wrap=True)
+        terminal.line(f"(!) {used:,} MiB of its memory are in use: what uses them may disturb this")
 
 
 def _complain(outcome: made.Outcome) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from octavo.cli.terminal import cells as cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -137,7 +137,7 @@ def _folded(word: str, width: int) -> str:
     """A word in as many lines as it takes."""
     lines = [""]
     for part in word.split(_GAP):
-        if lines[-1] and cell_len(lines[-1] + part) > width:
+        if lines[-1] and cells_of(lines[-1] + part) > width:
             lines.append("")
         lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
@@ -160,4 +160,4 @@ def _words(cells: Iterable[str]) -> list[str]:
 
 
 def _longest(words: Iterable[str]) -> int:
-    return max(map(cell_len, words), default=1)
+    return max(map(cells_of, words), default=1)

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from octavo.cli.help import plain, without_types, write_commands, write_examples
 from octavo.plain import shortened
 
 
@@ -23,95 +24,131 @@ class Command:
     """In `octavo.cli`; or the dotted name of one beside the package, as studies are."""
     attribute: str
     """A function, beside which EXAMPLES (and SETTINGS, COMMAND) stand, or several commands."""
+    group: str
+    """Where help lists it."""
     summary: str
     """What `octavo --help` says of it, as its own help does: so that nothing has to be imported for the list."""
 
 
+SIMULATE, LOOK, PLACE, KNOW, PROGRAMS, MACHINES, STUDIES = (
+    "Simulate",
+    "Look at results",
+    "Place the buffers of a program",
+    "Look up names",
+    "Make and read inputs",
+    "Measure",
+    "Run studies again",
+)
+"""Groups of commands, in the order in which help shows them."""
+
+
 COMMANDS = {
     "run": Command(
-        "run", "run", "Run one scenario and write its results to a folder: scenario, summary and Parquet tables."
+        "run",
+        "run",
+        SIMULATE,
+        "Run one scenario and write its results to a folder: scenario, summary and Parquet tables.",
     ),
     "compare": Command(
         "compare",
         "compare",
+        SIMULATE,
         "Run placements, kinds of memory or ways to share it side by side: time, speed-up, faults, where time goes.",
-    ),
-    "advise": Command(
-        "advise",
-        "advise",
-        "Say where each buffer of a program should lie (device, managed, pinned), what that gains, and why.",
-    ),
-    "transform": Command(
-        "transform",
-        "transform",
-        "Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.",
-    ),
-    "constants": Command(
-        "constants",
-        "constants",
-        "Print what `octavo advise` knows of a machine, with sources; with -o as a file for the runtime library.",
     ),
     "sweep": Command(
         "sweep",
         "sweep",
+        SIMULATE,
         "Run a scenario under many values of some of its keys: a grid, lists that step together, random draws, "
         "a search.",
+    ),
+    "demo": Command(
+        "demo",
+        "demo",
+        SIMULATE,
+        "Compare placements on a small kernel and open the report. Takes a minute and needs no preparation.",
     ),
     "report": Command(
         "report",
         "report",
+        LOOK,
         "Write one self-contained page about runs: speed-ups, time by cause, traffic over time, a map of pages, "
         "and more.",
     ),
     "explain": Command(
         "explain",
         "explain",
+        LOOK,
         "Say what bound a run, which buffers cause it and what would help, or where runs differ from the first.",
     ),
-    "demo": Command(
-        "demo",
-        "demo",
-        "Compare placements on a small kernel and open the report. Takes a minute and needs no preparation.",
+    "advise": Command(
+        "advise",
+        "advise",
+        PLACE,
+        "Say where each buffer of a program should lie (device, managed, pinned), what that gains, and why.",
     ),
-    "list": Command(
-        "listing",
-        "list_",
-        "List presets of nodes and memory systems, workloads and strategies; `octavo show` says more of one.",
+    "constants": Command(
+        "constants",
+        "constants",
+        PLACE,
+        "Print what `octavo advise` knows of a machine, with sources; with -o as a file for the runtime library.",
     ),
-    "show": Command(
-        "show",
-        "show",
-        "Show one workload, node, memory system or strategy: what it is, its options and where it comes from.",
-    ),
-    "calibrate": Command(
-        "calibrate", "app", "Measure a GPU's memory system once: bandwidths, latencies, what page faults cost."
-    ),
-    "new": Command("new", "app", "Write a commented template."),
-    "workload": Command("workload", "app", "Inspect workloads without a memory system."),
-    "trace": Command("trace", "app", "Inspect, check and convert recorded traces."),
-    "import": Command("import_", "app", "Import profiles of real programs into the tables of simulated runs."),
-    "profile": Command(
-        "profile",
-        "profile",
-        "Run any program and sample its memory by NUMA node and mapping, its page faults, and GPU memory.",
+    "transform": Command(
+        "transform",
+        "transform",
+        PLACE,
+        "Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.",
     ),
     "record": Command(
         "record",
         "record",
+        PLACE,
         "Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.",
     ),
     "apply": Command(
         "apply",
         "apply",
+        PLACE,
         "Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.",
     ),
-    "reproduce": Command("octavo_studies.reproduce", "app", "Run published studies again."),
+    "list": Command(
+        "listing",
+        "list_",
+        KNOW,
+        "List presets of nodes and memory systems, workloads and strategies; `octavo show` says more of one.",
+    ),
+    "show": Command(
+        "show",
+        "show",
+        KNOW,
+        "Show one workload, node, memory system or strategy: what it is, its options and where it comes from.",
+    ),
+    "schema": Command("schema", "schema", KNOW, "Print the JSON schema of scenario files, for editors."),
+    "workload": Command("workload", "app", KNOW, "Inspect workloads without a memory system."),
+    "trace": Command("trace", "app", PROGRAMS, "Inspect, check and convert recorded traces."),
+    "import": Command(
+        "import_", "app", PROGRAMS, "Import profiles of real programs into the tables of simulated runs."
+    ),
+    "new": Command("new", "app", PROGRAMS, "Write a commented template."),
+    "calibrate": Command(
+        "calibrate",
+        "app",
+        MACHINES,
+        "Measure a GPU's memory system once: bandwidths, latencies, what page faults cost.",
+    ),
+    "profile": Command(
+        "profile",
+        "profile",
+        MACHINES,
+        "Run any program and sample its memory by NUMA node and mapping, its page faults, and GPU memory.",
+    ),
+    "reproduce": Command("octavo_studies.reproduce", "app", STUDIES, "Run published studies again."),
     "validate": Command(
         "octavo_studies.validate.command",
         "app",
+        STUDIES,
         "Compare with other simulators, and with real GPUs that were measured.",
     ),
-    "schema": Command("schema", "schema", "Print the JSON schema of scenario files, for editors."),
 }
 
 
@@ -144,21 +181,14 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes | {"commands": Imported()})
-        self._listing = False
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """Their names."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command; for the list of all of them, its name and summary alone."""
-        if self._listing and cmd_name in COMMANDS:
-            return TyperCommand(cmd_name, help=COMMANDS[cmd_name].summary)
-        return super().get_command(ctx, cmd_name)
-
     def get_params(self, ctx: Any) -> Any:
         """Its own options, as help shows them."""
-        return _without_types(super().get_params(ctx), ctx)
+        return without_types(super().get_params(ctx), ctx)
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         """What is typed before the name of a command."""
@@ -170,13 +200,19 @@ class Commands(TyperGroup):
         with _short_errors():
             return super().invoke(ctx)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help of the whole program."""
-        self._listing = True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self._listing = False
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Commands in their groups, then the options of all."""
+        for group in dict.fromkeys(command.group for command in COMMANDS.values()):
+            write_commands(
+                group, {name: one.summary for name, one in COMMANDS.items() if one.group == group}, formatter
+            )
+        options = [record for each in self.get_params(ctx) if (record := each.get_help_record(ctx)) is not None]
+        with formatter.section("Options"):
+            formatter.write_dl(options)
+
+    def format_epilog(self, _ctx: Any, formatter: Any) -> None:
+        """Examples."""
+        write_examples(self.epilog, formatter)
 
 
 @contextmanager
@@ -206,35 +242,10 @@ def load(name: str, command: Command) -> Any:
     """Import a command."""
     where = import_module(command.module if "." in command.module else f"octavo.cli.{command.module}")
     found = getattr(where, command.attribute)
-    owner = typer.Typer(rich_markup_mode="rich")
+    owner = typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         owner.add_typer(found, name=name)
     else:
         settings, kind = getattr(where, "SETTINGS", None), getattr(where, "COMMAND", TyperCommand)
         owner.command(name, cls=kind, epilog=where.EXAMPLES, context_settings=settings)(found)
-    return _wrapped(typer.main.get_group(owner).commands[name])
-
-
-def _wrapped(command: Any) -> Any:
-    """A command whose help is broken where the terminal ends, not where lines of the source do."""
-    paragraphs = (command.help or "").split("\n\n")
-    command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    parameters = command.get_params
-    command.get_params = lambda ctx: _without_types(parameters(ctx), ctx)
-    for each in getattr(command, "commands", {}).values():
-        _wrapped(each)
-    return command
-
-
-_WORDS = {"<str>": "NAME", "<list[str]>": "NAMES", "<path>": "FILE", "<int>": "N", "<int range>": "N", "<bool>": ""}
-"""What help says in place of types of Python."""
-
-
-def _without_types(parameters: Any, ctx: Any) -> Any:
-    """Parameters whose help names no types: switches have none to name, and arguments are named already."""
-    for each in parameters:
-        if hasattr(each, "display_type_rich"):  # Earlier versions of Typer name no types.
-            found = each.display_type_rich(ctx)
-            shown = "" if each.param_type_name == "argument" else _WORDS.get(found, found)
-            each.display_type_rich = lambda ctx, shown=shown: shown
-    return parameters
+    return plain(typer.main.get_group(owner).commands[name])

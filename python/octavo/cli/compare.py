@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo import api
+from octavo import comparisons
 from octavo.cli import complete, former, options
 from octavo.cli import dry_run as dry
+from octavo.cli import trend as trends
 from octavo.cli.compared import pressures, show
 from octavo.cli.sink import Sink
 from octavo.errors import SimulationError
 from octavo.runs.progress import watching
+from octavo.variants import DEFAULT_PLACEMENTS
 
 if TYPE_CHECKING:
     from octavo.arguments import Arguments
     from octavo.runs.comparison import Comparison
+    from octavo.runs.trend import Trend
 
 EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
@@ -50,7 +54,7 @@ Placements = Annotated[
         autocompletion=complete.names("placements"),
         metavar="NAMES",
         help="Placements by name, or Python files, repeated or separated by commas; "
-        f"{', '.join(api.DEFAULT_PLACEMENTS)} if left out. "
+        f"{', '.join(DEFAULT_PLACEMENTS)} if left out. "
         "With --kind: for managed memory; the scenario's own if left out.",
     ),
 ]
@@ -85,6 +89,13 @@ Alone = Annotated[
     typer.Option("--alone", help="Also run each job with the others idle, for slow-down, fairness and throughput."),
 ]
 
+Trends = Annotated[
+    bool,
+    typer.Option(
+        "--trend", help="Also compare at a half and a quarter of the scale, and say whether the conclusion holds."
+    ),
+]
+
 
 def compare(
     target: options.Target = None,
@@ -97,6 +108,7 @@ def compare(
     baseline: Baseline = None,
     alone: Alone = False,
     replicates: options.Replicates = 1,
+    trend: Trends = False,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
     demotion: options.Demotion = None,
@@ -137,7 +149,8 @@ def compare(
         "overrides": assignments,
     }
     options.check_once(assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
-    planned = api.plan_comparison(
+    plan = partial(
+        comparisons.plan_comparison,
         scenario,
         workloads=workloads or None,
         placements=options.listed(placement) or None,
@@ -146,32 +159,42 @@ def compare(
         baseline=baseline,
         alone=alone,
         replicates=replicates,
-        **named,
     )
+    planned = plan(**named)
+    smaller = trends.smaller(planned, lambda scale: plan(**{**named, "scale": scale})) if trend else {}
     formats = options.listed(pictures)
     wanted = planned.asked(formats or None, picture_width)
     root = output or Path("runs") / planned.name
     if dry_run:
         dry.show(sink, planned.experiment.points(root), workers, force=force)
         return
+    how: dict[str, Any] = {"workers": workers, "force": force}
     try:
         with watching(quiet=quiet) as watch:
-            comparison = planned.run(root, workers=workers, force=force, watch=watch, wanted=wanted)
+            comparison = planned.run(root, watch=watch, wanted=wanted, **how)
     except SimulationError:
         _show_finished(sink, planned, root)
         raise
-    _show(sink, comparison, root)
+    with watching(quiet=quiet or not smaller) as watch:
+        below = {
+            scale: one.run(trends.folder(root, scale), watch=watch, report=False, **how)
+            for scale, one in smaller.items()
+        }
+    _show(sink, comparison, root, trends.trend_of(planned, comparison, below) if trend else None)
 
 
-def _show(sink: Sink, comparison: Comparison, root: Path) -> None:
+def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -> None:
     found = pressures(comparison)
     pressure = {name: one.to_dict() for name, one in found.items()}
-    sink.document({"folder": str(root), **comparison.to_dict(), "pressure": pressure})
+    over_scales = {} if trend is None else {"trend": trend.to_dict()}
+    sink.document({"folder": str(root), **comparison.to_dict(), "pressure": pressure, **over_scales})
     show(sink, comparison, found)
+    if trend is not None:
+        trends.show(sink, trend, comparison.baseline)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
 
 
-def _show_finished(sink: Sink, planned: api.PlannedComparison, root: Path) -> None:
+def _show_finished(sink: Sink, planned: comparisons.PlannedComparison, root: Path) -> None:
     """The variants that could be simulated, where others could not; only a whole comparison is written."""
     finished = planned.finished(root) if sink.human else None
     if finished is not None:

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from octavo import api
 from octavo.cli import options
 from octavo.cli.compared import pressures, show
 from octavo.cli.sink import Sink
+from octavo.comparisons import compare
 from octavo.runs.progress import watching
 
 EXAMPLES = options.examples("octavo demo", "octavo demo -o demo --no-open", "octavo demo --scale 1/16")
@@ -42,7 +42,7 @@ def demo(
 
     sink = Sink(as_json=as_json, quiet=quiet)
     with watching(quiet=quiet) as watch:
-        comparison = api.compare(
+        comparison = compare(
             workloads=[_WORKLOAD],
             placements=_PLACEMENTS,
             scale=_SCALE if scale is None else scale,

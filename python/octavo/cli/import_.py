@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.measured.imports import import_cupti, import_nsys, import_rmm, import_torch
 from octavo.plain import visible
 
@@ -61,10 +60,10 @@ def nsys(
     """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels."""
     sink = Sink(as_json=as_json, quiet=quiet)
     folder = output or Path("runs") / source.stem
-    with Console(stderr=True, quiet=quiet).status("reading") as status:
+    with Terminal(errors=True).status("reading", quiet=quiet) as tell:
 
         def watch(share: float, table: str) -> None:
-            status.update(f"reading {escape(visible(table))}: {share:.0%}")
+            tell(f"reading {visible(table)}: {share:.0%}")
 
         result = import_nsys(source, folder, process=process, force=force, watch=watch)
     show(sink, result)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 import typer
 
 from octavo.cli import complete, former
+from octavo.cli import help as foot
 from octavo.errors import ScenarioError
 from octavo.runs import memory
 from octavo.scenarios import lost
@@ -28,6 +29,7 @@ else:
         str  # Scenarios refuse other names, for all interfaces in the same words.
     )
 
+examples = foot.examples
 Name = TypeVar("Name", bound=str)
 
 Target = Annotated[
@@ -62,7 +64,7 @@ Node = Annotated[
         "--node",
         "-n",
         autocompletion=complete.names("nodes"),
-        help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu without a scenario file.",
+        help="Node preset, or a TOML file with a [node], such as machine.toml; grit-4gpu without a scenario file.",
     ),
 ]
 NodePreset = Annotated[str, typer.Option("--node", "-n", autocompletion=complete.names("nodes"), help="Node preset.")]
@@ -350,8 +352,3 @@ def one_of(choices: Iterable[str]) -> str:
     """The names of an option's choices, for its help: in a column of their own they would be broken to fit."""
     *first, last = choices
     return f"{', '.join(first)} or {last}" if first else last
-
-
-def examples(*commands: str) -> str:
-    """The foot of a command's help: each example on a line of its own."""
-    return "\n\n".join(["[bold]Examples[/]", *(f"  [cyan]{command}[/]" for command in commands)])

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.files.notes import note
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def profile(
         output=_STANDARD_ERROR if as_json else None,
         watch=None if quiet else note,
     )
-    sink = Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False))
+    sink = Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True))
     show(sink, result)
     if buffers:
         _show_recordings(sink, result)

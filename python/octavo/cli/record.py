@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.errors import ProfileError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def record(
     from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
 
     found = run(command, output, force=force, output=_STANDARD_ERROR if as_json else None)
-    _show(Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False)), found, output)
+    _show(Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True)), found, output)
     raise typer.Exit(found.status)
 
 

@@ -14,14 +14,13 @@ from octavo.cli import options
 from octavo.cli.complete import names as complete
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.runs import gantt, measures
-from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import slug
-from octavo.runs.pictures import check_target
 from octavo.explain.fixed import fixed
+from octavo.runs import measures
+from octavo.runs.execute import Point, execute
 from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
+from octavo.runs.slugs import slug
 from octavo.scenarios.scenario import BY_LINE
 
 if TYPE_CHECKING:
@@ -127,6 +126,8 @@ def run(
     repeated = [result, *further] if further else []
     _show(sink, result, repeated, pressure(result))
     if chart is not None:
+        from octavo.runs import gantt  # noqa: PLC0415 - few runs are drawn
+
         gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})
     if perfetto is not None:
         sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
@@ -145,6 +146,8 @@ def _further(scenario: Scenario, folder: Path, count: int) -> list[Point]:
 
 def _check_chart(chart: Path, scenario: Scenario) -> None:
     """Make sure that the jobs can be drawn, before they run."""
+    from octavo.runs.pictures import check_target  # noqa: PLC0415 - few runs are drawn
+
     if not scenario.jobs:
         raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables")
     if scenario.executor == "instant":
@@ -162,7 +165,7 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pr
     if not sink.human:
         return
     scenario = result.scenario
-    point = measures.row(scenario.workload, scenario.placement, result)
+    point = measures.of_summary(scenario.workload, scenario.placement, result.summary)
     rows = [
         *([("simulated time", milliseconds(point["time_ps"]))] if result.has_time else []),
         *([] if times is None else [(f"median of {times.count} replicates", _spread(times))]),

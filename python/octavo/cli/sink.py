@@ -9,20 +9,14 @@ import textwrap
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-from octavo.cli import streams
-from octavo.cli.columns import Column, Laid, folded
+from octavo.cli import grid, streams
+from octavo.cli.columns import Column, folded
+from octavo.cli.terminal import BOLD, RED, Terminal
 from octavo.files.notes import OctavoNote
 from octavo.plain import escaped, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from rich.console import JustifyMethod
 
     from octavo.errors import OctavoError
 
@@ -33,11 +27,11 @@ _WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": F
 class Sink:
     """Standard output for results: tables for people, or one JSON document, or nothing."""
 
-    def __init__(self, *, as_json: bool, quiet: bool = False, console: Console | None = None) -> None:
-        """People read `console` if there is one: standard error, for commands whose output is another program's."""
+    def __init__(self, *, as_json: bool, quiet: bool = False, terminal: Terminal | None = None) -> None:
+        """People read `terminal` if there is one: standard error, for commands whose output is another program's."""
         self.as_json = as_json
         self.quiet = quiet
-        self._console = console or Console(highlight=False)
+        self._terminal = terminal or Terminal()
         self._documents = sys.stdout
         if as_json:
             # What a policy prints must not get into the document.
@@ -69,19 +63,24 @@ class Sink:
             _column(visible(name), [row[index] for row in rows], key=index < keys, wished=name in unbroken)
             for index, name in enumerate(columns)
         ]
-        for index, part in enumerate(folded(given, keys, max(self._console.width, 1))):
-            named = _rows(visible(title) + (", continued" if index else ""), self._console)
-            # A table of long words is wider than the terminal, whose lines go on below.
-            self._console.print(_drawn("\n".join(named), part), crop=False, soft_wrap=True)
+        for index, part in enumerate(folded(given, keys, self._terminal.width)):
+            for row in _rows(visible(title) + (", continued" if index else ""), self._terminal):
+                self._terminal.line("", bold=row)
+            self._terminal.line("")
+            head, *others = grid.lines(part, "─" if streams.is_unicode(self._terminal.stream) else "-")
+            self._terminal.line("", bold=head)
+            for line in others:
+                self._terminal.line(line)
+            self._terminal.line("")
 
     def say(self, text: str) -> None:
         """A line for people; paths and commands in it can be copied whole."""
         if self.human:
-            self._console.print(visible(text), markup=False, soft_wrap=True)
+            self._terminal.line(visible(text))
 
     def tell(self, sentence: str) -> None:
         """A sentence for people: in rows of whole words on a terminal, one line anywhere else."""
-        for row in _rows(visible(sentence), self._console):
+        for row in _rows(visible(sentence), self._terminal):
             self.say(row)
 
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
@@ -94,53 +93,24 @@ class Sink:
 
 def _column(name: str, cells: Sequence[str], *, key: bool, wished: bool) -> Column:
     """A number stays whole with its unit, and so does what names a row."""
-    return Column(name, cells, key or _words(cells), wished)
+    return Column(name, cells, key or grid.words(cells), wished)
 
 
 def _keys(rows: Sequence[Sequence[str]], columns: int) -> int:
     """How many columns name a row: the first, and further names and numbers if rows are the same without."""
     for keys in range(1, columns):
-        if keys > 1 and not _words([row[keys - 1] for row in rows]):
+        if keys > 1 and not grid.words([row[keys - 1] for row in rows]):
             break
         if len({tuple(row[:keys]) for row in rows}) == len(rows):
             return keys
     return 1
 
 
-def _drawn(title: str, part: Laid) -> Table:
-    table = Table(
-        title=escape(title),
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        padding=(0, part.apart - 1, 0, 0),
-        width=part.width,
-    )
-    for index, (column, width) in enumerate(zip(part.columns, part.widths, strict=True)):
-        justify: JustifyMethod = "right" if index and _numbers(column.cells) else "left"
-        table.add_column(escape(column.name), justify=justify, overflow="fold", width=width)
-    for row in zip(*(column.cells for column in part.columns), strict=True):
-        table.add_row(*map(escape, row))
-    return table
-
-
-_BEGIN_NUMBERS = "0123456789+-–−"
-
-
-def _numbers(cells: Sequence[str]) -> bool:
-    return all(cell[:1] in _BEGIN_NUMBERS for cell in cells)
-
-
-def _words(cells: Sequence[str]) -> bool:
-    """Whether each cell is a number, with its unit, or a single word."""
-    return all(cell[:1] in _BEGIN_NUMBERS or " " not in cell for cell in cells)
-
-
-def _rows(text: str, console: Console) -> list[str]:
+def _rows(text: str, terminal: Terminal) -> list[str]:
     """A text in rows of whole words: on a terminal, and where `COLUMNS` says how wide what shows it is."""
-    if not (console.is_terminal or "COLUMNS" in os.environ):
+    if not (terminal.is_terminal or "COLUMNS" in os.environ):
         return [text]
-    lines = [textwrap.wrap(line, max(console.width, 1), **_WHOLE_WORDS) for line in text.split("\n")]
+    lines = [textwrap.wrap(line, terminal.width, **_WHOLE_WORDS) for line in text.split("\n")]
     return [row for rows in lines for row in rows or [""]]
 
 
@@ -166,23 +136,23 @@ class Notes:
             return
         self._said.append(str(message))
         if len(self._said) <= _MOST_NOTES:
-            for row in _rows(f"note: {shortened(str(message))}", Console(stderr=True)):
+            for row in _rows(f"note: {shortened(str(message))}", Terminal(errors=True)):
                 print(row, file=sys.stderr)
 
 
 def complain(error: OctavoError) -> None:
     """What went wrong and what may help, on standard error."""
-    console = Console(stderr=True, highlight=False)
-    _complain(console, "error", "bold red", error.message)
+    terminal = Terminal(errors=True)
+    _complain(terminal, "error:", RED, error.message)
     if error.details:
-        for row in _rows(shortened(error.details), console):
-            console.print(escape(row), soft_wrap=True)
+        for row in _rows(shortened(error.details), terminal):
+            terminal.line(row)
     if error.hint:
-        _complain(console, "hint", "bold", error.hint)
+        _complain(terminal, "hint:", BOLD, error.hint)
 
 
-def _complain(console: Console, label: str, style: str, text: str) -> None:
-    first, *others = _rows(f"{label}: {shortened(text)}", console)
-    console.print(f"[{style}]{label}:[/]{escape(first.removeprefix(f'{label}:'))}", soft_wrap=True)
+def _complain(terminal: Terminal, label: str, style: str, text: str) -> None:
+    first, *others = _rows(f"{label} {shortened(text)}", terminal)
+    terminal.line(first.removeprefix(label), bold=label, style=style)
     for row in others:
-        console.print(escape(row), soft_wrap=True)
+        terminal.line(row)

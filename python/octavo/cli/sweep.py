@@ -13,8 +13,8 @@ from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs import measures
-from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
+from octavo.runs.slugs import slug
 from octavo.sweeps.api import DEFAULT_TRIALS, asked, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.medians import TIME, level, once
@@ -51,7 +51,7 @@ Best = Annotated[
         "--best",
         metavar="MEASURE",
         help="Search for the best value of a measure, such as time_ps or faults, instead of running every point "
-        "(needs octavo\\[search]).",
+        "(needs octavo[search]).",
     ),
 ]
 Trials = Annotated[
@@ -76,7 +76,7 @@ On = Annotated[
     typer.Option(
         "--on",
         help="Where points run: local, ray (a cluster of its own, or the one at RAY_ADDRESS), or ray://host:port "
-        "(both need octavo\\[ray]).",
+        "(both need octavo[ray]).",
     ),
 ]
 

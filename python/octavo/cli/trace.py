@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from octavo import api, trace
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.errors import TraceError
 from octavo.files.replaced import check_free
 
@@ -189,10 +189,10 @@ def convert(
         return
     if source is None or path is None:
         raise TraceError("nothing to convert", "name the input and the folder to write; `--list` shows the formats")
-    with Console(stderr=True, quiet=quiet).status("converting") as status:
+    with Terminal(errors=True).status("converting", quiet=quiet) as tell:
 
         def watch(share: float, rows: int) -> bool:
-            status.update(f"converting: {share:.0%}, {rows:,} rows")
+            tell(f"converting: {share:.0%}, {rows:,} rows")
             return True
 
         done = trace.convert(source, path, format=form, replace=force, watch=watch)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 from octavo.errors import OutputError
 from octavo.files import atomic
 from octavo.files.replaced import check_free
@@ -80,7 +80,7 @@ def transform(
     """
     target = _target(file, output, in_place=in_place, force=force)
     result = transformed(file, include=include or (), define=define or (), standard=standard)
-    sink = Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False))
+    sink = Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True))
     if sink.human and result.changed:
         # A person reads a terminal, `patch` reads anything else, to the byte.
         sys.stdout.write(visible(result.diff) if sys.stdout.isatty() else result.diff)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from octavo import api
 from octavo.cli import complete, former, options
 from octavo.cli.sink import Sink
+from octavo.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
@@ -90,7 +90,7 @@ def inspect(
             "--node",
             "-n",
             autocompletion=complete.names("nodes"),
-            help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu if left out.",
+            help="Node preset, or a TOML file with a [node], such as machine.toml; grit-4gpu if left out.",
         ),
     ] = None,
     assignments: options.Set = None,
@@ -268,7 +268,7 @@ def _inspect(scenario: Scenario) -> dict[str, Any]:
             failed.append(error)
 
     worker = threading.Thread(target=work, daemon=True)
-    with Console(stderr=True).status("streaming the workload"):
+    with Terminal(errors=True).status("streaming the workload"):
         worker.start()
         while worker.is_alive():
             worker.join(0.1)

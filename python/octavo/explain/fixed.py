@@ -42,7 +42,7 @@ def fixed(result: RunResult, pressure: Pressure) -> list[str]:
 
 
 def _reaches(node: dict[str, Any]) -> list[tuple[str, int]]:
-    """Bytes that the second-level cache of one GPU holds, and that its second-level TLB maps by large entries, if any."""
+    """Bytes that one GPU's second-level cache holds, and that its second-level TLB maps by large entries, if any."""
     cache = [("the L2 cache", _core.bytes_of(node["l2"]["size"]))]
     large = node["l2_tlb"].get("large")
     return [*cache, ("the reach of the L2 TLB", int(large["entries"]) * _LARGE_PAGE)] if large else cache

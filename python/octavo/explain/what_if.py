@@ -11,10 +11,10 @@ from octavo.errors import InterruptedRun, OutputError, PolicyError, SimulationEr
 from octavo.explain.changes import PLACEMENT, changes
 from octavo.runs import replicates
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import slug
 from octavo.runs.held import SCENARIO_FILE, is_finished
 from octavo.runs.replicates import Interval
 from octavo.runs.result import RunResult
+from octavo.runs.slugs import slug
 from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:

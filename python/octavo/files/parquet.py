@@ -9,14 +9,14 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from octavo import _core
 from octavo.errors import DamagedError
 from octavo.files import digest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import polars as pl
 
 _SEAL = "octavo.blake2b"
 _ARROW = b"ARROW:schema"
@@ -41,6 +41,8 @@ def read(path: Path, hint: str, *, verified: bool = False) -> pl.DataFrame:
         DamagedError: it is none.
 
     """
+    import polars as pl  # noqa: PLC0415 - who reads no table does without
+
     if not verified:
         check(path, hint)
     try:

@@ -16,6 +16,7 @@ from octavo.runs.baseline import check as check_baseline
 from octavo.runs.pictures import sheet
 from octavo.runs.pictures.asked import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
+from octavo.runs.speedups import with_speedup, with_speedup_intervals
 from octavo.scenarios.scenario import LAUNCHES
 from octavo.verbs import Verb
 
@@ -66,7 +67,7 @@ class Comparison:
         check_baseline(baseline, variants)
         chosen = baseline or variants[0]
         jobs = sharing.slowdowns(outcome.results, outcome.alone) if outcome.alone else None
-        points = measures.with_speedup_intervals(measures.with_speedup(outcome.points, chosen), chosen)
+        points = with_speedup_intervals(with_speedup(outcome.points, chosen), chosen)
         return cls(chosen, points, outcome.results, jobs, outcome.replicates)
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,18 +9,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.errors import ScenarioError
-from octavo.files.digest import of_text
 from octavo.files.links import inside
-from octavo.runs import measures
+from octavo.runs import measures, speedups
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.held import is_finished
 from octavo.runs.replicates import check as check_replicates
 from octavo.runs.replicates import replicate
 from octavo.runs.result import RunResult
+from octavo.runs.slugs import slugs
 from octavo.scenarios.scenario import SIMULATED, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from octavo.runs.sharing import Alone
@@ -169,7 +167,7 @@ class Experiment:
         repeated = self._repeated(results, found[len(results) + len(alone) :])
         rows = [measures.row(workload, variant, result) for (workload, variant), result in results.items()]
         points = pl.DataFrame(rows, infer_schema_length=None)
-        return Outcome(results, measures.with_intervals(points, repeated), alone, repeated)
+        return Outcome(results, speedups.with_intervals(points, repeated), alone, repeated)
 
     def _repeated(
         self, results: Mapping[tuple[str, str], RunResult], further: Sequence[RunResult]
@@ -204,22 +202,6 @@ def _each_alone(recipe: Recipe, scenario: Scenario) -> dict[str, Scenario]:
     return {
         name: recipe.with_overrides([idle[other] for other in names if other != name]).resolve() for name in running
     }
-
-
-def slug(label: str) -> str:
-    """A label as a file name, which is neither hidden nor a name of this folder or the one above."""
-    return re.sub(r"[^\w.+-]+", "-", label).strip("-").lstrip(".-") or _mark(label)
-
-
-def slugs(labels: Iterable[str]) -> dict[str, str]:
-    """File names of labels, by label; those that would be alike end in a hash of their labels."""
-    found = {label: slug(label) for label in labels}
-    count = Counter(found.values())
-    return {label: name if count[name] == 1 else f"{name}-{_mark(label)}" for label, name in found.items()}
-
-
-def _mark(label: str) -> str:
-    return of_text(label)[:8]
 
 
 def _refuse_repeats(kind: str, names: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from octavo._core import VERSION
+from octavo._core import VERSION, table_bytes
 from octavo.errors import DamagedError, OutputError
 from octavo.files import disk, links, ours, parquet, swap
 from octavo.files.manifest import MANIFEST_FILE
@@ -24,7 +24,6 @@ from octavo.runs.held import (
     is_replaceable_by_a_profile,
 )
 from octavo.runs.result import RunResult
-from octavo.runs.tables import taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -130,7 +129,7 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
         OutputError: it cannot be written; what was there before stays.
 
     """
-    files = ((f"{name}.parquet", parquet.encoded(taken(columns))) for name, columns in _popped(tables))
+    files = ((f"{name}.parquet", table_bytes(columns)) for name, columns in _popped(tables))
     own = {"octavo": VERSION, "format": RESULT_FORMAT, **json.loads(summary)}
     return _save(folder, RUN, files, own, scenario.toml)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from octavo.runs.replicates import Interval, interval
+from octavo.runs.replicates import Interval
 from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
 
     from octavo.runs.result import RunResult
 
@@ -90,6 +90,12 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
 
 def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
     summary = result.summary
+    found = of_summary(workload, variant, summary)
+    return {**found, **_bytes(result)} if "phases" in summary else found
+
+
+def of_summary(workload: str, variant: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What the summary of a run says of its row: all but the bytes that a whole program moved and copied."""
     breakdown = summary.get("breakdown", {})
     manager = summary["manager"]
     counts = {name: manager[name] for name in _COUNTS}
@@ -105,18 +111,20 @@ def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
         "remote_host_lines": accesses["remote_host_lines"],
         **{f"{cause}_ps": breakdown.get(f"{cause}_ps") for cause in CAUSES},
         **{f"pages_{scheme}": manager["pages_by_scheme"][scheme] for scheme in SCHEMES},
-        **(_program(result) if "phases" in summary else {}),
+        **(_program(summary) if "phases" in summary else {}),
     }
 
 
-def _program(result: RunResult) -> dict[str, int]:
-    summary = result.summary
+def _program(summary: Mapping[str, Any]) -> dict[str, int]:
     phases = {f"{phase}_ps": summary["phases"][f"{phase}_ps"] for phase in PHASES}
+    return {**phases, f"{OTHER}_ps": max(summary["time_ps"] - sum(phases.values()), 0)}
+
+
+def _bytes(result: RunResult) -> dict[str, int]:
     # Each byte counts once: on the link of who sends it.
-    links = result.table("links").filter(pl.col("link").str.contains("^(host|gpu)"))
+    links = result.table("links")
+    links = links.filter(links["link"].str.contains("^(host|gpu)"))
     return {
-        **phases,
-        f"{OTHER}_ps": max(summary["time_ps"] - sum(phases.values()), 0),
         "migrated_bytes": sum(int(links[cause].sum()) for cause in _MOVED),
         "copied_bytes": int(links[_COPIED].sum()),
     }
@@ -139,41 +147,8 @@ def has_phases(points: pl.DataFrame) -> bool:
     return "kernels_ps" in points.columns
 
 
-def with_speedup(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Add `speedup`: the baseline variant's time on the same workload over each time; nothing without time."""
-    base = points.filter(pl.col("variant") == baseline).select("workload", base_ps="time_ps")
-    return (
-        points.join(base, on="workload", how="left", maintain_order="left")
-        .with_columns(speedup=pl.col("base_ps") / pl.col("time_ps"))
-        .drop("base_ps")
-    )
-
-
 LOW, HIGH = "_low", "_high"
 """What the ends of the interval of a measure are called, after its name."""
-
-
-def with_intervals(points: pl.DataFrame, replicates: Mapping[tuple[str, str], Sequence[RunResult]]) -> pl.DataFrame:
-    """Put medians in place of times, and add `time_ps_low`, `time_ps_high` and `replicates`; nothing if all ran once.
-
-    Counts and shares still come from the first replicate.
-
-    Raises:
-        DamagedError: a result is not what was written.
-
-    """
-    if not replicates:
-        return points
-    found = [
-        interval(int(result.summary["time_ps"]) for result in replicates[key])
-        for key in points.select("workload", "variant").rows()
-    ]
-    return points.with_columns(
-        time_ps=pl.Series([round(one.median) for one in found]),
-        time_ps_low=pl.Series([one.low for one in found], dtype=pl.Int64),
-        time_ps_high=pl.Series([one.high for one in found], dtype=pl.Int64),
-        replicates=pl.Series([one.count for one in found]),
-    )
 
 
 def times(point: Mapping[str, Any], metric: str = TIME) -> Interval:
@@ -181,23 +156,6 @@ def times(point: Mapping[str, Any], metric: str = TIME) -> Interval:
     found = point[metric]
     low, high = (point.get(f"{metric}{end}", found) for end in (LOW, HIGH))
     return Interval(found, low, high, point.get("replicates", 1))
-
-
-def with_speedup_intervals(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Add `speedup_low` and `speedup_high`: what the ends of both times allow; nothing if all ran once."""
-    if "replicates" not in points.columns:
-        return points
-    low, high = f"time_ps{LOW}", f"time_ps{HIGH}"
-    base = points.filter(pl.col("variant") == baseline).select("workload", base_low=low, base_high=high)
-    own = pl.col("variant") == baseline
-    return (
-        points.join(base, on="workload", how="left", maintain_order="left")
-        .with_columns(
-            speedup_low=pl.when(own).then(1.0).otherwise(pl.col("base_low") / pl.col(high)),
-            speedup_high=pl.when(own).then(1.0).otherwise(pl.col("base_high") / pl.col(low)),
-        )
-        .drop("base_low", "base_high")
-    )
 
 
 def shares(point: dict[str, Any]) -> dict[str, float]:

@@ -8,16 +8,13 @@ from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-
 from octavo.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
     from octavo.runs.execute import Progress
@@ -41,14 +38,17 @@ def told(watch: Callable[[Progress], None] | bool | None) -> AbstractContextMana
 
 
 def _bars() -> Bars:
+    from rich import progress  # noqa: PLC0415 - only terminals show bars
+    from rich.console import Console  # noqa: PLC0415 - as above
+
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
     )
-    return Bars(*columns, console=Console(stderr=True), transient=True)
+    return progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 class _Display:

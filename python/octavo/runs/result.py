@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -227,12 +228,12 @@ def vouched(results: Iterable[RunResult]) -> Iterator[None]:
         DamagedError: something did, and a result has no manifest.
 
     """
-    import polars as pl  # noqa: PLC0415 - most who look at results need no tables
-
     wrong = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
     try:
         yield
-    except (*wrong, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except BaseException as error:
+        if not isinstance(error, (*wrong, *_of_tables())):
+            raise
         suspects = [str(result.folder) for result in results if manifest.read(result.folder) is None]
         if not suspects:
             raise
@@ -241,6 +242,12 @@ def vouched(results: Iterable[RunResult]) -> Iterator[None]:
         raise DamagedError(
             f"{suspects[0]}{more} is damaged, or of an unknown version: {type(error).__name__} {reason}", _AGAIN
         ) from error
+
+
+def _of_tables() -> tuple[type[BaseException], ...]:
+    """What polars raises; nothing while no table was read, for importing it takes longer than a short run."""
+    polars = sys.modules.get("polars")
+    return () if polars is None else (polars.exceptions.PolarsError, polars.exceptions.PanicException)
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octavo.runs.comparison import Comparison
 
 PARTS = (1 / 4, 1 / 2, 1.0)
-"""The scales of a trend, as parts of the one that was asked for: two octaves show a slope, and cost three quarters more."""
+"""The scales of a trend, as parts of the one that was asked for: two octaves show a slope."""
 _ALIKE = 0.02
 """Two variants within this share of one another are neither faster nor slower; chosen."""
 

@@ -11,9 +11,7 @@ import octavo._core as _core
 from octavo.apart import orders
 from octavo.apart.process import Process, VanishedError, Wish
 from octavo.errors import ScenarioError, SimulationError
-from octavo.files import parquet
 from octavo.runs import folder, memory
-from octavo.runs.tables import frame
 from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:
@@ -223,7 +221,7 @@ def _trial(order: dict[str, Any], _tell: Callable[..., None], stopped: orders.St
         pass
     seconds, peak = time.monotonic() - began, memory.peak()
     if share == 1.0:
-        disk = len(toml) + len(summary) + sum(len(parquet.encoded(frame(columns))) for _, columns in tables)
+        disk = len(toml) + len(summary) + sum(len(_core.table_bytes(columns)) for _, columns in tables)
     return {
         "share": share,
         "seconds": seconds,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octavo.errors import ScenarioError
-from octavo.runs.experiment import slug
 from octavo.runs.replicates import IN_TIME, KEY
+from octavo.runs.slugs import slug
 from octavo.scenarios import nodes
 from octavo.scenarios.scenario import Scenario
 from octavo.sweeps.axes import Range, Values, assignments, short_names, shown

@@ -7,11 +7,36 @@ Examples:
 
 """
 
-from octavo.trace.converting import convert, formats
-from octavo.trace.reading import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
-from octavo.trace.recording import record
-from octavo.trace.sealing import seal
-from octavo.trace.steps import facts, record_torch
-from octavo.trace.writing import write
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from octavo.trace.converting import convert, formats
+    from octavo.trace.reading import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
+    from octavo.trace.recording import record
+    from octavo.trace.sealing import seal
+    from octavo.trace.steps import facts, record_torch
+    from octavo.trace.writing import write
 
 __all__ = ["Trace", "convert", "facts", "formats", "open", "record", "record_torch", "seal", "write"]
+
+# Imported when they are first used: a run checks its traces, and needs none of these.
+_HOME_OF = {
+    "Trace": "reading",
+    "convert": "converting",
+    "facts": "steps",
+    "formats": "converting",
+    "open": "reading",
+    "record": "recording",
+    "record_torch": "steps",
+    "seal": "sealing",
+    "write": "writing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 from octavo.files.links import inside
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, Progress, execute
-from octavo.runs.experiment import RUNS, slug
+from octavo.runs.experiment import RUNS
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, digest
 from octavo_studies.engine.found import Found

@@ -14,6 +14,7 @@ import polars as pl
 from octavo.report.published import published
 from octavo.runs import measures, pictures
 from octavo.runs.experiment import Variant
+from octavo.runs.speedups import with_speedup
 
 if TYPE_CHECKING:
     from octavo_studies.engine import Found
@@ -68,7 +69,7 @@ def _labels(service: str, lines: int) -> dict[str, str]:
 def _row(points: pl.DataFrame, service: str, lines: int) -> dict[str, Any]:
     labels = _labels(service, lines)
     here = points.filter(pl.col("variant").is_in(list(labels.values())))
-    speedups = measures.with_speedup(here, labels["on-touch"])
+    speedups = with_speedup(here, labels["on-touch"])
     averages = {
         name: measures.geometric_mean(speedups.filter(pl.col("variant") == labels[name])["speedup"]) for name in FITTED
     }

@@ -9,6 +9,7 @@ import polars as pl
 
 from octavo.runs import measures, pictures
 from octavo.runs.experiment import Variant
+from octavo.runs.speedups import with_speedup
 from octavo_studies.grit.dispatches import NAMED
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _label(setting: Setting, placement: str) -> str:
 def _relative(points: pl.DataFrame, setting: Setting, placements: tuple[str, ...]) -> pl.DataFrame:
     labels = [_label(setting, placement) for placement in placements]
     here = points.filter(pl.col("variant").is_in(labels))
-    return measures.with_speedup(here, labels[0]).with_columns(
+    return with_speedup(here, labels[0]).with_columns(
         setting=pl.lit(setting.label), variant=pl.col("variant").str.strip_prefix(f"{setting.label}: ")
     )
 

@@ -12,7 +12,7 @@ from octavo import api
 from octavo.errors import ScenarioError
 from octavo.explain import serving
 from octavo.runs import lending, pictures
-from octavo.runs.experiment import slug
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe
 from octavo_studies import engine

@@ -13,8 +13,9 @@ from octavo.files.links import inside
 from octavo.plain import one_of
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.execute import Point, execute
-from octavo.runs.experiment import RUNS, slug
+from octavo.runs.experiment import RUNS
 from octavo.runs.result import RunResult
+from octavo.runs.slugs import slug
 from octavo.scenarios import lost
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 from octavo_studies import engine

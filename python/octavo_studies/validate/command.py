@@ -11,7 +11,7 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
-from octavo.runs.experiment import slug
+from octavo.runs.slugs import slug
 from octavo_studies import validate
 from octavo_studies.engine import Answer, Asked, Command
 from octavo_studies.validate import measured, reference

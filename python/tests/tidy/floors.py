@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 FLOORS = (
     ("core", "_core addresses arrays errors extras files given html plain roofline verbs"),
     ("scenario", "apart arguments policies scenarios workloads"),
-    ("results and runs", "api runs sweeps trace variants"),
+    ("results and runs", "api comparisons runs sweeps trace variants"),
     ("answers", "advice explain measured transform"),
     ("reports", "report"),
     ("command line and facade", "__init__ __main__ cli"),

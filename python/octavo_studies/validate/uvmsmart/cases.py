@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 import octavo._core as _core
 from octavo.api import inspect_workload
@@ -11,8 +14,8 @@ from octavo.arrays import np
 from octavo.errors import ValidationError
 from octavo.files.links import inside
 from octavo.runs.execute import Point
-from octavo.runs.experiment import RUNS, slug
-from octavo.runs.tables import frame
+from octavo.runs.experiment import RUNS
+from octavo.runs.slugs import slug
 from octavo.scenarios.scenario import Recipe, Scenario
 from octavo_studies.validate.uvmsmart.programs import (
     NODE,
@@ -130,7 +133,7 @@ def _accessed(program: Program) -> Accessed:
         _, columns = _core.page_order(scenario.toml)
     except _core.SimulationError as error:
         raise ValidationError(f"{program.name}: {error.args[0]}") from None
-    order = frame(columns)
+    order = pl.read_parquet(io.BytesIO(_core.table_bytes(columns)))
     told = (order[name].to_numpy() for name in ("page", "times", "store", "launch"))
     return Accessed(_allocations(scenario), *told)
 

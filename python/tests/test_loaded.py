@@ -1,0 +1,75 @@
+"""What each command loads: libraries that take long to import are loaded by commands that use them alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+HEAVY = ("matplotlib", "numpy", "pandas", "polars", "pydantic", "ray", "rich", "optuna", "vl_convert")
+"""Libraries that take tens of milliseconds or more."""
+LOADED = """
+import json, runpy, sys
+sys.argv[0] = "octavo"
+try:
+    runpy.run_module("octavo", run_name="__main__")
+except SystemExit as ended:
+    assert not ended.code, ended.code
+finally:
+    print(json.dumps([name for name in sys.modules if "." not in name]), file=sys.stderr)
+"""
+SMALL = ("--scale", "1/256")
+OF_TYPER = {"pydantic"} if tuple(map(int, version("typer").split(".")[:2])) >= (0, 29) else set()
+"""What versions of Typer load that pyproject.toml does not allow, should one of them be installed."""
+
+
+def heavy(folder, *words: str) -> set[str]:
+    """The heavy libraries that a command loads."""
+    command = [sys.executable, "-c", LOADED, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {*json.loads(done.stderr.splitlines()[-1])}.intersection(HEAVY) - OF_TYPER
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("--help",),
+        ("--version",),
+        ("run", "--help"),
+        ("run", "fir", *SMALL),
+        ("run", "fir", "--kind", "managed", "--node", "cuda-sm90", *SMALL),
+        ("run", "fir", "--executor", "instant", *SMALL),
+        ("run", "fir", "--json", *SMALL),
+        ("run", "fir", "--dry-run", *SMALL),
+        ("list", "nodes"),
+        ("show", "grit"),
+        ("schema",),
+        ("new", "placement", "mine.py"),
+        ("workload", "inspect", "fir", *SMALL),
+    ],
+    ids=" ".join,
+)
+def test_a_short_command_loads_nothing_heavy(command, tmp_path):
+    assert heavy(tmp_path, *command) == set()
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        (("compare", "--help"), {"polars"}),
+        (("sweep", "--help"), {"polars"}),
+        (("explain", "--help"), set()),
+        (("report", "--help"), set()),
+        (("explain", "run"), {"polars"}),
+        (("compare", "fir", "--executor", "instant", *SMALL), {"polars", "matplotlib", "numpy"}),
+    ],
+    ids=lambda value: " ".join(sorted(value)),
+)
+def test_a_command_loads_what_it_uses(command, allowed, tmp_path):
+    if "run" in command:
+        heavy(tmp_path, "run", "fir", "-o", "run", *SMALL)
+    assert heavy(tmp_path, *command) <= allowed
