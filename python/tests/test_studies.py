@@ -135,3 +135,20 @@ def test_a_part_that_is_asked_for_what_it_has_not_says_what_it_has(tmp_path):
     found = speeds(Toy(tmp_path / "out", (SMALL,), ("fir",)))
     with pytest.raises(AttributeError, match="compared, points"):
         _ = found.means
+
+
+@pytest.mark.parametrize("option", ["fidelity", "assignments", "scale", "seed"])
+def test_a_command_may_do_without_an_option(option, tmp_path):
+    asked: list[Asked] = []
+
+    def answer(told: Asked) -> Answer:
+        asked.append(told)
+        return Answer(tmp_path, {}, ())
+
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    Command("toy", answer, (), without=(option,)).add_to(app)
+    with pytest.raises(SystemExit) as ended:
+        app(["toy", "--quiet"])
+    assert not ended.value.code
+    assert getattr(asked[0], option) is None

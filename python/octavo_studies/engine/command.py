@@ -37,14 +37,14 @@ SHARED: Mapping[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked by options that studies share."""
+    """What was asked by options that studies share; None of those that a study does not have."""
 
     output: Path | None
-    scale: float | None
     workers: int | None
     force: bool
     watch: Callable[[Progress], None]
-    assignments: list[str] | None
+    assignments: list[str] | None = None
+    scale: float | None = None
     seed: int | None = None
     fidelity: str | None = None
 
@@ -112,7 +112,7 @@ class Command:
         sink = Sink(as_json=shared.pop("as_json"), quiet=(quiet := shared.pop("quiet")))
         asked = {key: value for key, value in shared.items() if not key.startswith("_")}
         with watching(quiet=quiet) as watch:
-            answer = self.answer(Asked(**{"scale": None, **asked}, watch=watch), **given)
+            answer = self.answer(Asked(**asked, watch=watch), **given)
         for one in answer.shown:
             if isinstance(one, str):
                 sink.tell(one)

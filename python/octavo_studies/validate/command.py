@@ -133,8 +133,8 @@ def mgpusim(
     )
     for document in markdown or []:
         write_markdown(document, found)
-    tables = (*runs(found, full=False), *summary(found), *_said(found))
-    return Answer(root, found.to_dict(), tables, status=int(strict and not found.goals_met))
+    tables = (*runs(found, full=False), *summary(found))
+    return Answer(root, found.to_dict(), [*tables, *_said(found)], status=int(strict and not found.goals_met))
 
 
 MachineFile = Annotated[
