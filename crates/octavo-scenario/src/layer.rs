@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Problem, quoted};
-use crate::{Origin, ScenarioError};
+use crate::{Origin, ScenarioError, release};
 
 /// Values of one source and the line of each, by dotted key.
 #[derive(Clone, Debug, Default)]
@@ -56,8 +56,11 @@ impl Layer {
         }
         let text = text.trim();
         let mut reader = Reader::new(&source, text);
+        let name = parts.join(".");
         let value = match DeValue::parse(text) {
-            Ok(value) => reader.value(&parts.join("."), &value)?,
+            // A release is no number: 580.60 is another one than 580.6.
+            Ok(value) if name == release::KEY && !value.get_ref().is_str() => Value::String(text.to_owned()),
+            Ok(value) => reader.value(&name, &value)?,
             Err(_) => Value::String(text.to_owned()),
         };
         Ok(Self { values: nested(&parts, value), source, ..Self::default() })

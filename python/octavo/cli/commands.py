@@ -82,6 +82,7 @@ COMMANDS = {
         "show",
         "Show one workload, node, memory system or strategy: what it is, its options and where it comes from.",
     ),
+    "node": Command("node", "app", "Check nodes against what their own values promise."),
     "calibrate": Command(
         "calibrate", "app", "Measure a GPU's memory system once: bandwidths, latencies, what page faults cost."
     ),

@@ -254,6 +254,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
         host: host(),
         driver: DriverConfig {
+            release: None,
             service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
             entry_write: Cycles(100),
             drain: DrainScope::WholeGpu,

@@ -21,6 +21,7 @@ PRESETS = {9: "cuda-sm90", 8: "cuda-sm80", 7: "cuda-sm70"}
 """By the major number of the compute capability; older GPUs take the oldest, newer ones the newest."""
 _STEPS = (
     chip.clock,
+    chip.release,
     chip.multiprocessors,
     chip.arithmetic,
     chip.launch,
