@@ -1,7 +1,8 @@
-"""Gates: product nodes reach what their values promise, in the order of their generations, and what stands in the way is found."""
+"""Gates: product nodes reach what their values promise, in the order of their generations; what is in the way is found."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def test_a_product_node_reaches_what_it_promises(node):
 
 def test_generations_are_in_order():
     found = [check(node) for node in GENERATIONS]
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert after["memory stream"].simulated > 1.1 * before["memory stream"].simulated, after.node
         for quantity in SHARED:
             # An H100's preset has PCIe as specified, machine files what was measured.

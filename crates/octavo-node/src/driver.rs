@@ -11,10 +11,8 @@ use crate::release::Release;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriverConfig {
-    /// The release of NVIDIA's driver, such as 615 or 580.159.04; `none` for another driver, and where it is left out. It
-    /// selects what changed with releases unless that is said: from 590 on the guard's lapse adapts
-    /// (`memory.guard.adaptive_lapse`), from 615 on GPU memory of coherent nodes is no NUMA node
-    /// (`node.coherence.gpu_memory`).
+    /// Release of NVIDIA's driver, such as 615 or 580.159.04, or `none`. It decides what is not said:
+    /// `memory.guard.adaptive_lapse` (from 590 on) and `node.coherence.gpu_memory` (`cdmm` from 615 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
     /// How requests are served.

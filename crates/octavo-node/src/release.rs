@@ -10,7 +10,7 @@ const ADAPTS: u32 = 590;
 /// The first release that manages GPU memory alone (CDMM) unless told otherwise (CUDA 13.4).
 const MANAGES_ALONE: u32 = 615;
 
-/// A release of NVIDIA's driver, such as 615 or 580.159.04, or `none` for another driver.
+/// A release of NVIDIA's driver, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = r"^([1-9][0-9]{2}(\.[0-9]+){0,2}|none)$"))]

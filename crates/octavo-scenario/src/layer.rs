@@ -7,7 +7,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Problem, quoted};
-use crate::{Origin, ScenarioError, release};
+use crate::{Origin, ScenarioError};
+
+/// The key of the driver's release, which looks like a number and is none.
+pub(crate) const RELEASE: &str = "node.driver.release";
 
 /// Values of one source and the line of each, by dotted key.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +62,7 @@ impl Layer {
         let name = parts.join(".");
         let value = match DeValue::parse(text) {
             // A release is no number: 580.60 is another one than 580.6.
-            Ok(value) if name == release::KEY && !value.get_ref().is_str() => Value::String(text.to_owned()),
+            Ok(value) if name == RELEASE && !value.get_ref().is_str() => Value::String(text.to_owned()),
             Ok(value) => reader.value(&name, &value)?,
             Err(_) => Value::String(text.to_owned()),
         };

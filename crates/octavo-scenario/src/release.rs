@@ -3,15 +3,12 @@
 use octavo_node::{GpuMemory, Release};
 use serde_json::{Map, Value};
 
-use crate::layer::lookup;
-
-/// The key that names it.
-pub(crate) const KEY: &str = "node.driver.release";
+use crate::layer::{RELEASE, lookup};
 
 /// Spells out what changed with releases of the driver and is not said. A release that is none is refused later.
 pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
     write_as_text(scenario);
-    let said = lookup(scenario, KEY).and_then(Value::as_str).map(str::to_owned);
+    let said = lookup(scenario, RELEASE).and_then(Value::as_str).map(str::to_owned);
     let Some(release) = said.and_then(|text| Release::try_from(text).ok()) else { return };
     if let Some(alone) = release.manages_alone() {
         let memory = if alone { GpuMemory::Cdmm } else { GpuMemory::Numa };

@@ -29,7 +29,7 @@ _THREADS = 64 * _WAVEFRONTS
 _WIDTH = 16
 """Bytes that a thread touches at once."""
 _ROUNDS = 16
-"""Touches of each thread where arithmetic counts, each with its own multiply-adds: those of one come one after another."""
+"""Touches of each thread where arithmetic counts, each with its own multiply-adds."""
 _OPERATIONS = 128
 """Operations for each byte, as in a product of large matrices: memory is never the limit."""
 _LOADS = 2_000

@@ -11,8 +11,7 @@ use crate::contract::geometry::Geometry;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Whether device memory alone has large pages; default false (nvidia-uvm 595.45.04). On an MI300A, memory from
-    /// `hipMalloc` causes a sixth of the TLB misses of other allocators' (arXiv 2508.12743).
+    /// Whether device memory alone has large pages, as on an MI300A (arXiv 2508.12743); default false.
     device_only: bool,
 }
 
