@@ -39,7 +39,7 @@ def test_generations_are_in_order():
 
 
 def test_what_stands_in_the_way_is_found():
-    """Entries of 4 KiB cost an MI300A a third of its bandwidth: what `hipMalloc` gives has larger ones."""
+    """Entries of 4 KiB cost an MI300A a quarter of its bandwidth: what `hipMalloc` gives has larger ones."""
     small = check("mi300a", ["memory.sizing=base"])
     assert not small["memory stream"].passed
     slow = check("cuda-sm90", ["node.l1.miss_registers=16", "node.l2.banks=8"])
