@@ -12,9 +12,9 @@ from octavo.report.runs import read
 from octavo_studies.grace_hopper import over_time, oversubscription
 
 GOLDEN: dict[tuple[str, str], tuple[int, int, int, int, int]] = {
-    ("gh200", "explicit"): (122329110, 0, 1, 0, 0),
-    ("gh200", "managed"): (238476192, 7, 3, 4, 0),
-    ("gh200", "system"): (185694690, 6, 1, 1, 790),
+    ("gh200-numa", "explicit"): (122329110, 0, 1, 0, 0),
+    ("gh200-numa", "managed"): (238476192, 7, 3, 4, 0),
+    ("gh200-numa", "system"): (185694690, 6, 1, 1, 790),
     ("gh200-cdmm", "explicit"): (122329110, 0, 1, 0, 0),
     ("gh200-cdmm", "managed"): (238476192, 7, 3, 4, 0),
     ("gh200-cdmm", "system"): (170021714, 5, 1, 0, 8258),
@@ -48,7 +48,7 @@ def test_a_small_program_takes_what_it_took(node, kind):
 
 @pytest.mark.parametrize(("kind", "after"), [("explicit", "host-initialisation"), ("system", "host-initialisation")])
 def test_each_kind_pays_for_its_context_where_it_first_needs_the_gpu(kind, after):
-    result = octavo.run(workload="srad", node="gh200", scale=1 / 1024, overrides={"program.kind": kind})
+    result = octavo.run(workload="srad", node="gh200-numa", scale=1 / 1024, overrides={"program.kind": kind})
     table = result.table("phases").sort("began_ps")
     assert result.summary["phases"]["context_ps"] == 132_000_000_000
     before, following = (table["phase"].to_list().index("context") + step for step in (-1, 1))
@@ -59,7 +59,7 @@ def test_each_kind_pays_for_its_context_where_it_first_needs_the_gpu(kind, after
 def test_traffic_over_time_is_all_that_passed():
     result = octavo.run(
         workload="srad",
-        node="gh200",
+        node="gh200-numa",
         scale=1 / 1024,
         overrides={"program.kind": "system", "record.interval": "10us"},
     )
@@ -81,11 +81,11 @@ def test_traffic_over_time_is_all_that_passed():
 
 def test_reports_tell_traffic_by_level(tmp_path):
     options = {"program.kind": "system", "record.interval": "20us"}
-    for node in ("gh200", "x86-h100-hmm"):
+    for node in ("gh200-numa", "x86-h100-hmm"):
         octavo.run(workload="srad", node=node, scale=1 / 1024, overrides=options, output=tmp_path / node)
-    data = gather(read([tmp_path / "gh200", tmp_path / "x86-h100-hmm"]), "fault-and-count")
+    data = gather(read([tmp_path / "gh200-numa", tmp_path / "x86-h100-hmm"]), "fault-and-count")
     assert {row["run"] for row in data["kernel_traffic"]} == {row["run"] for row in data["traffic"]} == {0}
-    table = octavo.RunResult.load(tmp_path / "gh200").table("traffic")
+    table = octavo.RunResult.load(tmp_path / "gh200-numa").table("traffic")
     for row in data["kernel_traffic"]:
         own = table.filter(kernel=row["kernel"])
         assert row["launches"] == own.height
@@ -95,7 +95,7 @@ def test_reports_tell_traffic_by_level(tmp_path):
 
 def test_levels_that_an_earlier_version_did_not_tell_are_left_out(tmp_path):
     options = {"program.kind": "system"}
-    octavo.run(workload="srad", node="gh200", scale=1 / 1024, overrides=options, output=tmp_path / "now")
+    octavo.run(workload="srad", node="gh200-numa", scale=1 / 1024, overrides=options, output=tmp_path / "now")
     before = copied_without_manifest(tmp_path / "now", tmp_path / "before")
     told = octavo.RunResult.load(tmp_path / "now").table("traffic")
     told.drop("lpddr_read_bytes", "lpddr_written_bytes").write_parquet(before / "traffic.parquet")
@@ -120,13 +120,13 @@ def test_a_gpu_waits_for_the_hosts_memory_where_they_share_it():
         summary = octavo.run(workload="srad", node=node, scale=1 / 1024, overrides=options).summary
         return summary["phases"]["kernels_ps"]
 
-    assert kernels("gh200", "1GB/s") > 1.5 * kernels("gh200", "486GB/s")
+    assert kernels("gh200-numa", "1GB/s") > 1.5 * kernels("gh200-numa", "486GB/s")
     assert kernels("x86-h100-hmm", "1GB/s") < 1.01 * kernels("x86-h100-hmm", "486GB/s"), "but for when launches begin"
 
 
 def small(kind: str, **more: str) -> dict:
     options = {"program.kind": kind, "workload.side": 1024, **more}
-    return octavo.run(workload="hs", node="gh200", overrides=options).summary
+    return octavo.run(workload="hs", node="gh200-numa", overrides=options).summary
 
 
 @pytest.mark.parametrize(("kind", "fewer"), [("explicit", 2.0), ("managed", 1.2)])
@@ -158,7 +158,7 @@ def test_huge_pages_spare_cores_faults_and_walks():
 def policy(name: str, *nodes: str, scale: float = 1 / 1024, **more: str) -> octavo.RunResult:
     numa = {"memory.system.numa.policy": name, "memory.system.numa.nodes": list(nodes)}
     options = {"program.kind": "system", **numa, **more}
-    return octavo.run(workload="srad", node="gh200", scale=scale, overrides=options)
+    return octavo.run(workload="srad", node="gh200-numa", scale=scale, overrides=options)
 
 
 def test_policies_say_where_system_memory_is():
@@ -189,7 +189,7 @@ def test_policies_name_nodes_that_are_there():
 
 def test_what_a_node_cannot_offer_is_refused_with_what_it_can():
     with pytest.raises(octavo.ScenarioError, match="expected one of 64KiB, 4KiB, the host's"):
-        octavo.run(workload="srad", node="gh200", scale=1 / 1024, overrides={"memory.page_size": "16KiB"})
+        octavo.run(workload="srad", node="gh200-numa", scale=1 / 1024, overrides={"memory.page_size": "16KiB"})
     for node in ("dgx-v100-4", "power8-p100", "x86-p100-pcie3"):
         with pytest.raises(octavo.ScenarioError, match="expected one of explicit, managed, pinned, found system"):
             octavo.run(workload="srad", node=node, scale=1 / 1024, overrides={"program.kind": "system"})

@@ -12,10 +12,13 @@ from octavo.scenarios.catalogue import names
 MACHINES = Path(__file__).parents[2] / "machines"
 STOCK_DRIVER = (
     *("cuda-sm60", "cuda-sm70", "cuda-sm80", "cuda-sm90", "dgx-v100-4", "hgx-h100-8", "b200-8", "power8-p100"),
-    *("x86-p100-pcie3", "x86-h100-hmm", str(MACHINES / "h100.toml"), str(MACHINES / "h200.toml")),
+    *("x86-p100-pcie3", "x86-h100-hmm", "h200-nvl", str(MACHINES / "h100.toml"), str(MACHINES / "h200.toml")),
 )
 """Nodes that have the memory system of NVIDIA's driver."""
-OTHERS = {"gh200": "grace-hopper", "gh200-cdmm": "grace-hopper", "gb200": "grace-hopper", "mi300a": "one-memory"}
+OTHERS = {
+    **dict.fromkeys(("gh200", "gh200-numa", "gh200-cdmm", "gb200", "gb300"), "grace-hopper"),
+    **dict.fromkeys(("mi300a", "mi300a-4", "gb10", "strix-halo"), "one-memory"),
+}
 """Nodes with another one."""
 OF_PUBLICATIONS = ("grit-", "r9nano", "mosaic-", "gtx1080ti-uvmsmart")
 KINDS = ("explicit", "managed", "pinned")

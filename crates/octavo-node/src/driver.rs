@@ -5,10 +5,16 @@ use octavo_units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::release::Release;
+
 /// The driver: what serves faults, counter notifications and reports, and how plans are carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriverConfig {
+    /// Release of NVIDIA's driver, such as 615 or 580.159.04, or `none`. It decides what is not said:
+    /// `memory.guard.adaptive_lapse` (from 590 on) and `node.coherence.gpu_memory` (`cdmm` from 615 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Release>,
     /// How requests are served.
     pub service: ServiceModel,
     /// Cycles to write a page-table entry.

@@ -16,6 +16,7 @@ mod gpu;
 mod host;
 mod memory;
 mod node;
+mod release;
 mod shares;
 mod topology;
 mod validate;
@@ -38,5 +39,6 @@ pub use host::{
 };
 pub use memory::{CapacityChange, CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};
+pub use release::Release;
 pub use shares::{ShareError, divide_units};
 pub use topology::{CapacityAt, CapacityError};

@@ -9,6 +9,9 @@ use toml::de::{DeTable, DeValue};
 use crate::error::{Problem, quoted};
 use crate::{Origin, ScenarioError};
 
+/// The key of the driver's release, which looks like a number and is none.
+pub(crate) const RELEASE: &str = "node.driver.release";
+
 /// Values of one source and the line of each, by dotted key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layer {
@@ -56,8 +59,11 @@ impl Layer {
         }
         let text = text.trim();
         let mut reader = Reader::new(&source, text);
+        let name = parts.join(".");
         let value = match DeValue::parse(text) {
-            Ok(value) => reader.value(&parts.join("."), &value)?,
+            // A release is no number: 580.60 is another one than 580.6.
+            Ok(value) if name == RELEASE && !value.get_ref().is_str() => Value::String(text.to_owned()),
+            Ok(value) => reader.value(&name, &value)?,
             Err(_) => Value::String(text.to_owned()),
         };
         Ok(Self { values: nested(&parts, value), source, ..Self::default() })

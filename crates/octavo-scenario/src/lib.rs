@@ -24,6 +24,7 @@ mod origin;
 mod part;
 pub mod presets;
 mod program;
+mod release;
 mod resolve;
 mod scenario;
 mod schema;

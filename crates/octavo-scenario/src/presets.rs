@@ -25,11 +25,17 @@ const NODES: Presets = &[
     ("dgx-v100-4", include_str!("../../../presets/nodes/dgx-v100-4.toml")),
     ("hgx-h100-8", include_str!("../../../presets/nodes/hgx-h100-8.toml")),
     ("b200-8", include_str!("../../../presets/nodes/b200-8.toml")),
+    ("h200-nvl", include_str!("../../../presets/nodes/h200-nvl.toml")),
     ("gh200", include_str!("../../../presets/nodes/gh200.toml")),
+    ("gh200-numa", include_str!("../../../presets/nodes/gh200-numa.toml")),
     ("gh200-cdmm", include_str!("../../../presets/nodes/gh200-cdmm.toml")),
     ("gb200", include_str!("../../../presets/nodes/gb200.toml")),
+    ("gb300", include_str!("../../../presets/nodes/gb300.toml")),
+    ("gb10", include_str!("../../../presets/nodes/gb10.toml")),
     ("x86-h100-hmm", include_str!("../../../presets/nodes/x86-h100-hmm.toml")),
     ("mi300a", include_str!("../../../presets/nodes/mi300a.toml")),
+    ("mi300a-4", include_str!("../../../presets/nodes/mi300a-4.toml")),
+    ("strix-halo", include_str!("../../../presets/nodes/strix-halo.toml")),
     ("x86-p100-pcie3", include_str!("../../../presets/nodes/x86-p100-pcie3.toml")),
     ("power8-p100", include_str!("../../../presets/nodes/power8-p100.toml")),
     ("gtx1080ti-uvmsmart", include_str!("../../../presets/nodes/gtx1080ti-uvmsmart.toml")),
@@ -44,7 +50,9 @@ const DRIVERS: Presets = &[
 const HOSTS: Presets = &[
     (DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml")),
     ("grace", include_str!("../../../presets/hosts/grace.toml")),
+    ("gb10", include_str!("../../../presets/hosts/gb10.toml")),
     ("mi300a", include_str!("../../../presets/hosts/mi300a.toml")),
+    ("strix-halo", include_str!("../../../presets/hosts/strix-halo.toml")),
     ("power8", include_str!("../../../presets/hosts/power8.toml")),
 ];
 const MEMORIES: Presets = &[

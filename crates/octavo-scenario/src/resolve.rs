@@ -17,7 +17,7 @@ use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
 use crate::spell_jobs::{OF_ALL, spell_out_jobs};
 use crate::workloads::WorkloadChoice;
-use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets};
+use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets, release};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;
@@ -127,6 +127,7 @@ fn first_in_file(main: &str, mut written: Vec<Layer>, read: &Reader<'_>, refused
 fn completed(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
     let mut merged = merge(main, written, read)?;
     take_page_size_of_kernel(&mut merged.values);
+    release::spell_out(&mut merged.values);
     spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario, merged.get("program.kind").is_some()).map_err(|problem| merged.locate(problem))?;

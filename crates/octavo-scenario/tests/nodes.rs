@@ -268,3 +268,46 @@ fn limits_of_issue_need_what_they_stand_on() {
         assert!(found.contains(expected), "{found}");
     }
 }
+
+/// What GPU memory is, and whether the guard's lapse adapts.
+fn selected(node: &str, overrides: &[&str]) -> (Option<octavo_node::GpuMemory>, Option<bool>) {
+    let text = format!("workload = \"fir\"\nnode.preset = \"{node}\"\n");
+    let found = resolved("s.toml", &text, overrides).unwrap();
+    assert_eq!(resolve(Source { name: "again.toml", text: &found.toml }, &[]).unwrap(), found);
+    let adapts = found.scenario.memory.guard.options.get("adaptive_lapse").and_then(serde_json::Value::as_bool);
+    (found.scenario.node.coherence.map(|coherence| coherence.gpu_memory), adapts)
+}
+
+#[test]
+fn the_release_of_the_driver_selects_what_nobody_says() {
+    use octavo_node::GpuMemory::{Cdmm, Numa};
+    const KEY: &str = "node.driver.release";
+    assert_eq!(selected("gh200", &[]), (Some(Cdmm), Some(true)), "what ships today");
+    assert_eq!(selected("gh200", &[&format!("{KEY}=610")]), (Some(Numa), Some(true)));
+    assert_eq!(selected("gh200", &[&format!("{KEY}=580.65")]), (Some(Numa), Some(false)));
+    assert_eq!(selected("gh200", &[&format!("{KEY}=580.159.04")]), (Some(Numa), Some(false)));
+    let said = ["node.coherence.gpu_memory=numa", "memory.guard.adaptive_lapse=false"];
+    assert_eq!(selected("gh200", &said), (Some(Numa), Some(false)), "what is said wins");
+    assert_eq!(selected("gh200-numa", &[]), (Some(Numa), Some(true)));
+    assert_eq!(selected("gh200-numa", &[&format!("{KEY}=615")]), (Some(Numa), Some(true)), "the preset says it");
+    assert_eq!(selected("cuda-sm90", &[]), (None, Some(true)));
+    assert_eq!(selected("dgx-v100-4", &[]), (None, Some(false)), "580 is the last branch with Volta");
+    assert_eq!(selected("mi300a", &[]), (Some(Numa), None), "not NVIDIA's driver");
+    assert_eq!(selected("grit-4gpu", &[]), (None, None));
+}
+
+#[test]
+fn a_release_is_kept_as_it_is_written_and_refused_if_it_is_none() {
+    let release = |text: &str| {
+        let found = resolved("s.toml", SCENARIO, &["node.preset=cuda-sm90", &format!("node.driver.release={text}")]);
+        found.map(|found| String::from(found.scenario.node.driver.release.unwrap()))
+    };
+    for text in ["615", "580.60", "580.159.04", "none"] {
+        assert_eq!(release(text).unwrap(), text);
+    }
+    assert_eq!(release("\"615\"").unwrap(), "615");
+    for text in ["R615", "6", "580.x"] {
+        let refused = release(text).unwrap_err().to_string();
+        assert!(refused.contains("node.driver.release") && refused.contains(text), "{refused}");
+    }
+}

@@ -130,6 +130,7 @@ COMMANDS = {
         "import_", "app", PROGRAMS, "Import profiles of real programs into the tables of simulated runs."
     ),
     "new": Command("new", "app", PROGRAMS, "Write a commented template."),
+    "node": Command("node", "app", MACHINES, "Check nodes against what their own values promise."),
     "calibrate": Command(
         "calibrate",
         "app",

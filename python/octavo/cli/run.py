@@ -21,6 +21,7 @@ from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
 from octavo.runs.slugs import slug
+from octavo.scenarios.driver import driver
 from octavo.scenarios.scenario import BY_LINE
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pr
         *([] if times is None else [(f"median of {times.count} replicates", _spread(times))]),
         *((name.replace("_", " "), milliseconds(time)) for name, time in _phases(result, point).items() if time),
         *([] if scenario.fidelity == BY_LINE else [("fidelity", scenario.fidelity)]),
+        *([] if (release := driver(scenario.values)) == "none" else [("driver", release)]),
         *found_pressure.rows(),
         ("line accesses", f"{point['lines']:,}"),
         *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),

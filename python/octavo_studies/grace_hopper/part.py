@@ -50,7 +50,7 @@ class Part(engine.Part[Study]):
             if set(has).isdisjoint(asked):
                 return f"it has runs of {', '.join(has)} only, not of {', '.join(asked)}"
         if self.coherent and not study.coherent:
-            return f"it has runs of coherent nodes only, as gh200 is, not of {study.node}"
+            return f"it has runs of coherent nodes only, as gh200-numa is, not of {study.node}"
         return None
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from octavo.scenarios.scenario import Scenario
 
-NODE = "gh200"
+NODE = "gh200-numa"
+"""The publication's machine had the GPU's memory as a NUMA node, as drivers up to R610 have it."""
 EXPLICIT = "explicit"
 WITHOUT_COPIES = ("managed", "system")
 KINDS = (EXPLICIT, *WITHOUT_COPIES)

@@ -11,7 +11,7 @@ FLOORS = (
     ("core", "_core addresses arrays errors extras files given html plain roofline verbs"),
     ("scenario", "apart arguments policies scenarios workloads"),
     ("results and runs", "api comparisons runs sweeps trace variants"),
-    ("answers", "advice explain measured transform"),
+    ("answers", "advice explain gates measured transform"),
     ("reports", "report"),
     ("command line and facade", "__init__ __main__ cli"),
 )

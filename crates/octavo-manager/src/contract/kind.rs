@@ -63,7 +63,7 @@ impl fmt::Display for Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// Page by page, in turn: an allocation goes on where the one before it ended.
+    /// Page by page, or by 2 MiB under `whole-blocks`, in turn: an allocation goes on where the one before it ended.
     #[default]
     Interleaved,
     /// In equal contiguous parts, the first on the first GPU.

@@ -8,6 +8,7 @@ use crate::contract::plan::Plan;
 use crate::manager::Manager;
 use crate::mechanism::repair::map_for_good;
 use crate::mechanism::room::{NoRoom, make_room};
+use crate::strategies::sizing::LargeEntry;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 
@@ -95,17 +96,42 @@ impl Manager {
             (Kind::Pinned, ..) => vec![(run, HOST_MEMORY)],
             (_, Some(gpu), _) => vec![(run, gpu.memory())],
             (_, None, Spread::Interleaved) => {
-                let dealt = self.dealer.deal(gpus, run.count);
-                let home = |offset| self.dealer.home(dealt, offset).memory();
-                (0..run.count).map(|offset| (PageRun::one(PageId(run.first.0 + offset)), home(offset))).collect()
+                let parts = parts_of(run, self.piece());
+                let dealt = self.dealer.deal(gpus, parts.len() as u32);
+                let home = |turn| self.dealer.home(dealt, turn).memory();
+                parts.into_iter().zip(0..).map(|(part, turn)| (part, home(turn))).collect()
             }
             (_, None, Spread::Split) => {
-                let edge = |turn: usize| (u64::from(run.count) * turn as u64 / gpus.len() as u64) as u32;
-                let part =
-                    |turn| PageRun { first: PageId(run.first.0 + edge(turn)), count: edge(turn + 1) - edge(turn) };
+                let (piece, end) = (u64::from(self.piece()), u64::from(run.first.0 + run.count));
+                let edge = |turn: usize| {
+                    let page = u64::from(run.first.0) + u64::from(run.count) * turn as u64 / gpus.len() as u64;
+                    if turn == 0 { page } else { page.next_multiple_of(piece).min(end) }
+                };
+                let part = |turn| PageRun {
+                    first: PageId(edge(turn) as u32),
+                    count: (edge(turn + 1) - edge(turn)) as u32,
+                };
                 let parts = gpus.iter().enumerate().map(|(turn, gpu)| (part(turn), gpu.memory()));
                 parts.filter(|(part, _)| part.count > 0).collect()
             }
         }
     }
+
+    /// Pages of the pieces that GPUs get of device memory: a driver that maps blocks by one entry gives none away in
+    /// parts.
+    fn piece(&self) -> u32 {
+        let above = self.coalescing().filter(|large| large.entry == LargeEntry::Above);
+        above.map_or(1, |large| large.pages)
+    }
+}
+
+/// The parts of a run in pieces of so many pages, of which the first and the last may have fewer.
+fn parts_of(run: PageRun, piece: u32) -> Vec<PageRun> {
+    let (mut parts, mut rest) = (Vec::new(), Some(run).filter(|run| run.count > 0));
+    while let Some(left) = rest {
+        let (part, after) = left.split(piece - left.first.0 % piece);
+        parts.push(part);
+        rest = after;
+    }
+    parts
 }

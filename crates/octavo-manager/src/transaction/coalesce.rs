@@ -1,6 +1,7 @@
 //! Blocks become large pages in place.
 
 use crate::contract::ids::ProcessorId;
+use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
 use crate::contract::plan::Step;
 use crate::transaction::Transaction;
@@ -42,10 +43,12 @@ fn verdict(memory: &Memory, processor: ProcessorId, block: u32, slot: u32) -> Ve
     let store = physical.store(processor);
     let run = physical.block(block);
     let in_place = store.full_home(block) && store.coalesced(block).is_none();
+    let device_only = physical.coalescing.is_some_and(|coalescing| coalescing.device_only);
+    let wanted = !device_only || memory.pages.kind(run.first) == Kind::Device;
     let plain = || run.iter().all(|page| memory.pages.mode(page) == Mode::Plain);
     // Entries of the operating system's table are the kernel's business.
     let own = || memory.pages.all_of_space(run, memory.pages.space(run.first)) && !memory.system_wide(run.first);
-    if !in_place || !own() || !memory.pages.mapped_alike(processor, run) || !plain() {
+    if !wanted || !in_place || !own() || !memory.pages.mapped_alike(processor, run) || !plain() {
         return Verdict::No;
     }
     let mut slots = run.iter().filter_map(|page| memory.pages.slot(page));

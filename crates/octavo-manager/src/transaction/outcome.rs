@@ -122,7 +122,8 @@ mod tests {
     fn node() -> (Physical, Pages) {
         let geometry = Geometry { gpus: 1, page_size: Bytes(4 << 10) };
         let allocator = ALLOCATORS.build(&Choice::named("cocoa"), &geometry).unwrap();
-        let coalescing = Coalescing { pages: 4, threshold: 2, compaction: None, entry: LargeEntry::FirstPage };
+        let entry = LargeEntry::FirstPage;
+        let coalescing = Coalescing { pages: 4, threshold: 2, compaction: None, entry, device_only: false };
         let (topology, whole) = (Topology::of(vec![16]), Fragmentation::default());
         let mut physical = Physical::new(&geometry, &topology, allocator, Some(coalescing), &whole).unwrap().unwrap();
         let mut pages = Pages::new(geometry, 2);

@@ -50,6 +50,13 @@ impl Gpu {
         }
     }
 
+    /// One entry leads to each block of device memory, where several page sizes are used at once.
+    pub fn lay_out(&mut self, device: &[bool]) {
+        if let Some(large) = &mut self.large {
+            large.lay_out(device);
+        }
+    }
+
     /// Translations of huge pages that hold one of these go, if there are any.
     pub fn forget_huge(&mut self, pages: PageRun) {
         if let Some(large) = &mut self.large {

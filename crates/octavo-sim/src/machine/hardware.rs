@@ -3,7 +3,7 @@
 use octavo_driver::Driver;
 use octavo_driver::slab::Slab;
 use octavo_manager::Manager;
-use octavo_program::{BUFFER_ALIGNMENT, LINE_BYTES, Workload};
+use octavo_program::{BUFFER_ALIGNMENT, LINE_BYTES, Program, Workload};
 
 use crate::cpu::cores::Cpu;
 use crate::cpu::first_memory::FirstMemory;
@@ -133,6 +133,13 @@ impl<'a, L: Listen> Hardware<'a, L> {
             accesses: Accesses::default(),
             listeners,
         }
+    }
+
+    /// Device memory of the programs is mapped by large pages on every GPU, where the memory system has them.
+    pub(super) fn lay_out(&mut self, manager: &Manager, pages: usize, programs: &[Option<Program>]) {
+        let Some(blocks) = Blocks::of(manager, self.config.coherence.is_some()) else { return };
+        let device = blocks.of_device(pages, self.page_bytes(), programs);
+        self.gpus.iter_mut().for_each(|gpu| gpu.lay_out(&device));
     }
 
     /// Tells the listeners.

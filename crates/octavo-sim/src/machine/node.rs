@@ -44,7 +44,8 @@ impl<'a, L: Listen> Node<'a, L> {
         listeners: L,
     ) -> Self {
         let host_computes = programs.iter().any(Option::is_some);
-        let hardware = Hardware::new(config, &manager, page_bytes, (workload, host_computes), listeners);
+        let mut hardware = Hardware::new(config, &manager, page_bytes, (workload, host_computes), listeners);
+        hardware.lay_out(&manager, workload.address_end().div_ceil(page_bytes) as usize, programs);
         let dispatcher = Dispatcher::new(&config.compute, hardware.costs.cycle);
         let mut node = Self {
             workload,

@@ -15,6 +15,8 @@ pub struct Coalescing {
     pub compaction: Option<Compaction>,
     /// Which entry of the page table leads to a large page.
     pub entry: LargeEntry,
+    /// Whether device memory alone has large pages.
+    pub device_only: bool,
 }
 
 /// Which entry of a page table leads to a large page.

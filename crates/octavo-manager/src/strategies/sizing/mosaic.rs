@@ -81,7 +81,7 @@ impl Options {
             Model::Ideal => Some(Compaction::Ideal),
             Model::None => None,
         };
-        Ok(Coalescing { pages: pages as u32, threshold, compaction, entry: LargeEntry::FirstPage })
+        Ok(Coalescing { pages: pages as u32, threshold, compaction, entry: LargeEntry::FirstPage, device_only: false })
     }
 }
 

@@ -199,7 +199,7 @@ impl Gpu {
     }
 
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
-    /// the last tells whether the block is coalesced; then it is the last, or the block's first page is read in place
+    /// the last tells whether the block is large; then it is the last, or the block's first page is read in place
     /// of this one.
     fn walk_in_memory(
         &mut self,
@@ -211,7 +211,7 @@ impl Gpu {
         let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
         let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
         let begun = walker.begin((now, time), page, large);
-        let first = self.large.as_ref().and_then(|large| large.first_of_coalesced(page));
+        let first = self.large.as_ref().and_then(|large| large.first_of_large(page));
         let mut walked = begun.start;
         for level in begun.first_level..begun.levels {
             let last = level + 1 == begun.levels;
@@ -222,9 +222,9 @@ impl Gpu {
         Walk { done: walker.end(now, begun, walked), levels: begun.levels - begun.first_level }
     }
 
-    /// Enters the translation of a coalesced block that a walk has found; `false` if the page's block is not coalesced.
+    /// Enters the translation of a large block that a walk has found; `false` if the page's block is not large.
     fn enter_walked_large(&mut self, first: FirstLevel, page: u32, entry: Entry, ready: u64) -> bool {
-        let is_large = self.large.as_ref().is_some_and(|large| large.is_coalesced(page));
+        let is_large = self.large.as_ref().is_some_and(|large| large.is_large(page));
         if is_large {
             self.enter_block(first, page, entry, ready);
         }

@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use octavo_manager::{LargeEntry, Manager, PageId, PageRun};
+use octavo_manager::{Kind, LargeEntry, Manager, PageId, PageRun};
 use octavo_node::{LargeTlbConfig, NodeConfig};
+use octavo_program::{Program, ProgramBuffer};
 
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::tlb::{Tlb, TlbHit};
@@ -26,12 +27,33 @@ impl Blocks {
         let (pages, entry) = large.or_else(|| (table && manager.has_huge_pages()).then(huge))?;
         Some(Self { shift: pages.ilog2(), entry })
     }
+
+    /// By block of `pages` pages: whether the programs have device memory there and nothing else. Drivers take device
+    /// memory in pieces of 2 MiB and map each by one entry; a publication's large pages do not.
+    pub fn of_device(self, pages: usize, page_bytes: u64, programs: &[Option<Program>]) -> Vec<bool> {
+        let (mut device, mut others) = (vec![false; (pages >> self.shift) + 1], vec![]);
+        if self.entry != LargeEntry::Above {
+            return device;
+        }
+        for ProgramBuffer { buffer, kind, .. } in programs.iter().flatten().flat_map(Program::buffers) {
+            let block = |address: u64| (address / page_bytes) as usize >> self.shift;
+            let blocks = block(buffer.base)..=block(buffer.base + buffer.bytes.saturating_sub(1));
+            match kind {
+                Kind::Device => device[blocks].fill(true),
+                _ => others.push(blocks),
+            }
+        }
+        others.into_iter().for_each(|blocks| device[blocks].fill(false));
+        device
+    }
 }
 
 /// TLB entries for large pages of two levels, and the large bits of the page table.
 pub(crate) struct LargePages {
     /// By block: the large bit of its entry in the last level but one.
     coalesced: Vec<bool>,
+    /// By block: whether it has device memory and nothing else, which one entry reaches however little of it there is.
+    device: Vec<bool>,
     /// First-level TLB of the compute units.
     first_level: Tlb,
     /// First-level TLB of the scalar caches, if they have any.
@@ -49,6 +71,7 @@ impl LargePages {
         let scalar_caches = units.div_ceil(node.scalar.units as usize);
         Some(Self {
             coalesced: vec![false; (pages >> shift) + 1],
+            device: vec![false; (pages >> shift) + 1],
             first_level: Tlb::new(large_entries(node.l1_tlb.large.as_ref())?, units),
             scalar: large_entries(node.scalar.tlb.large.as_ref()).map(|entries| Tlb::new(entries, scalar_caches)),
             second_level: Tlb::new(large_entries(node.l2_tlb.large.as_ref())?, 1),
@@ -62,14 +85,24 @@ impl LargePages {
         self.coalesced[(page >> self.shift) as usize]
     }
 
-    /// The first base page of the block that holds `page`, if that is coalesced.
-    pub fn first_of_coalesced(&self, page: u32) -> Option<u32> {
-        self.is_coalesced(page).then_some(page >> self.shift << self.shift)
+    /// Whether one entry leads to all of the block that holds `page`.
+    pub fn is_large(&self, page: u32) -> bool {
+        self.is_coalesced(page) || self.device[(page >> self.shift) as usize]
+    }
+
+    /// The first base page of the block that holds `page`, if that is large.
+    pub fn first_of_large(&self, page: u32) -> Option<u32> {
+        self.is_large(page).then_some(page >> self.shift << self.shift)
     }
 
     /// Whether a walk for `page` ends above the last level, at the entry of a large page.
     pub fn ends_walk(&self, page: u32) -> bool {
-        self.entry == LargeEntry::Above && self.is_coalesced(page)
+        self.entry == LargeEntry::Above && self.is_large(page)
+    }
+
+    /// Says of each block whether it has device memory and nothing else.
+    pub fn lay_out(&mut self, device: &[bool]) {
+        self.device.copy_from_slice(device);
     }
 
     /// Sets the large bit of the block that begins with `first`.

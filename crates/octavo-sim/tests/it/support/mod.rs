@@ -253,12 +253,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         system_memory: SystemMemory::Offered,
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
         host: host(),
-        driver: DriverConfig {
-            service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
-            entry_write: Cycles(100),
-            drain: DrainScope::WholeGpu,
-            trans_fw: None,
-        },
+        driver: driver(),
         capacity: CapacityConfig {
             footprint_percent: 0,
             scope: CapacityScope::PerGpu,
@@ -358,6 +353,16 @@ fn numbers<'a>(table: &'a Table, column: &str) -> &'a [u64] {
 fn allocation(each: u64) -> AllocationCosts {
     let call = CallCost { call: Time(1_000_000), each: Time(each), below_chunk: Time(0) };
     AllocationCosts { allocate: call, free: call }
+}
+
+fn driver() -> DriverConfig {
+    DriverConfig {
+        release: None,
+        service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
+        entry_write: Cycles(100),
+        drain: DrainScope::WholeGpu,
+        trans_fw: None,
+    }
 }
 
 /// A host whose numbers are easy to add up.

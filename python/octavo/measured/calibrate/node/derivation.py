@@ -60,6 +60,7 @@ def derive(gpu: Mapping[str, Any], measured: Mapping[str, Measured]) -> DerivedN
     """
     draft = Draft(preset_for(str(gpu.get("compute_capability", ""))), gpu, measured)
     described.clock(draft)
+    described.release(draft)
     described.multiprocessors(draft)
     for stage in Stage:
         for probe in PROBES.values():

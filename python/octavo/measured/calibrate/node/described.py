@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from octavo.measured.calibrate.node.draft import LANES
@@ -9,11 +10,20 @@ from octavo.measured.calibrate.node.draft import LANES
 if TYPE_CHECKING:
     from octavo.measured.calibrate.node.draft import Draft
 
+_RELEASE = r"[1-9][0-9]{2}(\.[0-9]+){0,2}"
+"""Releases as NVIDIA numbers them."""
 
 def clock(draft: Draft) -> None:
     """The clock comes first: all cycles are counted in it."""
     if (kilohertz := draft.described("clock_khz", "clock")) is not None:
         draft.put("clock", f"{kilohertz}kHz", "the driver's clock_khz, the highest there is")
+
+
+def release(draft: Draft) -> None:
+    """The driver's release, which selects what changed with releases."""
+    found = str(draft.gpu.get("driver") or "")
+    if re.fullmatch(_RELEASE, found):
+        draft.put("driver.release", found, "what the driver says of itself")
 
 
 def multiprocessors(draft: Draft) -> None:

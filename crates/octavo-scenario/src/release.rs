@@ -1,0 +1,41 @@
+//! What the release of the driver selects, where nothing else does.
+
+use octavo_node::{GpuMemory, Release};
+use serde_json::{Map, Value};
+
+use crate::layer::{RELEASE, lookup};
+
+/// Spells out what changed with releases of the driver and is not said. A release that is none is refused later.
+pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
+    write_as_text(scenario);
+    let said = lookup(scenario, RELEASE).and_then(Value::as_str).map(str::to_owned);
+    let Some(release) = said.and_then(|text| Release::try_from(text).ok()) else { return };
+    if let Some(alone) = release.manages_alone() {
+        let memory = if alone { GpuMemory::Cdmm } else { GpuMemory::Numa };
+        fill(scenario, &["node", "coherence"], "gpu_memory", serde_json::json!(memory));
+    }
+    let guard = lookup(scenario, "memory.guard.name").and_then(Value::as_str);
+    if let Some(adapts) = release.adapts_lapse().filter(|_| guard == Some("stock-driver")) {
+        fill(scenario, &["memory", "guard"], "adaptive_lapse", adapts.into());
+    }
+}
+
+/// A branch alone is a number in TOML.
+fn write_as_text(scenario: &mut Map<String, Value>) {
+    let driver = table(scenario, &["node", "driver"]);
+    if let Some(release) = driver.and_then(|driver| driver.get_mut("release")).filter(|release| release.is_u64()) {
+        *release = Value::String(release.to_string());
+    }
+}
+
+fn fill(scenario: &mut Map<String, Value>, path: &[&str], key: &str, value: Value) {
+    if let Some(table) = table(scenario, path)
+        && !table.contains_key(key)
+    {
+        table.insert(key.to_owned(), value);
+    }
+}
+
+fn table<'a>(scenario: &'a mut Map<String, Value>, path: &[&str]) -> Option<&'a mut Map<String, Value>> {
+    path.iter().try_fold(scenario, |table, name| table.get_mut(*name)?.as_object_mut())
+}

@@ -1,0 +1,9 @@
+"""Whether a simulated machine reaches what its own values promise: bandwidth, arithmetic, latencies, copies.
+
+`promised` says what the values of a node add up to, `probes` runs small programs that should reach it, `check` puts
+both side by side.
+"""
+
+from octavo.gates.check import Gate, NodeCheck, check
+
+__all__ = ["Gate", "NodeCheck", "check"]

@@ -1,0 +1,163 @@
+"""What a node promises beside what small programs reach on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.gates import probes
+from octavo.gates.probes import Machine
+from octavo.gates.promised import Promised
+from octavo.measured.calibrate.patterns import LARGE_PAGE
+from octavo.measured.calibrate.quantities import number
+from octavo.scenarios.driver import driver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from octavo.measured.calibrate.measured import Unit
+
+RATE = (0.85, 1.005)
+"""How much of a promised rate a wide program has to reach: start and end of a launch take some of it, rounding of times
+to whole picoseconds may give some."""
+LATENCY = (0.95, 1.05)
+"""How far a chase may be from the sum of what its loads pass."""
+WALKS = (0.0, 1.25)
+"""Walks for each page that a machine's device memory is mapped by; compute units may miss a page at the same time."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One quantity of a node: what its values promise, and what a program reached."""
+
+    quantity: str
+    key: str
+    """The keys of the node that promise it."""
+    unit: Unit
+    expected: float
+    simulated: float
+    within: tuple[float, float]
+    """The least and the greatest ratio of simulated to expected that passes."""
+
+    @property
+    def ratio(self) -> float:
+        """Simulated over expected."""
+        return self.simulated / self.expected
+
+    @property
+    def passed(self) -> bool:
+        """Whether the ratio is within its limits."""
+        return self.within[0] <= self.ratio <= self.within[1]
+
+
+@dataclass(frozen=True)
+class NodeCheck:
+    """All gates of a node."""
+
+    node: str
+    driver: str
+    """The release of the driver, and what it selected."""
+    gates: tuple[Gate, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every gate passed."""
+        return all(gate.passed for gate in self.gates)
+
+    def __getitem__(self, quantity: str) -> Gate:
+        return next(gate for gate in self.gates if gate.quantity == quantity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The check as JSON holds it."""
+        rows = [
+            {
+                "quantity": gate.quantity,
+                "key": gate.key,
+                "unit": gate.unit,
+                "expected": gate.expected,
+                "simulated": gate.simulated,
+                "ratio": gate.ratio,
+                "least": gate.within[0],
+                "most": gate.within[1],
+                "passed": gate.passed,
+            }
+            for gate in self.gates
+        ]
+        return {"node": self.node, "driver": self.driver, "passed": self.passed, "gates": rows}
+
+
+def check(node: str | Path, overrides: Sequence[str] = ()) -> NodeCheck:
+    """Run a node's gates: some seconds of simulation.
+
+    Args:
+        node: a preset, or a file with a node.
+        overrides: changes to it, such as `node.dram.banks=79`.
+
+    Raises:
+        ScenarioError: the node cannot be used.
+        SimulationError: a probe cannot be simulated on it.
+
+    """
+    machine = Machine(node, overrides)
+    return NodeCheck(str(node), driver(machine.values), tuple(_gates(machine)))
+
+
+def _gates(machine: Machine) -> Iterator[Gate]:
+    node = machine.values["node"]
+    promised = Promised(node)
+    yield from _device(machine, promised)
+    yield from _latencies(machine, promised)
+    yield from _host(machine, promised)
+    if node["gpus"] > 1:
+        yield from _peers(machine, promised)
+
+
+def _device(machine: Machine, promised: Promised) -> Iterator[Gate]:
+    streamed = probes.stream(machine)
+    yield Gate("memory stream", "dram", "B/s", promised.memory, streamed.bandwidth, RATE)
+    pages = streamed.bytes / _mapped_by(machine)
+    yield Gate("walks of the stream", "memory.sizing", "1", pages, streamed.walks, WALKS)
+    yield Gate("arithmetic", "compute.vector_alu", "op/s", promised.arithmetic, probes.arithmetic(machine), RATE)
+
+
+def _mapped_by(machine: Machine) -> int:
+    """Bytes that one entry of a GPU's page table leads to in device memory."""
+    memory = machine.values["memory"]
+    if memory.get("sizing", {"name": "base"})["name"] == "whole-blocks":
+        return LARGE_PAGE
+    return int(number(str(memory["page_size"]), "B"))
+
+
+def _latencies(machine: Machine, promised: Promised) -> Iterator[Gate]:
+    size = number(str(promised.values["l2"]["size"]), "B")
+    first, second, memory = probes.chases(machine, size)
+    yield Gate("first-level load", "l1.latency", "s", promised.first_level, first, LATENCY)
+    yield Gate("second-level load", "l2.latency, l2.crossbar", "s", promised.second_level, second, LATENCY)
+    yield Gate("memory load", "dram.latency", "s", promised.beyond_caches, memory, LATENCY)
+
+
+def _host(machine: Machine, promised: Promised) -> Iterator[Gate]:
+    to_gpu, to_host = probes.copies(machine, pinned=True)
+    yield Gate("copy to GPU", "host_link.bandwidth", "B/s", promised.to_gpu, to_gpu, RATE)
+    back = "host_link.to_host" if "to_host" in promised.values["host_link"] else "host_link.bandwidth"
+    yield Gate("copy to host", back, "B/s", promised.to_host, to_host, RATE)
+    if promised.rate("host.costs.staging.to_gpu") and promised.rate("host.costs.staging.to_host"):
+        yield from _staged(machine, promised)
+    lines = probes.lines_of_host(machine)
+    yield Gate("lines of the host", "host_link, remote.header", "B/s", promised.lines_of_host, lines, RATE)
+
+
+def _staged(machine: Machine, promised: Promised) -> Iterator[Gate]:
+    to_gpu, to_host = probes.copies(machine, pinned=False)
+    key = "host.costs.staging"
+    into, back = (promised.rate(f"{key}.{way}") for way in ("to_gpu", "to_host"))
+    yield Gate("staged copy to GPU", f"{key}.to_gpu", "B/s", min(into, promised.to_gpu), to_gpu, RATE)
+    yield Gate("staged copy to host", f"{key}.to_host", "B/s", min(back, promised.to_host), to_host, RATE)
+
+
+def _peers(machine: Machine, promised: Promised) -> Iterator[Gate]:
+    reached, walks = probes.lines_of_peer(machine)
+    yield Gate("lines of a peer", "gpu_link, remote.header", "B/s", promised.lines_of_peer, reached, RATE)
+    pages = 2 * probes.ACROSS / _mapped_by(machine)
+    yield Gate("walks to peers", "memory.sizing", "1", pages, walks, WALKS)
