@@ -52,14 +52,16 @@ __all__ = [
     "page_order",
     "penalty_readings",
     "prefetch_replay",
+    "quantity",
     "quantum_volume",
     "resolve",
-    "resolve_stored",
+    "result_schema",
     "roofline_ceilings",
     "roofline_crossing",
     "roofline_zone_end",
     "run",
     "schema",
+    "schema_spelled_out",
     "table_flaw",
     "toml_flaw",
     "toml_line",
@@ -112,11 +114,11 @@ def resolve(
 ) -> tuple[str, str]:
     """A scenario file with overrides as TOML and JSON; `read(place, named_by)` reads nodes' files: name and text."""
 
-def resolve_stored(text: str) -> str:
-    """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
-
 def bytes_of(text: str) -> int:
     """Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none."""
+
+def quantity(text: str) -> tuple[Literal["ps", "B", "B/s", "Hz", "cycles", "op/s"], int]:
+    """The base unit of a quantity and how many of these it is; `ValueError` if it is none."""
 
 def table_flaw(path: str | PathLike[str]) -> str | None:
     """What keeps a Parquet table, of a trace or any other, from being decoded, if anything does."""
@@ -129,6 +131,12 @@ def toml_line(text: str, key: str) -> int | None:
 
 def schema() -> str:
     """JSON schema of scenario files."""
+
+def schema_spelled_out() -> str:
+    """The same schema without references: every part in its place."""
+
+def result_schema() -> str:
+    """What results hold, as JSON: `tables`, and the JSON schemas of `summary` and `instant_summary`."""
 
 def listing() -> str:
     """Everything a scenario can name, as JSON."""

@@ -17,7 +17,7 @@ DEMO = ("demo", "--no-open", "--scale", "1/256", "--quiet")
 
 
 WITH_SOURCES = ("CITATION.cff", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.lock")
-INSTALLED = ("THIRD-PARTY.txt", "report/page/vega.js", "py.typed")
+INSTALLED = ("THIRD-PARTY.txt", "report/page/vega.js", "py.typed", "runs/totals.py", "scenarios/config.py")
 
 
 def main(package: Path) -> None:

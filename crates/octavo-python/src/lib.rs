@@ -35,7 +35,10 @@ mod _core {
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
-    use crate::describe::{event_kinds, inspect_workload, listing, schema, workload_program, workload_result};
+    use crate::describe::{
+        event_kinds, inspect_workload, listing, result_schema, schema, schema_spelled_out, workload_program,
+        workload_result,
+    };
     #[pymodule_export]
     use crate::errors::{
         GpuError, Interrupted, OutOfMemory, OverTime, PolicyError, ScenarioError, SimulationError, TraceError,
@@ -53,7 +56,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{memory_needed, page_order, run};
     #[pymodule_export]
-    use crate::scenario::{bytes_of, resolve, resolve_stored, toml_flaw, toml_line};
+    use crate::scenario::{bytes_of, quantity, resolve, toml_flaw, toml_line};
     #[pymodule_export]
     use crate::trace::{TraceWriter, table_flaw, trace_head, trace_info, trace_record, trace_validate};
 

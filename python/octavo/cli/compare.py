@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo import api
-from octavo.cli import complete, former, options
+from octavo.cli import complete, options
 from octavo.cli import dry_run as dry
 from octavo.cli.compared import pressures, show
 from octavo.cli.sink import Sink
@@ -37,7 +37,6 @@ Workloads = Annotated[
         "--workload",
         "-w",
         autocompletion=complete.names("workloads"),
-        callback=former.read,
         metavar="NAMES",
         help="Workloads by name, repeated or separated by commas.",
     ),
@@ -108,7 +107,6 @@ def compare(
     seed: options.Seed = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
     output: options.Output = None,
     pictures: options.Pictures = None,
     picture_width: options.PictureWidth = None,

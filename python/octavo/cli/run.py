@@ -200,7 +200,7 @@ def _phases(result: RunResult, point: dict[str, Any]) -> dict[str, int]:
 
 
 def _large_pages(result: RunResult) -> dict[str, int]:
-    manager = result.summary["manager"]
+    manager = result.totals["manager"]
     names = {
         "coalesced": "large pages made",
         "splintered": "large pages splintered",

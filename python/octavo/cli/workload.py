@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from octavo import api
-from octavo.cli import complete, former, options
+from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 
 if TYPE_CHECKING:
@@ -153,7 +153,6 @@ def result(
             metavar="WORKLOAD",
             help="A program that computes, or one that serves.",
             show_default=False,
-            callback=former.read,
         ),
     ],
     assignments: options.Set = None,

@@ -31,7 +31,7 @@ class Wait:
 
 
 def waits(result: RunResult) -> list[Wait]:
-    """The parts in their order, the whole last; nothing of a run without faults, or of an earlier version.
+    """The parts in their order, the whole last; nothing of a run without faults.
 
     Raises:
         OutputError: the table is damaged.

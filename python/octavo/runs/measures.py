@@ -89,7 +89,7 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
 
 
 def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
-    summary = result.summary
+    summary = result.totals  # With names of strategies, and of runs without time, too.
     breakdown = summary.get("breakdown", {})
     manager = summary["manager"]
     counts = {name: manager[name] for name in _COUNTS}
@@ -110,7 +110,7 @@ def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
 
 
 def _program(result: RunResult) -> dict[str, int]:
-    summary = result.summary
+    summary = result.totals
     phases = {f"{phase}_ps": summary["phases"][f"{phase}_ps"] for phase in PHASES}
     # Each byte counts once: on the link of who sends it.
     links = result.table("links").filter(pl.col("link").str.contains("^(host|gpu)"))

@@ -70,7 +70,6 @@ def harvest(
     seed: options.Seed = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -50,7 +50,6 @@ def memmap(
     scale: options.Scale = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,

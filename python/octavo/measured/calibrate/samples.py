@@ -47,7 +47,7 @@ class Samples:
     device: Mapping[str, Any] = field(default_factory=dict)
     """The GPU as its driver describes it."""
     host: Mapping[str, Any] = field(default_factory=dict)
-    """What the host said about itself; empty in samples of older versions."""
+    """What the host said about itself; empty where it said nothing."""
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Series that could not be measured here, each with the reason."""
     activity: Activity | None = None
@@ -238,7 +238,7 @@ def read(directory: Path, probe: str) -> Samples:
 
 
 def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
-    """Make sure that files are what was written; samples of earlier versions and of `octavo-probe` do not say."""
+    """Make sure that files are what was written; samples of `octavo-probe` do not say."""
     if "files" not in sidecar:
         return
     try:

@@ -55,25 +55,18 @@ def throughput(study: Study) -> Part:
 
     def draw(root: Path) -> None:
         wide = shown.drop("launches in ms").rename({f"{name} in GB/s": name for name in LEVELS})
-        wide = wide.select("memory", *(name for name in LEVELS if wide[name].is_not_null().all()))
         pictures.bars(root / "throughput.png", wide, xlabel="GB/s", title=TITLE)
 
     return runs.part(TITLE, points, shown, draw)
 
 
-def _rates(result: RunResult) -> dict[str, float | None]:
-    """Bytes by level over the time of all gates and what is between them; the launch that writes the state is apart.
-
-    Results of earlier versions tell nothing of LPDDR.
-    """
+def _rates(result: RunResult) -> dict[str, float]:
+    """Bytes by level over the time of all gates and what is between them; the launch that writes the state is apart."""
     gates = result.table("traffic").slice(1)
     time = int(gates["ended_ps"][-1] - gates["began_ps"][0])
     rates = {f"{name}_bytes_per_second": _rate(gates, columns, time) for name, columns in LEVELS.items()}
     return {"launches_ps": time, **rates}
 
 
-def _rate(gates: pl.DataFrame, columns: tuple[str, ...], time: int) -> float | None:
-    names = [f"{column}_bytes" for column in columns]
-    if any(name not in gates.columns for name in names):
-        return None
-    return sum(int(gates[name].sum()) for name in names) / (time / 1e12)
+def _rate(gates: pl.DataFrame, columns: tuple[str, ...], time: int) -> float:
+    return sum(int(gates[f"{column}_bytes"].sum()) for column in columns) / (time / 1e12)
