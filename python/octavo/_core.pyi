@@ -178,10 +178,7 @@ def run(
     memory_limit: int | None = None,
     time_limit: int | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
-    """Run a resolved scenario; returns the summary as JSON and the tables.
-
-    Limits: bytes that the process may take; picoseconds of simulated time, after which it may raise `OverTime`.
-    """
+    """Run a resolved scenario: summary as JSON, and tables. Limits: bytes of the process; picoseconds (`OverTime`)."""
 
 def memory_around() -> int:
     """Bytes of this process that no run has: Python and its packages, or what it had before any run if more."""
@@ -545,10 +542,7 @@ class Memory:
         """Whether a processor can map another's memory; its own it always can."""
 
     def is_fast(self, processor: int, memory: int) -> bool:
-        """Whether a processor can map another's memory and reaches it by a fast link.
-
-        Between GPUs it is one that carries more than theirs to the host; any link of a coherent node is.
-        """
+        """Whether it can, by a fast link: one that carries more than theirs to the host, or any of a coherent node."""
 
     def page(self, number: int) -> Page:
         """Everything known about a page; ValueError if it is not part of an allocation."""
@@ -602,11 +596,7 @@ class Shortage:
 
     @property
     def asking(self) -> int | None:
-        """Number of the job that needs room.
-
-        None if that is nobody's fault: the memory shrinks, is taken up by memory that stays, or some of it is to be
-        free.
-        """
+        """Number of the job that needs room; None if the memory shrinks, is taken up, or some of it is to be free."""
 
     @property
     def room(self) -> int:

@@ -63,7 +63,7 @@ impl Rule {
 
     fn count(&self, part: &mut Value, key: &str, parts: &mut Parts) {
         let (text, own) = self.apart(part);
-        if text.len() >= self.least {
+        if text.len() >= self.least && part.get("$ref").is_none() {
             match parts.entry(text) {
                 Entry::Occupied(mut known) => {
                     let known = known.get_mut();

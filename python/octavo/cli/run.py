@@ -210,7 +210,7 @@ def _large_pages(result: RunResult) -> dict[str, int]:
 
 
 def _show_jobs(sink: Sink, result: RunResult) -> None:
-    jobs = result.summary.get("jobs")
+    jobs = result.totals.get("jobs")
     if not jobs:
         return
     counts = ("faults", "migrations", "evictions", "remote_lines")

@@ -79,7 +79,7 @@ def facts(result: RunResult) -> Facts:
         occupied=occupied(node, summary, kernels),
         buffers=_buffers(result),
         waits=waits(result),
-        **_retries(summary["accesses"]),
+        **_retries(result.totals["accesses"]),
         without_room=_without_room(summary),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from octavo.runs import levels
 if TYPE_CHECKING:
     from octavo.report.runs import Run
 
-TABLE = "traffic"
+TABLE: Final = "traffic"
 _KERNELS = 40
 """Kernels of a run that the page lists, at most: those that took longest."""
 
