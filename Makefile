@@ -15,7 +15,6 @@
 #             here; needs Debian's gcc-aarch64-linux-gnu and qemu-user
 # make check-macos  the package's Rust code passes the compiler for macOS on Arm; nothing is linked, and nothing has run there
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
-# make schema write schema/scenario.schema.json again, and the types of scenarios in Python
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
 # make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
 # make traces record the traces of traces/ and validation/ again, 250 in two minutes (needs Go), and check that they are
@@ -27,6 +26,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 VEGA := python/octavo/report/page/vega.js
+TYPES := tools/wheel/type_files.py
 UV := $(shell command -v uv 2> /dev/null)
 INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install)
 SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock pyproject.toml
@@ -34,7 +34,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test soak corpus audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 check-macos docs schema kernels runtime traces validation clean
+.PHONY: demo test soak corpus audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 check-macos docs kernels runtime traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -94,7 +94,7 @@ bench: $(VENV)/built
 	$(BIN)/python python/benchmarks/speed.py
 	$(BIN)/python python/benchmarks/policies.py
 
-wheel: $(VENV)/tools $(VEGA)
+wheel: $(VENV)/built
 	$(BIN)/python tools/wheel/licences.py
 	@if command -v rustup > /dev/null && rustup component add llvm-tools; then \
 	    $(BIN)/maturin build --release --pgo --out dist; \
@@ -126,10 +126,6 @@ docs: $(VENV)/built $(VENV)/checks
 	$(BIN)/python tools/docs/pictures.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Documentation: site/index.html (with search: python3 -m http.server -d site)"
-
-schema:
-	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema
-	$(PYTHON) tools/docs/config.py
 
 # The oldest compiler whose text the oldest driver knows that the probes run on (CUDA 12.2).
 kernels:
@@ -177,8 +173,10 @@ endif
 $(VEGA): $(VENV)/tools tools/wheel/vega.py
 	$(BIN)/python tools/wheel/vega.py
 
-$(VENV)/built: $(VENV)/tools $(SOURCES) $(VEGA)
+# With the types that are made of what the core tells: octavo.Config, totals of results.
+$(VENV)/built: $(VENV)/tools $(SOURCES) $(VEGA) $(TYPES)
 	. $(BIN)/activate && maturin develop --release --quiet --extras pictures $(if $(UV),--uv)
+	$(BIN)/python $(TYPES)
 	@touch $@
 
 $(VENV)/checks: $(VENV)/tools

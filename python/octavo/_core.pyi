@@ -53,14 +53,16 @@ __all__ = [
     "page_order",
     "penalty_readings",
     "prefetch_replay",
+    "quantity",
     "quantum_volume",
     "resolve",
-    "resolve_stored",
+    "result_schema",
     "roofline_ceilings",
     "roofline_crossing",
     "roofline_zone_end",
     "run",
     "schema",
+    "schema_spelled_out",
     "table_bytes",
     "table_flaw",
     "toml_flaw",
@@ -114,11 +116,11 @@ def resolve(
 ) -> tuple[str, str]:
     """A scenario file with overrides as TOML and JSON; `read(place, named_by)` reads nodes' files: name and text."""
 
-def resolve_stored(text: str) -> str:
-    """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
-
 def bytes_of(text: str) -> int:
     """Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none."""
+
+def quantity(text: str) -> tuple[Literal["ps", "B", "B/s", "Hz", "cycles", "op/s"], int]:
+    """The base unit of a quantity and how many of these it is; `ValueError` if it is none."""
 
 def table_bytes(columns: list[_Column]) -> bytes:
     """A table of columns as `run` returns them, as a Parquet file. The list is empty afterwards."""
@@ -134,6 +136,12 @@ def toml_line(text: str, key: str) -> int | None:
 
 def schema() -> str:
     """JSON schema of scenario files."""
+
+def schema_spelled_out() -> str:
+    """The same schema without references: every part in its place."""
+
+def result_schema() -> str:
+    """What results hold, as JSON: `tables`, and the JSON schemas of `summary` and `instant_summary`."""
 
 def listing() -> str:
     """Everything a scenario can name, as JSON."""
@@ -541,10 +549,7 @@ class Memory:
         """Whether a processor can map another's memory; its own it always can."""
 
     def is_fast(self, processor: int, memory: int) -> bool:
-        """Whether a processor can map another's memory and reaches it by a fast link.
-
-        Between GPUs it is one that carries more than theirs to the host; any link of a coherent node is.
-        """
+        """Whether it can, by a fast link: one that carries more than theirs to the host, or any of a coherent node."""
 
     def page(self, number: int) -> Page:
         """Everything known about a page; ValueError if it is not part of an allocation."""
@@ -598,11 +603,7 @@ class Shortage:
 
     @property
     def asking(self) -> int | None:
-        """Number of the job that needs room.
-
-        None if that is nobody's fault: the memory shrinks, is taken up by memory that stays, or some of it is to be
-        free.
-        """
+        """Number of the job that needs room; None if the memory shrinks, is taken up, or some of it is to be free."""
 
     @property
     def room(self) -> int:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from conftest import copied_without_manifest
 
 import octavo
 from octavo.report.data import gather
 from octavo.report.runs import read
-from octavo_studies.grace_hopper import over_time, oversubscription
 
 GOLDEN: dict[tuple[str, str], tuple[int, int, int, int, int]] = {
     ("gh200-numa", "explicit"): (122329110, 0, 1, 0, 0),
@@ -91,25 +89,6 @@ def test_reports_tell_traffic_by_level(tmp_path):
         assert row["launches"] == own.height
         assert row["LPDDR"] == own["lpddr_read_bytes"].sum() + own["lpddr_written_bytes"].sum()
     assert {row["level"] for row in data["traffic"]} == {"L1-L2", "HBM", "LPDDR", "CPU to GPU", "GPU to CPU"}
-
-
-def test_levels_that_an_earlier_version_did_not_tell_are_left_out(tmp_path):
-    options = {"program.kind": "system"}
-    octavo.run(workload="srad", node="gh200-numa", scale=1 / 1024, overrides=options, output=tmp_path / "now")
-    before = copied_without_manifest(tmp_path / "now", tmp_path / "before")
-    told = octavo.RunResult.load(tmp_path / "now").table("traffic")
-    told.drop("lpddr_read_bytes", "lpddr_written_bytes").write_parquet(before / "traffic.parquet")
-    with pytest.warns(UserWarning, match="no manifest"):
-        rows = gather(read([tmp_path / "now", before]), "fault-and-count")["kernel_traffic"]
-    whole = [{key: row[key] for key in row if key not in ("run", "LPDDR")} for row in rows if row["run"] == 0]
-    assert whole == [{key: row[key] for key in row if key != "run"} for row in rows if row["run"] == 1]
-    with pytest.warns(UserWarning, match="no manifest"):
-        old = octavo.RunResult.load(before)
-    rates, crossed = oversubscription.rates(old), over_time.of_launches(old, 0, 1 << 62)
-    assert rates["LPDDR_bytes_per_second"] is None
-    assert rates["HBM_bytes_per_second"] > 0
-    assert crossed["lpddr_bytes"] is None
-    assert crossed["hbm_bytes"] > 0
 
 
 def test_a_gpu_waits_for_the_hosts_memory_where_they_share_it():

@@ -174,19 +174,21 @@ def test_a_damaged_plan_is_not_taken_for_another_sweep(swept, tmp_path):
         octavo.sweep(GRID, output=tmp_path / "s", workers=1)
 
 
-def test_rows_of_earlier_sweeps_are_read_with_a_note(swept, tmp_path):
-    table, folder = swept
-    shutil.copytree(folder, tmp_path / "s")
+def test_a_row_without_a_hash_is_damage(swept, tmp_path):
+    shutil.copytree(swept[1], tmp_path / "s")
     for path in (tmp_path / "s" / "points").iterdir():
         pl.read_parquet(path).write_parquet(path)
-    with pytest.raises(octavo.DamagedError, match=r"expected a table with a hash \(`octavo.blake2b`\), found none"):
+    with pytest.raises(octavo.DamagedError, match="points"):
         octavo.load_sweep(tmp_path / "s")
+
+
+def test_a_sweep_of_another_format_is_refused(swept, tmp_path):
+    shutil.copytree(swept[1], tmp_path / "s")
     (tmp_path / "s" / "octavo-manifest.json").unlink()
     plan = json.loads((tmp_path / "s" / "sweep.json").read_text())
-    assert plan.pop("format") == 2
-    (tmp_path / "s" / "sweep.json").write_text(json.dumps(plan))
-    with pytest.warns(octavo.OctavoNote, match="rows of an earlier version of Octavo have no hash"):
-        assert octavo.load_sweep(tmp_path / "s").equals(table)
+    (tmp_path / "s" / "sweep.json").write_text(json.dumps({**plan, "format": plan["format"] + 1}))
+    with pytest.raises(octavo.OutputError, match="format"):
+        octavo.load_sweep(tmp_path / "s")
 
 
 def test_a_folder_without_a_sweep_says_so(tmp_path):

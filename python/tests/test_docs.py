@@ -183,7 +183,7 @@ RUNNING_TEXT = [*PAGES, *(ROOT / page for page in ("ARCHITECTURE.md", "CONTRIBUT
 
 
 def test_keys_in_running_text_can_be_set():
-    keys = Keys(catalogue.schema())
+    keys = Keys(catalogue.schema_spelled_out())
     found = {
         (name(page), key)
         for page in RUNNING_TEXT

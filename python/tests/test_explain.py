@@ -17,7 +17,6 @@ from octavo.errors import OutputError, SimulationError
 from octavo.explain import changes, difference, explain, what_if, words
 from octavo.explain.facts import facts, pairs
 from octavo.explain.occupied import MEMORY, REMOTE, WALKERS
-from octavo.explain.quantities import cycles, picoseconds, split
 from octavo.explain.what_if import Remedy, beside
 from octavo.measured.imports import import_nsys
 from octavo.runs.result import RunResult
@@ -294,24 +293,3 @@ def test_what_has_no_time_or_no_scenario_is_refused(tmp_path):
     profile = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
     with pytest.raises(OutputError, match="is the profile of a real program"):
         profile.explain()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("1250ns", (1250.0, "ns")), ("0.5 GB/s", (0.5, "GB/s")), (8, (8.0, ""))]
-)
-def test_quantities(text, expected):
-    assert split(text) == expected
-
-
-def test_quantities_of_another_kind_are_refused():
-    assert (picoseconds("2.5us"), cycles("100cycles")) == (2_500_000, 100)
-    with pytest.raises(ValueError, match="expected a time, found 100cycles"):
-        picoseconds("100cycles")
-    with pytest.raises(ValueError, match="expected cycles, found 100ns"):
-        cycles("100ns")
-
-
-@pytest.mark.parametrize("text", ["", "fast", None, "-1ns"])
-def test_what_is_no_quantity(text):
-    with pytest.raises(ValueError, match="expected a quantity"):
-        split(text)

@@ -179,17 +179,6 @@ def test_fairness_and_throughput_by_hand():
     assert (sharing.fairness([3.0]), sharing.jain([3.0])) == (1.0, 1.0)
 
 
-@pytest.mark.parametrize("option", ["--jobs", "-j"])
-@pytest.mark.parametrize(
-    "command", [("compare", "-w", "fir"), ("sweep", "s.toml"), ("reproduce", "grit"), ("validate", "mgpusim")]
-)
-def test_the_former_option_is_refused_by_its_name_of_today(cli, command, option):
-    done = cli(*command, option, "2")
-    assert done.returncode == 2
-    assert "--workers" in done.stderr
-    assert option not in cli(*command, "--help").stdout.replace("--json", "")
-
-
 @pytest.mark.parametrize(
     ("jobs", "message"),
     [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import os
 import pydoc
 import re
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pydoc import locate
 
@@ -207,18 +205,3 @@ def test_what_pages_name_exists(name):
 def test_reports_need_no_further_import():
     command = [sys.executable, "-c", "import octavo; octavo.report.report; octavo.measured.imports.import_nsys"]
     assert subprocess.run(command, check=False).returncode == 0
-
-
-def test_configurations_have_keys_of_the_schema_and_are_laid_over_a_scenario():
-    stored = (ROOT / "python" / "octavo" / "scenarios" / "config.py").read_text(encoding="utf-8")
-    spec = spec_from_file_location("config", ROOT / "tools" / "docs" / "config.py")
-    made = module_from_spec(spec)
-    spec.loader.exec_module(made)
-    # Layout is the formatter's.
-    assert ast.dump(ast.parse(stored)) == ast.dump(ast.parse(made.text())), "make schema"
-    assert "`bst`: Keys." in stored, "what a key is where workloads share its name"
-    config = octavo.Config(node={"gpu_link": {"bandwidth": "600GB/s"}}, memory={"placement": {"name": "grit"}})
-    changed = octavo.scenario(workload="fir", scale=0.01, overrides=config).toml
-    before = octavo.scenario(workload="fir", scale=0.01, placement="grit").toml
-    assert changed.count('"600GB/s"') == before.count('"600GB/s"') + 1
-    assert len(changed.splitlines()) == len(before.splitlines())

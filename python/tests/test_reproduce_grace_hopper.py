@@ -8,9 +8,9 @@ from importlib.resources import files
 
 import polars as pl
 import pytest
+from octavo.explain.quantities import picoseconds
 
 from octavo.errors import ScenarioError
-from octavo.explain.quantities import picoseconds
 from octavo.files.notes import OctavoNote
 from octavo_studies.engine import series
 from octavo_studies.grace_hopper import (

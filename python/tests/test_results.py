@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import polars as pl
 import pytest
 from conftest import SMALL, contents
 
 import octavo
-from octavo.report import runs as report_runs
 
 ARGUMENTS = {"workloads": ["fir", "matrixmultiplication"], "placements": ["on-touch", "grit"], "scale": SMALL}
 
@@ -96,20 +94,3 @@ def test_an_error_in_one_point_keeps_the_others(tmp_path):
             workloads=["fir", "matrixmultiplication"], placements=["grit"], output=tmp_path, workers=1, **arguments
         )
     assert octavo.RunResult.load(tmp_path / "runs" / "fir" / "grit").seconds > 0
-
-
-def test_results_of_earlier_versions_are_read_under_the_names_of_today(tmp_path):
-    """A result folder whose workload had another name then: `st` is `stencil2d` now."""
-    today = octavo.run(workload="stencil2d", scale=SMALL, output=tmp_path / "today")
-    then = tmp_path / "then"
-    shutil.copytree(today.folder, then)
-    (then / "octavo-manifest.json").unlink()
-    text = (then / "scenario.toml").read_text()
-    assert 'name = "stencil2d"' in text
-    (then / "scenario.toml").write_text(text.replace('name = "stencil2d"', 'name = "st"'))
-    read = octavo.RunResult.load(then)
-    assert read.scenario.values == today.scenario.values
-    assert read.scenario.label == "stencil2d"
-    assert {run.group for run in report_runs.read([tmp_path])} == {"stencil2d"}
-    with pytest.raises(octavo.ScenarioError, match=r"workload `st` is called `stencil2d` now"):
-        octavo.run(then / "scenario.toml", output=tmp_path / "again")

@@ -42,7 +42,7 @@ def pages() -> dict[str, str]:
     return {
         "reference/command-line.md": _command_line(),
         "reference/measured.md": _measured(),
-        "reference/scenario.md": _scenario(catalogue.schema()),
+        "reference/scenario.md": _scenario(catalogue.schema_spelled_out()),
         "reference/strategies.md": _strategies(listing),
         "reference/workloads.md": _workloads(listing["workloads"]),
         "reference/nodes.md": _presets(listing["nodes"], listing["memories"]),

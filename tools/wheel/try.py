@@ -20,6 +20,7 @@ STUDIES = ("reproduce", "mosaic", "--help")
 WITH_SOURCES = ("CITATION.cff", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.lock")
 INSTALLED = (
     *("octavo/THIRD-PARTY.txt", "octavo/report/page/vega.js", "octavo/py.typed"),
+    *("octavo/runs/totals.py", "octavo/scenarios/config.py"),
     "octavo_studies/mosaic/published.json",
 )
 

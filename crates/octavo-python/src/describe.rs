@@ -4,6 +4,8 @@ use octavo_manager::Spread;
 use octavo_program::{Listing, Lowering, ProgramKind, Room, Setting, characterise_filled, lower};
 use octavo_scenario::ProgramRefused;
 use pyo3::prelude::*;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 
 use crate::errors::{ScenarioError, SimulationError};
@@ -13,6 +15,28 @@ use crate::scenario::{load, with_workload};
 #[pyfunction]
 pub fn schema() -> String {
     octavo_scenario::schema().to_string()
+}
+
+/// The same without references: every part in its place.
+#[pyfunction]
+pub fn schema_spelled_out() -> String {
+    octavo_scenario::schema_spelled_out().to_string()
+}
+
+/// What results hold, as JSON: `tables` with the type, unit and meaning of each column, and the JSON schemas of `summary`
+/// and, for runs without time, of `instant_summary`.
+#[pyfunction]
+pub fn result_schema() -> String {
+    let summary = serialized::<octavo_sim::Summary>();
+    let instant = serialized::<octavo_sim::InstantSummary>();
+    serde_json::json!({ "tables": octavo_sim::TABLES, "summary": summary, "instant_summary": instant }).to_string()
+}
+
+/// The schema of what is written of `T`, every part in its place.
+fn serialized<T: JsonSchema>() -> schemars::Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let inline = settings.with(|settings| settings.inline_subschemas = true);
+    inline.into_generator().into_root_schema_for::<T>()
 }
 
 /// Everything a scenario can name, as JSON.

@@ -36,7 +36,10 @@ mod _core {
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
-    use crate::describe::{event_kinds, inspect_workload, listing, schema, workload_program, workload_result};
+    use crate::describe::{
+        event_kinds, inspect_workload, listing, result_schema, schema, schema_spelled_out, workload_program,
+        workload_result,
+    };
     #[pymodule_export]
     use crate::errors::{
         GpuError, Interrupted, OutOfMemory, OverTime, PolicyError, ScenarioError, SimulationError, TraceError,
@@ -54,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{gpu_memory, memory_needed, page_order, run};
     #[pymodule_export]
-    use crate::scenario::{bytes_of, resolve, resolve_stored, toml_flaw, toml_line};
+    use crate::scenario::{bytes_of, quantity, resolve, toml_flaw, toml_line};
     #[pymodule_export]
     use crate::table_file::table_bytes;
     #[pymodule_export]

@@ -42,17 +42,18 @@ pub fn resolve(
     raised.take().map_or_else(|| spelled_out(resolved), Err)
 }
 
-/// A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today.
-#[pyfunction]
-pub fn resolve_stored(text: &str) -> PyResult<String> {
-    spelled_out(octavo_scenario::resolve_stored(Source { name: "scenario.toml", text })).map(|(_, json)| json)
-}
-
 /// Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none.
 #[pyfunction]
 pub fn bytes_of(text: &str) -> PyResult<u64> {
     let Bytes(bytes) = text.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
     Ok(bytes)
+}
+
+/// The base unit of a quantity and how many of these it is, such as `("ps", 1250000)` of `1.25us`; `ValueError` if it is
+/// none.
+#[pyfunction]
+pub fn quantity(text: &str) -> PyResult<(&'static str, u64)> {
+    octavo_units::any(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// What makes a text no TOML, if anything: also keys, lists or tables that nest without end.

@@ -17,5 +17,5 @@ pub use entry::{Entry, OptionError, typed};
 pub use known::one_of;
 pub use nearest::nearest;
 pub use outside::{DIGEST, Outside, is_place};
-pub use registry::{Former, Registry, UnknownName};
+pub use registry::{Registry, UnknownName};
 pub use words::in_words;

@@ -8,20 +8,7 @@ pub struct Registry<P: 'static, C: ?Sized + 'static> {
     pub kind: &'static str,
     /// The entries.
     pub entries: &'static [&'static Entry<P, C>],
-    /// Names that entries had once.
-    pub former: &'static [Former],
     outside: OnceLock<&'static dyn Outside<P, C>>,
-}
-
-/// A former name of an entry: it is refused, and the error gives today's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Former {
-    /// What the entry was called.
-    pub name: &'static str,
-    /// What it is called.
-    pub today: &'static str,
-    /// Why, to follow a colon.
-    pub why: &'static str,
 }
 
 /// A name that is not registered.
@@ -38,16 +25,11 @@ pub struct UnknownName {
     pub known: Vec<&'static str>,
     /// What else is expected, in words.
     pub outside: Option<&'static str>,
-    /// The entry that had this name once.
-    pub former: Option<&'static Former>,
 }
 
 impl UnknownName {
     fn message(&self) -> String {
-        let Self { kind, found, nearest, known, outside, former } = self;
-        if let Some(Former { today, why, .. }) = former {
-            return format!("{kind} `{found}` is called `{today}` now: {why}");
-        }
+        let Self { kind, found, nearest, known, outside } = self;
         let outside = outside.map(|expected| format!(", or {expected}")).unwrap_or_default();
         let hint = nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
         let expected = one_of(found, known, &format!("octavo list {}", plural(kind)));
@@ -64,14 +46,7 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// A registry of these entries.
     #[must_use]
     pub const fn new(kind: &'static str, entries: &'static [&'static Entry<P, C>]) -> Self {
-        Self { kind, entries, former: &[], outside: OnceLock::new() }
-    }
-
-    /// The same, with names that entries had once.
-    #[must_use]
-    pub const fn with_former(mut self, former: &'static [Former]) -> Self {
-        self.former = former;
-        self
+        Self { kind, entries, outside: OnceLock::new() }
     }
 
     /// Says once where names that [are places](is_place) are looked for; later calls change nothing.
@@ -81,7 +56,7 @@ impl<P, C: ?Sized> Registry<P, C> {
 
     /// The entry registered as `name`.
     ///
-    /// # Errors [`UnknownName`] with the nearest registered name, or with the successor of a former name.
+    /// # Errors [`UnknownName`] with the nearest registered name.
     pub fn find(&self, name: &str) -> Result<&'static Entry<P, C>, UnknownName> {
         self.entries.iter().copied().find(|entry| entry.name == name).ok_or_else(|| UnknownName {
             kind: self.kind,
@@ -89,7 +64,6 @@ impl<P, C: ?Sized> Registry<P, C> {
             nearest: nearest(name, self.names()).map(str::to_owned),
             known: self.names().collect(),
             outside: self.outside.get().map(|outside| outside.expected()),
-            former: self.former(name),
         })
     }
 
@@ -128,12 +102,6 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// The registered names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().map(|entry| entry.name)
-    }
-
-    /// The entry that had this name once, if there is one.
-    #[must_use]
-    pub fn former(&self, name: &str) -> Option<&'static Former> {
-        self.former.iter().find(|former| former.name == name)
     }
 
     fn outside_of(&self, choice: &Choice) -> Option<&'static dyn Outside<P, C>> {

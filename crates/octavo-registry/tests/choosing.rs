@@ -1,6 +1,6 @@
 //! Choosing by name and configuring with typed options, as strategies and workloads do.
 
-use octavo_registry::{Choice, DIGEST, Entry, Former, OptionError, Options, Outside, Registry, typed};
+use octavo_registry::{Choice, DIGEST, Entry, OptionError, Options, Outside, Registry, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -65,16 +65,6 @@ fn unknown_names_are_refused_with_the_nearest() {
     let error = PREFETCHERS.build(&Choice::named("tre"), &1).unwrap_err();
     assert_eq!(error.key, "name");
     assert_eq!(error.message, "unknown prefetch `tre`, expected one of none, tree; did you mean `tree`?");
-}
-
-#[test]
-fn former_names_are_refused_with_their_successor() {
-    const FORMER: &[Former] = &[Former { name: "bush", today: "tree", why: "bushes are something else" }];
-    static NAMES: Registry<String, u32> = Registry::new("prefetch", &[&NONE, &TREE]).with_former(FORMER);
-    let error = NAMES.build(&Choice::named("bush"), &1).unwrap_err();
-    assert_eq!(error.to_string(), "`name`: prefetch `bush` is called `tree` now: bushes are something else");
-    assert_eq!(NAMES.former("bush"), Some(&FORMER[0]));
-    assert_eq!(NAMES.former("tree"), None);
 }
 
 #[test]

@@ -12,7 +12,6 @@ use octavo_registry::{nearest, one_of};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time, UnitError};
 
 use crate::error::Problem;
-use crate::former;
 use crate::layer::{join, nth};
 
 /// The schema of `T` with every part written out in place.
@@ -80,9 +79,6 @@ fn entries(schema: &Value) -> Option<&Value> {
 }
 
 fn unknown(key: &str, name: &str, properties: &Map<String, Value>) -> Problem {
-    if let Some(instead) = former::key(key) {
-        return Problem::new(key, format!("there is no such key any more: {instead}"));
-    }
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     let expected = one_of(name, &known, "octavo schema");
     Problem::new(key, format!("unknown key, expected {expected}")).meant(name, known)

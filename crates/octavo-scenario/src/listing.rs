@@ -9,7 +9,7 @@ use crate::{WORKLOADS, presets};
 
 /// Everything that can be named: `nodes`, `drivers`, `hosts`, `memories`, `workloads`, `placements`, `prefetchers`,
 /// `evictions`, `demotions`, `sharings`, `guards`, `allocators`, `sizings`; each entry with its name, summary, source,
-/// options and former names.
+/// options.
 #[must_use]
 pub fn listing() -> Value {
     json!({
@@ -39,15 +39,7 @@ fn preset(name: &str, text: Option<&str>) -> Value {
 fn entries<P, C: ?Sized>(registry: &Registry<P, C>) -> Vec<Value> {
     let entry = |entry: &&octavo_registry::Entry<P, C>| {
         let options: Vec<Value> = options(entry.schema).iter().map(|(name, schema)| option(name, schema)).collect();
-        let former = registry.former.iter().filter(|former| former.today == entry.name);
-        let former: Vec<Value> = former.map(|former| json!({ "name": former.name, "why": former.why })).collect();
-        json!({
-            "name": entry.name,
-            "summary": entry.summary,
-            "source": entry.source,
-            "options": options,
-            "former": former,
-        })
+        json!({ "name": entry.name, "summary": entry.summary, "source": entry.source, "options": options })
     };
     registry.entries.iter().map(entry).collect()
 }

@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use crate::error::Problem;
-use crate::former;
 use crate::layer::Layer;
 
 /// Names and texts of one kind of preset.
@@ -136,9 +135,6 @@ pub(crate) fn host(name: &str) -> Result<Layer, Problem> {
 
 /// A memory preset, below `memory`.
 pub(crate) fn memory(name: &str) -> Result<Layer, Problem> {
-    if let Some(instead) = former::memory_preset(name) {
-        return Err(Problem::new("memory.preset", format!("there is no preset `{name}` any more: {instead}")));
-    }
     let text = memory_text(name).ok_or_else(|| unknown("memory.preset", name, MEMORIES))?;
     Ok(embedded(&format!("memory preset {name}"), text).below("memory"))
 }

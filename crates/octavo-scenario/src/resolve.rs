@@ -17,7 +17,7 @@ use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
 use crate::spell_jobs::{OF_ALL, spell_out_jobs};
 use crate::workloads::WorkloadChoice;
-use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets, release};
+use crate::{Origin, Scenario, ScenarioError, WORKLOADS, presets, release};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;
@@ -63,17 +63,6 @@ pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>)
         written.push(Layer::set(assignment)?);
     }
     spell_out(source.name, written, read)
-}
-
-/// As [`resolve`], of a scenario that an earlier version may have spelled out: what was called otherwise then has its
-/// name of today.
-///
-/// # Errors
-/// As [`resolve`].
-pub fn resolve_stored(source: Source<'_>) -> Result<Resolved, ScenarioError> {
-    let mut stored = Layer::parse(source.name, source.text)?;
-    former::bring_up_to_date(&mut stored.values);
-    spell_out(source.name, vec![stored], &|place, _| Err(format!("{place}: a stored scenario names no files")))
 }
 
 /// Reads a scenario that names no files, such as the text of a resolved one.

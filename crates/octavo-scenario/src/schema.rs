@@ -5,12 +5,20 @@ use octavo_registry::Registry;
 use serde_json::{Map, Value, json};
 
 use crate::check::inline_schema;
+use crate::shared::share;
 use crate::workloads::MIX;
 use crate::{Scenario, WORKLOADS, presets};
 
-/// JSON schema of a scenario file: values that a preset or a default provides may be left out.
+/// JSON schema of a scenario file: values that a preset or a default provides may be left out. What several places have
+/// is written once, below `$defs`.
 #[must_use]
 pub fn schema() -> Value {
+    share(spelled_out())
+}
+
+/// The same without references: every part in its place.
+#[must_use]
+pub fn spelled_out() -> Value {
     let mut schema = inline_schema::<Scenario>();
     schema["title"] = json!("Octavo scenario");
     let mut node = schema["properties"]["node"].take();

@@ -16,7 +16,7 @@ pub(crate) const MIX: &str = "mix";
 pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::new(|| {
     let kernels = octavo_workload::WORKLOADS.entries.iter().copied();
     let entries: Vec<_> = kernels.chain([&octavo_workload::networks::entries::STEP, &octavo_trace::ENTRY]).collect();
-    Registry::new(octavo_workload::WORKLOADS.kind, entries.leak()).with_former(octavo_workload::WORKLOADS.former)
+    Registry::new(octavo_workload::WORKLOADS.kind, entries.leak())
 });
 
 /// A workload by name, its size and its options.
@@ -69,7 +69,7 @@ pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
 fn recorded(name: &str) -> Option<&'static str> {
     let (step, trace) = (octavo_workload::networks::entries::STEP.name, octavo_trace::ENTRY.name);
     let path = Path::new(name);
-    let is_free = || name != MIX && WORKLOADS.find(name).is_err_and(|unknown| unknown.former.is_none());
+    let is_free = || name != MIX && WORKLOADS.find(name).is_err();
     if name.ends_with(".step") || path.is_file() && (is_path(name) || is_free()) {
         Some(step)
     } else {

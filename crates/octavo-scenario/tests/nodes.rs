@@ -2,7 +2,7 @@
 
 use octavo_manager::{HOST, HOST_MEMORY, MemoryId, ProcessorId};
 use octavo_node::{AllocationCosts, CallCost};
-use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve, resolve_stored, resolve_with};
+use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve, resolve_with};
 
 const MACHINE: &str = r#"
 format = 1
@@ -61,29 +61,6 @@ fn every_preset_spelled_out_loads_again_as_it_is() {
         let found = resolve(Source { name: "s.toml", text: &text }, &[]).unwrap();
         assert_eq!(resolve(Source { name: "again.toml", text: &found.toml }, &[]).unwrap(), found, "{name}");
     }
-}
-
-#[test]
-fn a_stored_node_costs_what_it_cost() {
-    let now = resolve(Source { name: "s.toml", text: SCENARIO }, &[]).unwrap().toml;
-    let mut then: toml::Table = now.parse().unwrap();
-    let costs = then["node"]["host"]["costs"].as_table_mut().unwrap();
-    for name in ["device", "pinned", "managed", "system", "frame"] {
-        costs.remove(name);
-    }
-    for (name, time) in [("call", "1us"), ("device_chunk", "72us"), ("pin", "800ns")] {
-        costs.insert(name.to_owned(), time.into());
-    }
-    let then = toml::to_string(&then).unwrap();
-    let costs = resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap().scenario.node.host.costs;
-    let of = |calls: AllocationCosts, piece| [calls.allocate.of(5 << 20, piece).0, calls.free.of(1 << 20, piece).0];
-    assert_eq!(of(costs.device, CallCost::CHUNK), [217_000_000, 73_000_000]);
-    assert_eq!(of(costs.pinned, CallCost::PINNED), [1_025_000_000, 205_800_000]);
-    assert_eq!(of(costs.managed, CallCost::CHUNK), [1_000_000; 2]);
-    assert_eq!(of(costs.system, CallCost::CHUNK), [1_000_000; 2]);
-    assert_eq!(costs.frame.0, 800_000);
-    let refused = resolve(Source { name: "mine.toml", text: &then }, &[]).unwrap_err().to_string();
-    assert!(refused.contains("node.host.costs"), "{refused}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a user writes, and what becomes of it.
 
-use octavo_scenario::{Resolved, ScenarioError, Source, WORKLOADS, presets, resolve, resolve_stored};
+use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve};
 
 const FILE: &str = r#"
 workload = { name = "fir", scale = 0.0625 }
@@ -94,15 +94,6 @@ fn the_preset_of_the_production_driver_states_its_defaults() {
     let service = resolved.toml.split("[node.driver.service]\n").nth(1).unwrap();
     assert!(service.starts_with("model = \"batch\"\nsize = 256\n"), "{service}");
     assert!(service.contains("replay = \"batch-flush\""), "{service}");
-}
-
-#[test]
-fn a_former_memory_preset_is_refused_with_its_successor() {
-    assert_eq!(
-        refusal(&["memory.preset=uvm"]),
-        "--set memory.preset=uvm: `memory.preset`: there is no preset `uvm` any more: `stock-driver` took its place, \
-         and has the driver's guard as well (`memory.guard = \"none\"` leaves it out)"
-    );
 }
 
 #[test]
@@ -278,47 +269,4 @@ fn a_preset_in_an_override_replaces_a_node_that_is_spelled_out_but_keeps_changes
     let changed = format!("{FILE}node.l1.ways = 8\n");
     let node = resolved(&changed, &["node.preset=grit-8gpu"]).unwrap().scenario.node;
     assert_eq!((node.gpus, node.l1.ways), (8, 8));
-}
-
-#[test]
-fn abbreviations_that_programs_share_are_refused_with_the_names_of_today() {
-    for former in WORKLOADS.former {
-        WORKLOADS.find(former.today).unwrap();
-        let refused = refusal(&[&format!("workload={}", former.name)]);
-        assert!(refused.contains(&format!("is called `{}` now", former.today)), "{refused}");
-        let mix = refusal(&[&format!("workload=fir+{}", former.name)]);
-        assert!(mix.contains(&format!("`{}`", former.today)) && mix.contains("job[1]"), "{mix}");
-    }
-    let bfs = refusal(&["workload=bfs"]);
-    assert!(bfs.ends_with("workload `bfs` is called `bfs-shoc` now: BFS is also Rodinia's, `bfs-rodinia`"), "{bfs}");
-}
-
-#[test]
-fn keys_that_went_away_are_refused_with_what_took_their_place() {
-    let cycles = refusal(&["node.compute.instruction_cycles=4 cycles"]);
-    assert!(cycles.ends_with("no such key any more: `node.compute.vector_alu.occupancy` says it"), "{cycles}");
-    let ports = refusal(&["node.scalar.tlb.ports=1"]);
-    assert!(ports.ends_with("no such key any more: it never changed anything, so leave it out"), "{ports}");
-}
-
-/// A scenario as an earlier version spelled it out: names and keys of then.
-#[test]
-fn what_earlier_versions_left_is_read_under_the_names_of_today() {
-    let host = "node.host.preset=x86-server";
-    let today = resolved(FILE, &["workload=stencil2d", host]).unwrap();
-    let then = today.toml.replace("name = \"stencil2d\"", "name = \"st\"");
-    let then = then.replace("[node.host.cpu]\n", "[node.host.cpu]\ncapacity = \"0B\"\n");
-    let then = then.replace("[node.scalar.tlb]\n", "[node.scalar.tlb]\nmiss_registers = 64\n");
-    assert!(then.contains("\"st\"") && then.contains("capacity = \"0B\""), "{then}");
-    assert!(resolved(&then, &[]).is_err());
-    let read = resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap();
-    assert_eq!(read, today);
-    let mix = resolved(FILE, &["workload=bfs-rodinia+fir"]).unwrap();
-    let of_one = resolved(FILE, &["workload=fir"]).unwrap().toml;
-    let programs = "name = \"mix\"\napplications = [{ name = \"bfs2\" }, { name = \"fir\" }]\n";
-    let then: Vec<&str> = of_one.lines().filter(|line| !line.starts_with("taps")).collect();
-    let then = then.join("\n").replace("name = \"fir\"\n", programs);
-    assert_eq!(resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap(), mix);
-    let then = mix.toml.replace("[job.workload]\nname = \"bfs-rodinia\"", "[job.workload]\nname = \"bfs2\"");
-    assert_eq!(resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap(), mix);
 }

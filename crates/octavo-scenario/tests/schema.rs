@@ -1,24 +1,53 @@
-//! The schema in the repository is the one the code generates.
+//! The schema that editors read: nothing stands in it twice, and it means what the one without references means.
 
-use octavo_scenario::schema;
-use serde::Serialize;
+use octavo_scenario::{schema, schema_spelled_out};
+use serde_json::Value;
 
 #[test]
-fn the_schema_in_the_repository_is_fresh() {
-    let fresh = lines();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/scenario.schema.json");
-    if std::env::var_os("OCTAVO_WRITE_SCHEMA").is_some() {
-        std::fs::write(path, &fresh).unwrap();
-    }
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(kept == fresh, "schema/scenario.schema.json is stale: refresh it with `make schema`");
+fn references_lead_to_what_stood_in_their_place() {
+    let mut short = schema();
+    let definitions = short.as_object_mut().unwrap().shift_remove("$defs").unwrap();
+    expand(&mut short, &definitions);
+    let mut long = schema_spelled_out();
+    leave_out_formats(&mut long);
+    assert!(short == long);
 }
 
-/// A line for each key and value, so that differences show, and no indentation, which would be two fifths of the file.
-fn lines() -> String {
-    let mut text = Vec::new();
-    let format = serde_json::ser::PrettyFormatter::with_indent(b"");
-    schema().serialize(&mut serde_json::Serializer::with_formatter(&mut text, format)).unwrap();
-    text.push(b'\n');
-    String::from_utf8(text).unwrap()
+#[test]
+fn no_definition_is_idle_and_all_are_small_together() {
+    let text = schema().to_string();
+    assert!(text.len() < 155_000, "{} bytes", text.len());
+    for name in schema()["$defs"].as_object().unwrap().keys() {
+        let uses = text.matches(&format!("\"#/$defs/{name}\"")).count();
+        assert!(uses > 1, "{name}: {uses}");
+    }
+}
+
+/// Puts what is defined in the place of each reference; what the place says in its own words comes first.
+fn expand(part: &mut Value, definitions: &Value) {
+    if let Some(name) = part.get("$ref").and_then(Value::as_str) {
+        let mut whole = definitions[name.strip_prefix("#/$defs/").unwrap()].clone();
+        let own = part.as_object().unwrap().iter().filter(|(key, _)| *key != "$ref");
+        whole.as_object_mut().unwrap().extend(own.map(|(key, value)| (key.clone(), value.clone())));
+        *part = whole;
+    }
+    match part {
+        Value::Object(parts) => parts.values_mut().for_each(|part| expand(part, definitions)),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| expand(part, definitions)),
+        _ => {}
+    }
+}
+
+/// Sizes of numbers, which are in no standard of formats.
+fn leave_out_formats(part: &mut Value) {
+    match part {
+        Value::Object(parts) => {
+            if parts.get("format").is_some_and(Value::is_string) {
+                parts.shift_remove("format");
+            }
+            parts.values_mut().for_each(leave_out_formats);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(leave_out_formats),
+        _ => {}
+    }
 }

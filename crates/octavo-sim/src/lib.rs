@@ -36,6 +36,7 @@ pub use gpu::units::occupancy::groups_at_once;
 pub use job::{Job, Repeat};
 pub use moment::When;
 pub use observe::breakdown::Breakdown;
+pub use observe::columns::{ColumnMeaning, Of, TABLES, TableMeaning};
 pub use observe::jobs::{JobCounts, JobSummary};
 pub use observe::phases::Phases;
 pub use observe::record::event_kinds;

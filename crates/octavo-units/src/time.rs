@@ -2,13 +2,24 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 use crate::parse::{Unit, quantity};
 
-const UNITS: &[Unit] = &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+const PRINTED: &[Unit] =
+    &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+/// With both letters that are drawn as a micro sign.
+const PARSED: &[Unit] = &[
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("\u{b5}s", 1_000_000),
+    ("\u{3bc}s", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+];
 
 /// A point in simulated time or a duration, in picoseconds. 2⁶⁴ ps are 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-quantity!(Time, "a time such as 1.25us (ps, ns, us, ms, s)", r"^[0-9_.]+ *(ps|ns|us|ms|s)$", UNITS, UNITS);
+quantity!(Time, "a time such as 1.25us (ps, ns, us, ms, s)", r"^[0-9_.]+ *(ps|ns|us|µs|μs|ms|s)$", PARSED, PRINTED);
 
 impl Time {
     /// The start of the simulation, or no time at all.
@@ -57,6 +68,7 @@ mod tests {
         assert_eq!("1.25us".parse(), Ok(Time(1_250_000)));
         assert_eq!(Time(1_250_000).to_string(), "1250ns");
         assert_eq!("0.1 us".parse(), Ok(Time(100_000)));
+        assert_eq!(["1\u{b5}s".parse(), "1\u{3bc}s".parse()], [Ok(Time(1_000_000)); 2]);
         assert_eq!(Time::ZERO.to_string(), "0ps");
     }
 

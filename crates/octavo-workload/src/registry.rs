@@ -1,7 +1,7 @@
 //! Every workload a user can name.
 
 use octavo_program::{Size, Workload};
-use octavo_registry::{Former, Registry};
+use octavo_registry::Registry;
 
 use crate::{kernels, networks, serving};
 
@@ -73,16 +73,4 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &serving::entries::LLM,
         &serving::entries::MOE,
     ],
-)
-.with_former(FORMER);
-
-/// Publications' abbreviations that several programs share: they were names, and are labels of tables now.
-const FORMER: &[Former] = &[
-    Former { name: "bs", today: "bitonicsort", why: "BS is also BlackScholes, `blk`" },
-    Former { name: "bfs", today: "bfs-shoc", why: "BFS is also Rodinia's, `bfs-rodinia`" },
-    Former { name: "bfs2", today: "bfs-rodinia", why: "BFS is also SHOC's, `bfs-shoc`" },
-    Former { name: "mm", today: "matrixmultiplication", why: "MM is several programs' matrix product, such as `gemm`" },
-    Former { name: "sc", today: "simpleconvolution", why: "SC is also Rodinia's `streamcluster`" },
-    Former { name: "st", today: "stencil2d", why: "ST is also Parboil's stencil, `3ds`" },
-    Former { name: "nn", today: "nearestneighbor", why: "NN is also a neural network, which is no workload here" },
-];
+);

@@ -91,7 +91,7 @@ def _notes(told: Sequence[str], arguments: Arguments) -> tuple[str, ...]:
 
 def _of_import(profile: RunResult) -> list[str]:
     """What the import took for granted or left out, such as where an allocation ends."""
-    return [f"import: {what} ({count:,})" for what, count in profile.summary.get("notes", {}).items()]
+    return [f"import: {what} ({count:,})" for what, count in profile.totals.get("notes", {}).items()]
 
 
 def _joined(found: Recording, profile: RunResult | None, system: System) -> Recording:

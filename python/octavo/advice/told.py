@@ -97,7 +97,7 @@ def _held_up(buffers: Sequence[Buffer], run: RunResult) -> list[Buffer]:
     guard = run.scenario.values["memory"].get("guard") or {}
     if not thrashing or "nap" not in guard:
         return list(buffers)
-    each = run.summary["manager"]["throttled_faults"] * quantities.number(guard["nap"], "s") / len(thrashing)
+    each = run.totals["manager"]["throttled_faults"] * quantities.number(guard["nap"], "s") / len(thrashing)
     fact = Fact.exact(each, "simulated", "faults that the guard against thrashing held up, a nap each")
     return [buffer.knowing({"thrashing": fact}) if buffer.name in thrashing else buffer for buffer in buffers]
 

@@ -10,7 +10,7 @@ import typer
 
 from octavo.advice import ask, placement_file
 from octavo.advice.facts import PLACEMENTS
-from octavo.cli import advised, complete, former, options
+from octavo.cli import advised, complete, options
 from octavo.cli.advised import Library
 from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
@@ -41,7 +41,6 @@ Target = Annotated[
         metavar="TARGET",
         help="Workload, folder of a trace, scenario file, folder of a run or of an imported profile, or a recording.",
         show_default=False,
-        callback=former.read,
     ),
 ]
 Budget = Annotated[

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from octavo import comparisons
-from octavo.cli import complete, former, options
+from octavo.cli import complete, options
 from octavo.cli import dry_run as dry
 from octavo.cli import trend as trends
 from octavo.cli.compared import pressures, show
@@ -41,7 +41,6 @@ Workloads = Annotated[
         "--workload",
         "-w",
         autocompletion=complete.names("workloads"),
-        callback=former.read,
         metavar="NAMES",
         help="Workloads by name, repeated or separated by commas.",
     ),
@@ -120,7 +119,6 @@ def compare(
     seed: options.Seed = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
     output: options.Output = None,
     pictures: options.Pictures = None,
     picture_width: options.PictureWidth = None,
@@ -161,7 +159,7 @@ def compare(
         replicates=replicates,
     )
     planned = plan(**named)
-    smaller = trends.smaller(planned, lambda scale: plan(**{**named, "scale": scale})) if trend else {}
+    smaller = trends.smaller(planned, lambda scale: plan(**cast("Arguments", {**named, "scale": scale}))) if trend else {}
     formats = options.listed(pictures)
     wanted = planned.asked(formats or None, picture_width)
     root = output or Path("runs") / planned.name

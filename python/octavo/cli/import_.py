@@ -119,7 +119,7 @@ def torch(
 
 def _show_allocator(sink: Sink, result: RunResult) -> None:
     """What an allocator logged."""
-    summary = result.summary
+    summary = result.totals
     sink.document({"folder": str(result.folder), "summary": summary})
     rows = [
         ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
@@ -136,7 +136,7 @@ def _show_allocator(sink: Sink, result: RunResult) -> None:
 
 def show(sink: Sink, result: RunResult) -> None:
     """What was imported."""
-    summary, allocations = result.summary, result.table("allocations").to_dicts()
+    summary, allocations = result.totals, result.table("allocations").to_dicts()
     sink.document({"folder": str(result.folder), "summary": summary, "allocations": allocations})
     if not sink.human:
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 
 import typer
 
-from octavo.cli import complete, former
+from octavo.cli import complete
 from octavo.cli import help as foot
 from octavo.errors import ScenarioError
 from octavo.runs import memory
@@ -37,7 +37,6 @@ Target = Annotated[
     typer.Argument(
         metavar="TARGET",
         autocompletion=complete.names("workloads"),
-        callback=former.read,
         help="Workload by name, folder of a trace, file of a recorded step, or scenario file (TOML).",
         show_default=False,
     ),
@@ -48,15 +47,12 @@ Workload = Annotated[
         "--workload",
         "-w",
         autocompletion=complete.names("workloads"),
-        callback=former.read,
         help="Workload by name, folder of a trace, or file of a recorded step. Overrides the scenario file's.",
     ),
 ]
 Named = Annotated[
     str,
-    typer.Argument(
-        metavar="WORKLOAD", help="Workload by name, or folder of a trace.", show_default=False, callback=former.read
-    ),
+    typer.Argument(metavar="WORKLOAD", help="Workload by name, or folder of a trace.", show_default=False),
 ]
 Node = Annotated[
     str | None,
@@ -184,15 +180,6 @@ Workers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Number of runs side by side; as many as cores if left out."),
 ]
-
-
-def _called_workers(value: str | None) -> None:
-    if value is not None:
-        raise typer.BadParameter("it is called --workers now: jobs are programs that run beside one another")
-
-
-Jobs = Annotated[str | None, typer.Option("--jobs", "-j", hidden=True, is_eager=True, callback=_called_workers)]
-"""What `--workers` was called: refused by that name."""
 
 
 def _limited(value: str | None) -> None:

@@ -74,12 +74,12 @@ def profile(
     show(sink, result)
     if buffers:
         _show_recordings(sink, result)
-    raise typer.Exit(result.summary["exit"]["status"])
+    raise typer.Exit(result.totals["exit"]["status"])
 
 
 def show(sink: Sink, result: RunResult) -> None:
     """What was sampled."""
-    summary, mappings = result.summary, result.table("mappings")
+    summary, mappings = result.totals, result.table("mappings")
     largest = mappings.sort("resident_bytes", descending=True, maintain_order=True).head(_MOST_MAPPINGS).to_dicts()
     processes = result.table("processes").to_dicts()
     sink.document({"folder": str(result.folder), "summary": summary, "processes": processes, "mappings": largest})

@@ -214,7 +214,7 @@ def _phases(result: RunResult, point: dict[str, Any]) -> dict[str, int]:
 
 
 def _large_pages(result: RunResult) -> dict[str, int]:
-    manager = result.summary["manager"]
+    manager = result.totals["manager"]
     names = {
         "coalesced": "large pages made",
         "splintered": "large pages splintered",
@@ -224,7 +224,7 @@ def _large_pages(result: RunResult) -> dict[str, int]:
 
 
 def _show_jobs(sink: Sink, result: RunResult) -> None:
-    jobs = result.summary.get("jobs")
+    jobs = result.totals.get("jobs")
     if not jobs:
         return
     counts = ("faults", "migrations", "evictions", "remote_lines")

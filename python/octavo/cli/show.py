@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from octavo import plain
-from octavo.cli import complete, former, options
+from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.scenarios import catalogue
@@ -25,7 +25,6 @@ def show(
         typer.Argument(
             metavar="NAME",
             help="A workload, node, memory system or strategy by name.",
-            callback=former.read,
             autocompletion=complete.names(),
             show_default=False,
         ),
@@ -50,7 +49,6 @@ def _show(sink: Sink, kind: str, entry: dict[str, Any]) -> None:
     facts = [("listed among", kind), ("summary", entry["summary"])]
     if "source" in entry:
         facts.append(("source", entry["source"]))
-    facts += [("was called", f"{one['name']}: {one['why']}") for one in entry.get("former", ())]
     sink.table(entry["name"], ["", ""], facts)
     if "text" in entry:
         sink.say(entry["text"])

@@ -99,7 +99,6 @@ def sweep(
     on: On = "local",
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
-    _jobs: options.Jobs = None,
     output: options.Output = None,
     pictures: options.Pictures = None,
     picture_width: options.PictureWidth = None,

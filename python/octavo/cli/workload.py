@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo import api
-from octavo.cli import complete, former, options
+from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 
@@ -153,7 +153,6 @@ def result(
             metavar="WORKLOAD",
             help="A program that computes, or one that serves.",
             show_default=False,
-            callback=former.read,
         ),
     ],
     assignments: options.Set = None,

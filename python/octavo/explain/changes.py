@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
-from octavo.explain.quantities import split
+from octavo.quantities import split
 from octavo.scenarios import catalogue
 from octavo.scenarios.scenario import value_at
 
@@ -50,8 +50,9 @@ def changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[str
 
 def _scaled(values: dict[str, Any], key: str, factor: float) -> str | None:
     """A value at another size; nothing where the scenario has none, or none that is a number."""
-    try:
-        number, unit = split(value_at(values, key))
-    except ValueError:
-        return None
+    value, number, unit = value_at(values, key), 0.0, ""
+    if isinstance(value, (int, float)):
+        number = value
+    elif isinstance(value, str):
+        number, unit = split(value)
     return f"{key}={number * factor:g}{unit}" if number else None

@@ -9,8 +9,8 @@ import polars as pl
 
 from octavo._core import bytes_of
 from octavo.explain.occupied import occupied
-from octavo.explain.quantities import SECONDS, split
 from octavo.explain.waits import Wait, waits
+from octavo.quantities import count
 from octavo.runs import events, measures
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def facts(result: RunResult) -> Facts:
         occupied=occupied(node, summary, kernels),
         buffers=_buffers(result),
         waits=waits(result),
-        **_retries(summary["accesses"]),
+        **_retries(result.totals["accesses"]),
         without_room=_without_room(summary),
     )
 
@@ -110,11 +110,8 @@ def _driver(result: RunResult, service: Mapping[str, Any], time: int) -> float |
     """A pool serves each request for the same time on one of its servers; GPUs make theirs while kernels run."""
     if service.get("model") != "pool":
         return None
-    number, unit = split(service["service"])
-    if unit not in SECONDS:
-        return None
     requests = result.table("allocations").select(pl.sum("read_fault", "write_fault", "counter")).row(0)
-    busy: float = sum(requests) * number * SECONDS[unit] / int(service["servers"])
+    busy: float = sum(requests) * count(service["service"], "ps") / int(service["servers"])
     return busy / time
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.explain.quantities import cycle, cycles
+from octavo.quantities import count, cycle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +23,10 @@ def occupied(node: Mapping[str, Any], summary: Mapping[str, Any], time_ps: int) 
     accesses, gpus, one = summary["accesses"], int(node["gpus"]), cycle(node["clock"])
     dram, walker, limit = node["dram"], node["walker"], int(node["remote"]["lines_in_flight"])
     lines = accesses["dram_reads"] + accesses["dram_writes"]
-    found = {MEMORY: lines * cycles(dram["line_cycles"]) * one / (int(dram["banks"]) * gpus * time_ps)}
+    found = {MEMORY: lines * count(dram["line_cycles"], "cycles") * one / (int(dram["banks"]) * gpus * time_ps)}
     if not walker.get("in_memory"):
         walkers = int(walker["walkers"]) * (gpus if walker["scope"] == "per-gpu" else 1)
-        found[WALKERS] = accesses["walk_levels"] * cycles(walker["level"]) * one / (walkers * time_ps)
+        found[WALKERS] = accesses["walk_levels"] * count(walker["level"], "cycles") * one / (walkers * time_ps)
     if limit:
         found[REMOTE] = summary["breakdown"]["remote_access_ps"] / (limit * gpus * time_ps)
     return found

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
-TABLE = "fault_waits"
+TABLE: Final = "fault_waits"
 TOTAL = "total"
 _ORDER = ("walk", "message", "queue", "service", "drain", "copy", "other", "replay", TOTAL)
 """Parts of a wait in the order in which faults go through them; then the whole."""
@@ -31,7 +31,7 @@ class Wait:
 
 
 def waits(result: RunResult) -> list[Wait]:
-    """The parts in their order, the whole last; nothing of a run without faults, or of an earlier version.
+    """The parts in their order, the whole last; nothing of a run without faults.
 
     Raises:
         OutputError: the table is damaged.

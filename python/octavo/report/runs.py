@@ -182,7 +182,7 @@ def _values(result: RunResult) -> dict[str, str]:
     """The scenario, flat; of a profile, what a report needs of one."""
     if not is_imported(result.folder):
         return _simulated(result.scenario.values)
-    summary = result.summary
+    summary = result.totals
     return {
         "workload.name": str(summary["source"]["file"]),
         PLACEMENT: PROFILE,

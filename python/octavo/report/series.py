@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from octavo.report.runs import Run
+    from octavo.runs.held import ProfileTable
+    from octavo.runs.totals import TableName
 
 _BINS = 160
 """Bins of a run, at most."""
@@ -189,7 +191,7 @@ def _round(value: float) -> float:
     return float(f"{value:.5g}")
 
 
-_CHARTS: dict[str, tuple[str, str | None, Callable[[int, pl.DataFrame], list[dict[str, Any]]]]] = {
+_CHARTS: dict[str, tuple[TableName | ProfileTable, str | None, Callable[[int, pl.DataFrame], list[dict[str, Any]]]]] = {
     "rates": ("intervals", None, _rates),
     "moves": ("intervals", None, _moves),
     "links": ("link_intervals", "link", _links),

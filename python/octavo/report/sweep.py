@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.quantities import base
 from octavo.report import shade
 from octavo.report.runs import PLACEMENT, differences
 from octavo.runs import colours
 from octavo.sweeps.axes import short_names
-from octavo.sweeps.quantity import Quantity, quantity
+from octavo.sweeps.quantity import PERCENT, Quantity, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
 _LEAST = 3
 """Values from which a key is an axis; two are bars."""
-_UNITS = {
-    "time": {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12},
-    "bytes": {"B": 1.0, **{f"{letter}iB": 1024.0**power for power, letter in enumerate("KMGT", 1)}},
-    "bandwidth": {f"{letter}B/s": 1000.0**power for power, letter in enumerate(("", *"KMGT"))},
-    "frequency": {f"{letter}Hz": 1000.0**power for power, letter in enumerate(("", *"KMGT"))},
-}
 _SKIPPED = ("record.", "executor.")
 
 
@@ -79,11 +74,11 @@ def _numbers(values: Sequence[Mapping[str, str]], key: str) -> tuple[list[float]
 
 
 def _size(found: Quantity) -> tuple[str, float]:
-    """What a quantity measures, and its size in the least unit of it."""
-    for kind, units in _UNITS.items():
-        if found.unit in units:
-            return kind, found.number * units[found.unit]
-    return found.unit, float(found.number)
+    """The base unit of a quantity, or what else stands behind its number; and how many of these it is."""
+    if found.unit in ("", PERCENT):
+        return found.unit, float(found.number)
+    one, kind = base(f"1{found.unit}")
+    return kind, float(found.number * one)
 
 
 def _names_lines(values: Sequence[Mapping[str, str]], key: str, axis: str) -> bool:

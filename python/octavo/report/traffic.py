@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -11,20 +11,19 @@ from octavo.runs import levels
 if TYPE_CHECKING:
     from octavo.report.runs import Run
 
-TABLE = "traffic"
+TABLE: Final = "traffic"
 _KERNELS = 40
 """Kernels of a run that the page lists, at most: those that took longest."""
 
 
 def by_kernel(run: Run) -> list[dict[str, Any]]:
-    """One row for each kernel: launches, time, and bytes by each level that is told, of all its launches."""
+    """One row for each kernel: launches, time, and bytes by each level, of all its launches."""
     if TABLE not in run.result.tables:
         return []
     time = (pl.col("ended_ps") - pl.col("began_ps")).sum().alias("time_ps")
     table = run.result.table(TABLE)
     told = [
-        pl.sum_horizontal(pl.col(name).sum() for name in names).alias(level)
-        for level, names in levels.told(table.columns).items()
+        pl.sum_horizontal(pl.col(name).sum() for name in names).alias(level) for level, names in levels.LEVELS.items()
     ]
     kernels = table.group_by("kernel", maintain_order=True).agg(pl.len().alias("launches"), time, *told)
     longest = kernels.sort("time_ps", descending=True, maintain_order=True).head(_KERNELS)

@@ -57,7 +57,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
         result.check()
     except DamagedError as error:
         raise DamagedError(error.message, _FORCE) from None
-    if result.summary.get("octavo") != VERSION or result.summary.get("format", 1) != RESULT_FORMAT:
+    if result.totals.get("octavo") != VERSION or result.totals.get("format") != RESULT_FORMAT:
         raise OutputError(f"{folder} holds a result of another version of Octavo", _FORCE)
     if result.scenario == scenario:
         return result

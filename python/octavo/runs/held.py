@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, ours
@@ -17,7 +17,10 @@ PROFILE = "profile"
 SCENARIO_FILE = "scenario.toml"
 SUMMARY_FILE = "summary.json"
 RESULT_FORMAT = 2
-"""What `summary.json` says as `format`; it grows with every change of what results hold or mean. 1 says nothing."""
+"""What `summary.json` says as `format`; it grows with every change of what results hold or mean."""
+
+ProfileTable: TypeAlias = Literal["lifetimes", "mapping_intervals", "mappings", "process_intervals", "processes"]
+"""Tables that profiles of real programs alone may have."""
 
 TABLES = (
     "accesses",

@@ -89,7 +89,7 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
 
 
 def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
-    summary = result.summary
+    summary = result.totals  # With names of strategies, and of runs without time, too.
     found = of_summary(workload, variant, summary)
     return {**found, **_bytes(result)} if "phases" in summary else found
 

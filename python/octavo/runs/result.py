@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from octavo import html
 from octavo.errors import DamagedError, OutputError
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from octavo.files.manifest import Manifest
+    from octavo.runs.held import ProfileTable
+    from octavo.runs.totals import Summary, TableName
 
 _AGAIN = "remove the folder, then run it again"
 
@@ -95,7 +97,7 @@ class RunResult:
             OutputError: it is of another format, or its summary is damaged.
 
         """
-        found = self.summary.get("format", 1)
+        found = self.totals.get("format")
         if found != RESULT_FORMAT:
             raise OutputError(
                 f"{self.folder / SUMMARY_FILE}: expected a result of format {RESULT_FORMAT}, found format {found}",
@@ -115,13 +117,20 @@ class RunResult:
         return Scenario(_text(self._checked(SCENARIO_FILE)))
 
     @property
-    def summary(self) -> dict[str, Any]:
-        """Totals; times are picoseconds of simulated time.
+    def summary(self) -> Summary:
+        """Totals of a run; times are picoseconds of simulated time.
+
+        Runs without time, and profiles, have others: see `octavo.runs.totals.InstantSummary`, and `totals`.
 
         Raises:
             OutputError: the file cannot be read, or is damaged.
 
         """
+        return cast("Summary", self.totals)
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """What `summary.json` holds, whatever the result is of; errors as `summary`."""
         path = self._checked(SUMMARY_FILE)
         try:
             summary = json.loads(_text(path))
@@ -167,7 +176,7 @@ class RunResult:
         names = [path.name for path in self.folder.iterdir()] if found is None else found.files
         return sorted(Path(name).stem for name in names if name.endswith(".parquet"))
 
-    def table(self, name: str) -> pl.DataFrame:
+    def table(self, name: TableName | ProfileTable) -> pl.DataFrame:
         """One table as a polars frame.
 
         Raises:
@@ -179,7 +188,7 @@ class RunResult:
         path = self._checked(f"{name}.parquet")
         return parquet.read(path, _AGAIN, verified=self._manifest() is not None)
 
-    def to_pandas(self, name: str) -> pd.DataFrame:
+    def to_pandas(self, name: TableName | ProfileTable) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
         return self.table(name).to_pandas()
 
@@ -212,8 +221,7 @@ class RunResult:
 
 def _facts(result: RunResult) -> dict[str, str]:
     """What a notebook shows of a run."""
-    summary = result.summary
-    manager = summary.get("manager", {})
+    manager = result.totals.get("manager", {})
     found = {"time": f"{result.seconds * 1e3:.3f} ms"} if result.has_time else {}
     names = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "prefetched")
     found |= {name.replace("_", " "): f"{manager[name]:,}" for name in names if name in manager}

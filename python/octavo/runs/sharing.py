@@ -54,7 +54,7 @@ def slowdowns(results: Mapping[tuple[str, str], RunResult], alone: Mapping[Alone
 
 
 def _time(result: RunResult, name: str) -> int:
-    return next(int(job["time_ps"]) for job in result.summary["jobs"] if job["name"] == name)
+    return next(int(job["time_ps"]) for job in result.totals["jobs"] if job["name"] == name)
 
 
 def sharing(jobs: pl.DataFrame) -> pl.DataFrame:

@@ -37,12 +37,6 @@ def names(kind: str) -> list[str]:
     return [entry["name"] for entry in listing()[kind]]
 
 
-def former_workloads() -> dict[str, tuple[str, str]]:
-    """Names that workloads had once: the name of today, and why there is a new one."""
-    entries = listing()["workloads"]
-    return {former["name"]: (entry["name"], former["why"]) for entry in entries for former in entry["former"]}
-
-
 @cache
 def sized_by_scale() -> dict[str, set[str]]:
     """For each workload, the options that have no default, as they follow from the scale."""
@@ -53,14 +47,20 @@ def sized_by_scale() -> dict[str, set[str]]:
 
 
 def schema() -> dict[str, Any]:
-    """JSON schema of scenario files."""
+    """JSON schema of scenario files; what several places have is written once, below `$defs`."""
     schema: dict[str, Any] = json.loads(_core.schema())
+    return schema
+
+
+def schema_spelled_out() -> dict[str, Any]:
+    """The same schema without references: every part in its place."""
+    schema: dict[str, Any] = json.loads(_core.schema_spelled_out())
     return schema
 
 
 def settable() -> list[str]:
     """Dotted keys of scenarios that have a value, in the order of the schema; of lists of tables, none."""
-    return list(dict.fromkeys(_keys("", schema())))
+    return list(dict.fromkeys(_keys("", schema_spelled_out())))
 
 
 def _keys(prefix: str, part: dict[str, Any]) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Scenario:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The scenario as nested dictionaries; what an earlier version called otherwise has its name of today."""
+        """The scenario as nested dictionaries."""
         values: dict[str, Any] = json.loads(_JSON.get(self.toml) or _stored(self.toml))
         return values
 
@@ -230,7 +230,7 @@ def _remember(toml: str, spelled_out: str) -> None:
 
 def _stored(toml: str) -> str:
     try:
-        spelled_out = _core.resolve_stored(toml)
+        _, spelled_out = _core.resolve(toml, "scenario.toml", [])
     except _core.ScenarioError as error:
         raise ScenarioError(*error.args) from None
     _remember(toml, spelled_out)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import math
 from dataclasses import dataclass
 
-_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%][A-Za-zµ/%]*)?")
+from octavo.quantities import split
+
+PERCENT = "%"
 
 
 @dataclass(frozen=True)
@@ -26,16 +28,33 @@ class Quantity:
 
 
 def quantity(value: object) -> Quantity | None:
-    """A number, or text such as `300GB/s`; nothing for anything else."""
+    """A number, or text such as `300GB/s` or `50%`; nothing for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
         return Quantity(value)
-    found = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
+    if not isinstance(value, str):
         return None
-    number = found[1]
-    return Quantity(int(number) if re.fullmatch(r"[+-]?\d+", number) else float(number), found[2] or "")
+    text = value.strip()
+    number = _number(text.removesuffix(PERCENT))
+    if number is not None:
+        return Quantity(number, PERCENT if text.endswith(PERCENT) else "")
+    try:
+        return Quantity(*split(text))
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def numbers(values: list[object]) -> tuple[list[float], str] | None:

@@ -10,7 +10,6 @@ import polars as pl
 
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
-from octavo.files.notes import note
 from octavo.sweeps import store
 
 if TYPE_CHECKING:
@@ -44,11 +43,9 @@ def load_sweep(folder: str | Path, *, machines: bool = False) -> pl.DataFrame:
     files = store.rows(root) if (root / store.PLAN_FILE).is_file() else []
     if not files:
         raise OutputError(f"{root} holds no sweep with a point that is over", "a sweep has sweep.json and points/")
-    hashed = _has_hashes(root)
-    if not hashed:
-        note(f"{root}: rows of an earlier version of Octavo have no hash, so damage goes unnoticed; {_AGAIN}")
+    _check_format(root)
     _check_complete(root, {int(path.stem) for path in files})
-    table = _joined(files, [_row(path, hashed=hashed) for path in files])
+    table = _joined(files, [_row(path) for path in files])
     return with_machines(root, table) if machines else table
 
 
@@ -75,27 +72,26 @@ def _check_complete(root: Path, found: Set[int]) -> None:
         raise DamagedError(f"{place} is missing{more}: expected a row for each point of {path}, found no file", _AGAIN)
 
 
-def _has_hashes(root: Path) -> bool:
-    """Whether the rows were written with hashes: then one that has none is damaged."""
+def _check_format(root: Path) -> None:
+    """Make sure that this Octavo can read the sweep: OutputError if it is of another format, or damaged."""
     path = root / store.PLAN_FILE
     store.check_plan(root)
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-        return int(plan.get("format", 1)) >= store.FORMAT
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        found = json.loads(path.read_text(encoding="utf-8")).get("format")
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise DamagedError(f"{path} is damaged: expected what `octavo sweep` writes, found: {error}", _AGAIN) from None
+    if found != store.FORMAT:
+        raise OutputError(f"{path}: expected a sweep of format {store.FORMAT}, found format {found}", _AGAIN)
 
 
-def _row(path: Path, *, hashed: bool) -> pl.DataFrame:
+def _row(path: Path) -> pl.DataFrame:
     try:
         content = path.read_bytes()
     except OSError as error:
         raise OutputError(f"cannot read {path}: {error.strerror}") from error
-    hashed = hashed or parquet.is_sealed(content)
-    problem = parquet.flaw(content) if hashed else None
-    if problem is not None:
+    if problem := parquet.flaw(content):
         raise DamagedError(f"{path} is damaged: {problem}", _AGAIN)
-    row = parquet.read(path, _AGAIN, verified=hashed)
+    row = parquet.read(path, _AGAIN, verified=True)
     found = row["point"].to_list() if "point" in row.columns else []
     if found != [int(path.stem)]:
         raise DamagedError(f"{path} is damaged: expected the row of point {int(path.stem)}, found {found}", _AGAIN)

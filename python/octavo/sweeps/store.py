@@ -48,7 +48,7 @@ PICTURE = "sweep"
 PICTURE_FILES = tuple(f"{PICTURE}.{kind}" for kind in FORMATS)
 MEDIANS_FILE = "medians.parquet"
 FORMAT = 2
-"""What `sweep.json` says as `format`; 1, in which rows of single points had no hash, says nothing."""
+"""What `sweep.json` says as `format`."""
 _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")

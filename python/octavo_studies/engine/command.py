@@ -26,7 +26,6 @@ SHARED: Mapping[str, tuple[Any, Any]] = {
     "seed": (options.Seed, None),
     "workers": (options.Workers, None),
     "_memory_limit": (options.MemoryLimit, None),
-    "_jobs": (options.Jobs, None),
     "output": (options.Output, None),
     "force": (options.Force, False),
     "as_json": (options.Json, False),

@@ -20,7 +20,7 @@ _CONTEXT = "context"
 
 def times(result: RunResult) -> dict[str, int]:
     """Picoseconds of each phase; computation is all that is no other: copies, launches, the host's part in between."""
-    summary = result.summary
+    summary = result.totals
     table = result.table("phases")
     after = table.filter(pl.col("name") == _RESULTS)
     found = {f"{name}_ps": int(summary["phases"][f"{name}_ps"]) for name in APART}

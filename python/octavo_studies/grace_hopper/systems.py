@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.explain.quantities import picoseconds
+from octavo.quantities import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,4 +50,4 @@ def context(node: Mapping[str, Any], scale: float) -> tuple[str, ...]:
     """The creation of a context as much shorter as inputs are smaller, so that phases keep their proportions."""
     if (found := node["host"]["costs"].get("context")) is None:
         return ()
-    return (f"node.host.costs.context={round(picoseconds(found) / 1000 * scale)}ns",)
+    return (f"node.host.costs.context={round(count(found, 'ps') / 1000 * scale)}ns",)

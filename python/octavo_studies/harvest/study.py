@@ -222,7 +222,7 @@ def _pages(results: dict[Key, RunResult]) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {"case": case, "system": label}
-            | {name: int(result.summary["manager"].get(count, 0)) for count, name in _PAGES.items()}
+            | {name: int(result.totals["manager"].get(count, 0)) for count, name in _PAGES.items()}
             | {"from_host": _from_host(result.summary["manager"])}
             for (case, label), result in results.items()
         ]

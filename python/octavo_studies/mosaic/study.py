@@ -157,7 +157,7 @@ def finished(mix: Mix, result: RunResult) -> list[int]:
     """When each application of a mix ended for the first time, in picoseconds."""
     if len(mix) == 1:
         return [int(result.summary["time_ps"])]
-    return [int(job["first_end_ps"]) for job in result.summary["jobs"]]
+    return [int(job["first_end_ps"]) for job in result.totals["jobs"]]
 
 
 def hit_rates(result: RunResult) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError, ValidationError
 from octavo.plain import meant
+from octavo.quantities import TIMES, count
 from octavo.runs import measures
 from octavo.runs.result import RunResult, vouched
 from octavo_studies.validate import figures
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COLUMNS = ("run", "measure", "value")
-_TIMES = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
-"""Picoseconds of each unit of time."""
 _LEAST_RANKED = 3
 """Figures from which an order says anything."""
 
@@ -131,10 +130,10 @@ def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:
         raise ValidationError(f"{where}: the run has no `{asked}`")
     if name.endswith("_ps"):
         unit = unit or ("ps" if asked == name else "")
-        if unit not in _TIMES:
+        if unit not in TIMES:
             told = f"`{unit}`" if unit else "none"
-            raise ValidationError(f"{where}: `{asked}`: expected a unit of {', '.join(_TIMES)}, found {told}")
-        return Pair(row["run"].strip(), asked, unit, value, found / _TIMES[unit])
+            raise ValidationError(f"{where}: `{asked}`: expected a unit of {', '.join(TIMES)}, found {told}")
+        return Pair(row["run"].strip(), asked, unit, value, found / count(f"1{unit}", "ps"))
     if unit:
         raise ValidationError(f"{where}: `{asked}` is a count: expected no unit, found `{unit}`")
     return Pair(row["run"].strip(), asked, "", value, float(found))

@@ -169,7 +169,7 @@ def compare(row: Row, result: RunResult, by_launch: Sequence[dict[str, Any]]) ->
         **launches.of_run(row, by_launch, summary["time_ps"], result.table("kernels").height),
     }
     for count in COUNTS:
-        ours, theirs = count.found(summary["accesses"]), count.reference(row.counts)
+        ours, theirs = count.found(result.totals["accesses"]), count.reference(row.counts)
         found |= {
             count.name: ours,
             f"{count.name}_reference": theirs,

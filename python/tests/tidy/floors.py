@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tidy.graph import Graph
 
 FLOORS = (
-    ("core", "_core addresses arrays errors extras files given html plain roofline verbs"),
+    ("core", "_core addresses arrays errors extras files given html plain quantities roofline verbs"),
     ("scenario", "apart arguments policies scenarios workloads"),
     ("results and runs", "api comparisons runs sweeps trace variants"),
     ("answers", "advice explain gates measured transform"),

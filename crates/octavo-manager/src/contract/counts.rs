@@ -1,9 +1,10 @@
 //! Counts of what the manager decided. A plan that fails is counted like one that succeeds.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// What happened so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Statistics {
     /// Faults on a page that was not mapped, each counted once however long it waited.
     pub far_faults: u64,
@@ -105,17 +106,21 @@ pub struct Statistics {
     pub emergency_splinters: u64,
     /// What the frame allocator counts, with what others would.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub allocator: NamedCounts,
     /// Plans that failed.
     pub failed_plans: u64,
     /// What the placement of managed memory counts, with what others would.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub placement: NamedCounts,
     /// What the guard counts.
     #[serde(flatten)]
+    #[schemars(skip)]
     pub guard: NamedCounts,
     /// What placements count that decide about a part of the memory alone. Not listed if they count nothing.
     #[serde(skip_serializing_if = "PlacementCounts::is_empty")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub placements: PlacementCounts,
 }
 

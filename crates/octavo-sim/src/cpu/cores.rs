@@ -3,6 +3,7 @@
 use octavo_manager::{HOST_MEMORY, MemoryId, PageRun};
 use octavo_node::CpuConfig;
 use octavo_program::LINE_BYTES;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cpu::first_memory::{FirstMemory, Passed};
@@ -14,7 +15,7 @@ use crate::fabric::memories::FurtherMemories;
 use crate::gpu::translate::entry::{Entry, PageTable};
 
 /// What the host's cores did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostAccesses {
     /// Lines of 64 bytes that they read.
     pub load_lines: u64,

@@ -1,6 +1,7 @@
 //! Counts of accesses, by GPU and memory.
 
 use octavo_manager::{MAX_MEMORIES, MemoryId, ProcessorId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::observe::table::{Column, Table};
@@ -18,7 +19,7 @@ pub(super) enum Kind {
 type Lines = [u64; 3];
 
 /// What the host's threads did in a whole program. Lines are 64 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostLines {
     /// Lines that they read.
     pub load_lines: u64,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use octavo_manager::{MAX_MEMORIES, Manager, MemoryId, PageId, PageRun, PageView};
 use octavo_program::{Buffer, pages_of};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::observe::record::GROUP_BYTES;
 use crate::observe::table::{Column, Table};
 
 /// Pages of a buffer in one memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Placed {
     /// Name of the buffer.
     pub allocation: String,

@@ -1,6 +1,7 @@
 //! The output of a run without time.
 
 use octavo_manager::{Cause, MemoryUse, Statistics};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::functional::counts::{HostLines, Kind};
@@ -26,7 +27,7 @@ pub struct InstantResult {
 }
 
 /// Totals of a run without time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct InstantSummary {
     /// `instant`: who carried plans out.
     pub executor: &'static str,
@@ -59,7 +60,7 @@ pub struct InstantSummary {
 }
 
 /// A job of a run without time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InstantJob {
     /// Its name.
     pub name: String,
@@ -77,7 +78,7 @@ pub struct InstantJob {
 }
 
 /// What the wavefronts accessed. Lines are 64 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InstantAccesses {
     /// Loads by scalar units.
     pub scalar_loads: u64,
@@ -98,7 +99,7 @@ pub struct InstantAccesses {
 }
 
 /// Bytes moved between memories, by what for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Moved {
     /// Pages that move for a fault, a counter or a report.
     pub migration_bytes: u64,

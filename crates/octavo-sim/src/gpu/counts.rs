@@ -1,5 +1,6 @@
 //! Counts of the wavefronts' work.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What seldom happens is not listed.
@@ -9,7 +10,7 @@ pub(crate) fn is_zero(count: &u64) -> bool {
 }
 
 /// Counts of what the wavefronts did. Lines are 64 bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Accesses {
     /// Vector-ALU instructions.
     pub compute_instructions: u64,

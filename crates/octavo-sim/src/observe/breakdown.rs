@@ -2,13 +2,14 @@
 
 use octavo_driver::Outstanding;
 use octavo_manager::Cause;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::machine::happening::{Happening, Listen, Spent};
 
 /// Latency of line accesses by what it was spent on, summed over all accesses; picoseconds. Accesses overlap, so the
 /// sum exceeds the run time; shares of it are what publications plot.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Breakdown {
     /// Served by the own GPU's caches and memory.
     pub local_ps: u64,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use octavo_program::Application;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bound::Recorded;
@@ -13,7 +14,7 @@ use crate::observe::record::timeline::EventKind;
 use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// What happened to the pages of a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobCounts {
     /// Faults that the driver saw.
     pub faults: u64,
@@ -34,7 +35,7 @@ pub struct JobCounts {
 }
 
 /// A job of a run. Times are picoseconds of simulated time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobSummary {
     /// Its name.
     pub name: String,

@@ -1,5 +1,6 @@
 //! The phases of a whole program: when each action ran, and how long each kind took.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bound::Recorded;
@@ -7,7 +8,7 @@ use crate::machine::phase::Phase;
 use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// Picoseconds that a whole program spent in each kind of phase, summed over its actions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Phases {
     /// Allocating buffers.
     pub allocation_ps: u64,

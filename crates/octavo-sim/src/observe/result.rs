@@ -4,6 +4,7 @@ use octavo_manager::{HOST_MEMORY, Manager, MemoryId, MemoryUse, Statistics};
 use octavo_node::{Fidelity, FurtherMemoryKind, NodeConfig};
 use octavo_program::Workload;
 use octavo_units::Bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cpu::cores::HostAccesses;
@@ -27,7 +28,7 @@ pub struct RunResult {
 }
 
 /// Totals of a run. Times are picoseconds of simulated time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// How closely accesses to GPUs' own memory were followed; not listed if line by line.
     #[serde(skip_serializing_if = "Fidelity::is_line")]
@@ -75,7 +76,7 @@ pub struct Summary {
 }
 
 /// How a memory is used, in frames.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FrameUse {
     /// Base frames that hold pages of programs.
     pub base_frames: u32,
@@ -90,7 +91,7 @@ pub struct FrameUse {
 }
 
 /// One of several memories of the host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostMemoryUse {
     /// What tables call it: `host`, `host1` and so on, the nearest to the cores first.
     pub memory: String,

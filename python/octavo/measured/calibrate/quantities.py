@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from octavo.quantities import count
 
 if TYPE_CHECKING:
     from octavo.measured.calibrate.measured import Unit
@@ -64,32 +65,15 @@ def number(found: str, unit: Unit) -> float:
         ValueError: it is no quantity of this unit.
 
     """
-    match = re.fullmatch(r"\s*(-?[0-9_]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)\s*([A-Za-z/]*)\s*", found)
-    if match is None or match[2] not in _MULTIPLES[unit]:
-        raise ValueError(f"expected {EXPECTED[unit]}, found `{found}`")
     try:
-        value = float(Decimal(match[1].replace("_", "")) * _MULTIPLES[unit][match[2]])
-    except ArithmeticError:  # Nothing but underscores, or more than a decimal holds.
+        if unit == "s":
+            return count(found, "ps") / 10**12
+        value = float(found) if unit == "1" else float(count(found, unit))
+    except ValueError:
         value = math.inf
     if not math.isfinite(value):
         raise ValueError(f"expected {EXPECTED[unit]}, found `{found}`")
     return value
-
-
-def unit_of(found: str) -> Unit:
-    """The unit that a text ends in.
-
-    Raises:
-        ValueError: it ends in none that is known.
-
-    """
-    for unit in _MULTIPLES:
-        try:
-            number(found, unit)
-        except ValueError:
-            continue
-        return unit
-    raise ValueError(f"expected a quantity such as 55.2GB/s, 1.25us or 16KiB, found `{found}`")
 
 
 def _finest(value: Decimal, unit: Unit) -> Decimal:

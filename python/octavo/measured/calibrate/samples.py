@@ -38,7 +38,7 @@ class Samples:
     device: Mapping[str, Any] = field(default_factory=dict)
     """The GPU as its driver describes it."""
     host: Mapping[str, Any] = field(default_factory=dict)
-    """What the host said about itself; empty in samples of older versions."""
+    """What the host said about itself; empty where it said nothing."""
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Series that could not be measured here, each with the reason."""
     activity: Activity | None = None

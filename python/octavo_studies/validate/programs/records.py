@@ -74,7 +74,7 @@ def recorded(path: Path) -> dict[str, int]:
 
 
 def simulated(result: RunResult) -> dict[str, int | None]:
-    """The same of a simulated run; earlier versions of Octavo counted no groups.
+    """The same of a simulated run.
 
     What is prefetched before the first launch is the program's own wish.
     """
@@ -89,7 +89,7 @@ def simulated(result: RunResult) -> dict[str, int | None]:
     prefetched = to_gpu.filter(pl.col("kind") == "prefetch")
     return {
         "faults": summary["accesses"]["faults"],
-        "groups": summary.get("batches"),
+        "groups": summary["batches"],
         "by_fault": _sum(to_gpu.filter(pl.col("kind") == "migration"), "bytes"),
         "by_prefetch": _sum(prefetched.filter(~pl.col("asked")), "bytes"),
         "by_user": _sum(prefetched.filter("asked"), "bytes"),

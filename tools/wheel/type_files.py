@@ -1,4 +1,7 @@
-"""Writes the types of scenarios in Python from the JSON schema: python tools/docs/config.py, or `make schema`."""
+"""Writes types for editors and type checkers from what the core tells; `make` runs it after each build of the core.
+
+`octavo/scenarios/config.py` has what a scenario may say, `octavo/runs/totals.py` what results hold.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-SCHEMA = ROOT / "schema" / "scenario.schema.json"
-MODULE = ROOT / "python" / "octavo" / "scenarios" / "config.py"
+from octavo import _core
+
+PACKAGE = Path(__file__).parents[2] / "python" / "octavo"
+CONFIG = PACKAGE / "scenarios" / "config.py"
+TOTALS = PACKAGE / "runs" / "totals.py"
 STRATEGIES = {"placement", "prefetch", "eviction", "demotion", "sharing", "guard"}
 """Keys that also take a Python file or a class."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
-HEAD = '''\
-"""What a scenario may say, as types for editors and type checkers: made from the JSON schema by `make schema`.
+CONFIG_HEAD = '''\
+"""What a scenario may say, as types for editors and type checkers: made from the JSON schema by `make`.
 
 Every key may be left out. Values are those of scenario files: text with units, numbers, tables.
 """
@@ -28,6 +33,21 @@ if TYPE_CHECKING:
 
     from octavo.policies.names import Strategy
 '''
+TOTALS_HEAD = '''\
+"""What results of runs hold, as types for editors and type checkers: made by `make` from what the core tells of it.
+
+`Summary` is `summary.json` of a run in simulated time, `InstantSummary` of one without time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import NotRequired
+'''
 
 _WIDTH = 120
 
@@ -35,9 +55,13 @@ Schema = dict[str, Any]
 
 
 class Module:
-    """The classes of the module, from the innermost to the whole."""
+    """The classes of the module, from the innermost to the whole.
 
-    def __init__(self) -> None:
+    Keys of what is `written` are there unless the schema says otherwise, those of what is read may be left out.
+    """
+
+    def __init__(self, *, written: bool = False) -> None:
+        self.written = written
         self.classes: dict[str, str] = {}
         """What a class is called, by its keys: equal ones are written once."""
         self.texts: list[str] = []
@@ -48,17 +72,23 @@ class Module:
         lines = []
         for key, value in _keys(schema).items():
             described = _quoted(_sentence(value.get("description", "")))
-            lines += ["", *_wrapped(f"    {key}: {self.union(name, key, value)}"), *described]
+            kind = self.union(name, key, value)
+            if self.written:
+                kind = _written(kind, value, required=key in schema.get("required", ()))
+            lines += ["", *_wrapped(f"    {key}: {kind}"), *described]
         keys = "\n".join(lines)
         if keys not in self.classes:
             self.classes[keys] = name
-            self.texts.append("\n".join([f"class {name}(TypedDict, total=False):", *about, keys]))
+            total = "" if self.written else ", total=False"
+            self.texts.append("\n".join([f"class {name}(TypedDict{total}):", *about, keys]))
         return self.classes[keys]
 
     def union(self, owner: str, key: str, schema: Schema) -> str:
         """The type of any value."""
-        named = f"{'' if owner == 'Config' else owner}{key.title().replace('_', '')}"
+        named = f"{'' if owner == 'Config' else owner}{_title(key)}"
         found = dict.fromkeys(self._each(named, schema))
+        if self.written:
+            return " | ".join(found)
         if key in STRATEGIES and any(part.startswith("Literal") for part in found):
             found["Strategy"] = None
         elif key in {"workload", "preset"} or (key == "name" and owner.lower().endswith(tuple(STRATEGIES))):
@@ -95,6 +125,18 @@ class Module:
             )
             return f"Mapping[str, {inner}]"
         return TYPES[kind]
+
+
+def _written(kind: str, schema: Schema, *, required: bool) -> str:
+    """The type of a key that is always there, maybe as null, or only where it says something."""
+    if not required:
+        return f"NotRequired[{kind}]"
+    nullable = "null" in schema.get("type", ()) or {"type": "null"} in schema.get("anyOf", ())
+    return f"{kind} | None" if nullable else kind
+
+
+def _title(key: str) -> str:
+    return key.title().replace("_", "")
 
 
 def _keys(schema: Schema) -> dict[str, Schema]:
@@ -165,13 +207,43 @@ def _wrapped(line: str) -> list[str]:
     return [f"{key}: (", *textwrap.wrap(kind, **room), "    )"]
 
 
-def text() -> str:
-    """The whole module."""
+def config() -> str:
+    """The module of what a scenario may say."""
     module = Module()
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads(_core.schema_spelled_out())
     module.table("Config", {**schema, "description": "A scenario, or changes to one."})
-    return "\n\n\n".join([HEAD.rstrip("\n"), *module.texts]) + "\n"
+    return _joined(CONFIG_HEAD, module.texts)
+
+
+def totals() -> str:
+    """The module of what results hold."""
+    told = json.loads(_core.result_schema())
+    module = Module(written=True)
+    module.table("Summary", _saved(told["summary"]))
+    module.table("InstantSummary", _saved(told["instant_summary"]))
+    names = ", ".join(json.dumps(table["name"]) for table in told["tables"])
+    named = [
+        "TableName: TypeAlias = Literal[",
+        *textwrap.wrap(names, 116, initial_indent="    ", subsequent_indent="    "),
+    ]
+    named += ["]", '"""Tables that results of runs may have."""']
+    return _joined(TOTALS_HEAD, ["\n".join(named), *module.texts])
+
+
+def _saved(schema: Schema) -> Schema:
+    """The schema of what a run returns with what is written beside it."""
+    beside = {
+        "octavo": {"type": "string", "description": "The version that wrote it."},
+        "format": {"type": "integer", "description": "The version of all that results hold."},
+    }
+    required = [*beside, *schema.get("required", ())]
+    return {**schema, "properties": {**beside, **schema["properties"]}, "required": required}
+
+
+def _joined(head: str, texts: list[str]) -> str:
+    return "\n\n\n".join([head.rstrip("\n"), *texts]) + "\n"
 
 
 if __name__ == "__main__":
-    MODULE.write_text(text(), encoding="utf-8")
+    CONFIG.write_text(config(), encoding="utf-8")
+    TOTALS.write_text(totals(), encoding="utf-8")
