@@ -16,7 +16,7 @@ addresses.spare()
 if TYPE_CHECKING:
     from octavo import advice, explain, measured, policies, report, roofline, trace
     from octavo.advice.answer import Advice
-    from octavo.advice.ask import advise
+    from octavo.advice.pipeline import advise
     from octavo.api import inspect_workload, run, scenario, workload_program, workload_result
     from octavo.comparisons import compare
     from octavo.errors import (
@@ -88,7 +88,7 @@ __all__ = [
 # Where the names are, for imports when they are first used: most programs use few.
 _HOMES = {
     "octavo.advice.answer": ("Advice",),
-    "octavo.advice.ask": ("advise",),
+    "octavo.advice.pipeline": ("advise",),
     "octavo.comparisons": ("compare",),
     "octavo.api": (
         "inspect_workload",

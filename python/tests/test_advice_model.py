@@ -33,7 +33,7 @@ def test_the_penalty_is_the_equations(h100):
     found = model.penalty(system, SIXTEEN)
     assert found.volume == PAGE * 16
     beside = 8 * system.unmap
-    assert found.faults == pytest.approx(8 / 4 * system.fault_group + 8 * system.fault + beside)
+    assert found.faults == pytest.approx(8 / 4 * (system.fault_wait + system.fault_group) + 8 * system.fault + beside)
     assert found.copy == pytest.approx(PAGE * 16 / system.copy + system.copy_call)
     assert found.latency == pytest.approx(PAGE * 16 / system.on_demand, rel=1e-6)
     assert found.phi == pytest.approx(sum(found.terms.values()))
@@ -57,7 +57,8 @@ def test_a_node_says_where_each_constant_comes_from(h100):
     names = set(h100.system.__dataclass_fields__)
     assert set(h100.origins) == names
     assert h100.origins["copy_call"].where == "node.host.costs.copy_call"
-    assert h100.system.fault_group == pytest.approx(20e-6 + 2e-6 + 2 * 1000 / 1980e6)
+    assert h100.system.fault_group == pytest.approx(20e-6 + 2 * 1000 / 1980e6)
+    assert (h100.system.fault_wait, h100.system.fault_block) == (2e-6, 0.0)
     assert h100.system.device == pytest.approx(79 * 64 / 3 * 1980e6)
     pool = systems.from_node("grit-4gpu")
     assert (pool.system.most_faults, pool.gpus) == (1, 4)
@@ -103,8 +104,8 @@ def test_a_block_is_paid_for_once_by_a_group_of_faults():
         return systems.from_scenario(octavo.scenario(workload="fir", node="cuda-sm90", overrides=override)).system
 
     without, with_block = constants("0ns"), constants("9us")
-    assert with_block.fault_group - without.fault_group == pytest.approx(9e-6)
-    assert replace(with_block, fault_group=without.fault_group) == without
+    assert with_block.fault_block - without.fault_block == pytest.approx(9e-6)
+    assert replace(with_block, fault_block=without.fault_block) == without
 
 
 def test_memory_costs_what_its_calls_do():

@@ -13,7 +13,7 @@ from conftest import AROUND, SMALL
 
 import octavo
 import octavo._core as _core
-from octavo.advice import elsewhere
+from octavo.advice import exhaustive
 from octavo.runs import execute, memory, single
 from octavo.sweeps import cluster
 from octavo.sweeps.crew import Job
@@ -95,7 +95,7 @@ def test_processes_share_what_is_free_among_those_that_run(plenty, monkeypatch, 
         for seed in (3, 4)
     ]
     for number in (1, 2):
-        elsewhere.execute(points[:number], "local", workers=8)
+        exhaustive.elsewhere(points[:number], "local", workers=8)
     assert given == [8 << 30, 8 << 30]
 
 

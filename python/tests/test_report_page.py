@@ -552,7 +552,7 @@ def test_a_sampled_program_stands_beside_simulated_runs(browser, runs, tmp_path,
 def advised(runs):
     """Advice with the runs that it was checked by, and advice that nothing was run for."""
     both = runs / "advised", runs / "quick"
-    octavo.advise("vectoradd", scale=1 / 256, verify=True, by_phase=True, placements=["managed"], output=both[0])
+    octavo.advise("vectoradd", scale=1 / 256, placements=["managed", "prefetched"], output=both[0])
     changed = {"quick": True, "kind": "explicit", "budget": 0, "placements": ["device", "managed"]}
     octavo.advise("vectoradd", scale=1 / 256, output=both[1], **changed)
     return both
@@ -572,9 +572,8 @@ def test_advice_stands_above_its_runs(browser, advised, tmp_path):
         ]
     assert "asked for" not in page.locator("#advice dd").nth(2).inner_text()
     assert page.locator("#advice svg").count() == 1
-    moves = page.get_by_role("region", name="Prefetches of vectoradd").locator("tbody tr")
-    assert moves.count() == len(told["by_phase"]["moves"]) > 0
-    assert page.get_by_text("less by phase").count() == 1
+    checked = page.get_by_role("region", name="Placements of vectoradd that were simulated").locator("tbody tr")
+    assert checked.count() == len(told["found"]["candidates"]) > 1
     assert watched.complaints == []
 
 

@@ -53,6 +53,9 @@ pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
 pub fn parts(error: &PartRefused) -> PyErr {
     match error {
         PartRefused::Program(ProgramRefused::Stopped) => Interrupted::new_err("the run was stopped"),
+        PartRefused::Program(full @ (ProgramRefused::TooLarge { .. } | ProgramRefused::NoStrips { .. })) => {
+            OutOfMemory::new_err(full.to_string())
+        }
         other => SimulationError::new_err(other.to_string()),
     }
 }

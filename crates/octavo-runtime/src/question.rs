@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use octavo_advise::penalty::{Returns, Toucher};
+use octavo_advise::penalty::{Ahead, Returns, Toucher};
 use octavo_advise::prefetch::{Prefetcher, Tree};
 use octavo_advise::{Intensity, Occupancy, Question, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
@@ -51,6 +51,7 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
         occupancy: Occupancy::new(resident.map_or(1.0, |warps| warps / fit)).ok()?,
         required: required(system, data, come),
         fault_concurrency: together(system, data, resident),
+        fault_groups: None,
         prefetched_pages: (prefetched * come / system.page.0 as f64).round_ties_even() as u64,
         // Each fault of a sweep but the last few has the tree bring more, in one copy.
         prefetches: if prefetched > 0.0 {
@@ -64,6 +65,7 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
         first: if data.flags & DEVICE_FIRST == 0 { Toucher::Host } else { Toucher::Device },
         host_faults: faults,
         returns: returns(data, sigma, (faults, pages)),
+        ahead: Ahead::default(),
         write_shared: data.flags & WRITE_SHARED != 0,
         thrashing: Time((data.stalled_seconds * 1e12).round() as u64),
         copied_in: Bytes(data.copied_in),

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from octavo.advice.facts import Buffer, Placement
 
-Hint = Literal["prefer-device", "prefetch"]
-"""What the driver is told about managed memory; `crates/octavo-interpose/src/apply/placement.rs` has all."""
 _RMM = {
     "device": "rmm::mr::cuda_async_memory_resource",
     "managed": "rmm::mr::managed_memory_resource",
+    "prefetched": "rmm::mr::managed_memory_resource",
     "pinned": "rmm::mr::pinned_host_memory_resource",
 }
 _CALLS = {
     "managed": ("cudaMallocManaged", "cudaFree"),
+    "prefetched": ("cudaMallocManaged", "cudaFree"),
     "pinned": ("cudaMallocHost", "cudaFreeHost"),
 }
 _IN_AND_OUT = 2
 """Copies of a buffer that goes there and back once."""
-_DENSE = 0.5
-"""Share of the pages from which bringing all of them at once costs no more than their faults; chosen."""
 
 
 def of(buffer: Buffer, placement: Placement) -> dict[str, list[str]]:
     """Lines for each library."""
     return {
         "cuda": _cuda(buffer, placement),
-        "rmm": [f"{_RMM[placement]} resource;  // for {buffer.name}: pass it to rmm::device_buffer or a container"],
-        "pytorch": _pytorch(_name(buffer), placement),
+        "rmm": _rmm(buffer, placement),
+        "pytorch": _pytorch(buffer, placement),
     }
 
 
@@ -57,34 +55,48 @@ def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
         return [*lines, f"cudaFree({name});{more}"]
     if placement == "pinned":
         return [f"cudaMallocHost(&{name}, {size});  // kernels use the same pointer", f"cudaFreeHost({name});"]
-    return [f"cudaMallocManaged(&{name}, {size});", *_hints(buffer, name), f"cudaFree({name});"]
+    hints = _prefetches(buffer, name) if placement == "prefetched" else _hints(buffer, name)
+    return [f"cudaMallocManaged(&{name}, {size});", *hints, f"cudaFree({name});"]
 
 
-def hint(buffer: Buffer) -> Hint | None:
-    """The hint for a managed buffer. It is not part of the prediction."""
-    if buffer.first == "device":
-        return "prefer-device"
-    return "prefetch" if buffer.facts["sigma"].value >= _DENSE else None
+def _prefetches(buffer: Buffer, name: str) -> list[str]:
+    """Prefetches, as they are written."""
+    return [f"cudaMemPrefetchAsync({name}, {buffer.size}, device, stream);  // {_when(buffer)}"]
+
+
+def _when(buffer: Buffer) -> str:
+    """When to prefetch."""
+    if buffer.exchanged:
+        return "before each launch that uses it: the host touches it in between"
+    return "before the first launch that uses it"
+
+
+def _rmm(buffer: Buffer, placement: Placement) -> list[str]:
+    lines = [f"{_RMM[placement]} resource;  // for {buffer.name}: pass it to rmm::device_buffer or a container"]
+    if placement == "prefetched":
+        lines.append(f"rmm::prefetch({_name(buffer)}.data(), {buffer.size}, device, stream);  // {_when(buffer)}")
+    return lines
 
 
 def _hints(buffer: Buffer, name: str) -> list[str]:
-    """Advice and prefetches, as they are written."""
-    match hint(buffer):
-        case "prefer-device":
-            return [f"cudaMemAdvise({name}, {buffer.size}, cudaMemAdviseSetPreferredLocation, device);  // made there"]
-        case "prefetch":
-            return [f"cudaMemPrefetchAsync({name}, {buffer.size}, device, stream);  // after the host wrote it"]
-        case None:
-            return [f"// no cudaMemPrefetchAsync: {buffer.facts['used'].value:.2g} of {name} is used"]
+    """What the driver is told about managed memory. It is not part of the prediction."""
+    if buffer.first == "device":
+        return [f"cudaMemAdvise({name}, {buffer.size}, cudaMemAdviseSetPreferredLocation, device);  // made there"]
+    return []
 
 
-def _pytorch(name: str, placement: Placement) -> list[str]:
+def _pytorch(buffer: Buffer, placement: Placement) -> list[str]:
+    name = _name(buffer)
     if placement == "device":
         return [f'{name} = torch.empty(shape, device="cuda")']
     allocate, free = _CALLS[placement]
-    return [
+    lines = [
         f"# placement.so: allocate() calls {allocate}, release() calls {free}",
         'allocator = torch.cuda.memory.CUDAPluggableAllocator("placement.so", "allocate", "release")',
         "with torch.cuda.use_mem_pool(torch.cuda.MemPool(allocator.allocator())):",
         f'    {name} = torch.empty(shape, device="cuda")',
     ]
+    if placement == "prefetched":
+        call = f"cudaMemPrefetchAsync({name}.data_ptr(), {buffer.size}, device, stream)"
+        lines.append(f"# {_when(buffer)}: {call}, by cuda.bindings.runtime")
+    return lines

@@ -1,4 +1,4 @@
-"""Facts that the events of a run or of a profile tell: who came how often, and which faults were served together."""
+"""Facts from events: how pages came in runs of the whole program, all of it managed or pinned, or in a profile."""
 
 from __future__ import annotations
 
@@ -8,14 +8,29 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo.advice.facts import Fact
+from octavo.advice import verification
+from octavo.advice.facts import BLOCK, Fact
+from octavo.measured.calibrate import quantities
 from octavo.runs import events as kinds
+from octavo.runs.execute import Point, execute
+from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from octavo.advice.facts import Buffer, Certainty
+    from octavo.advice.facts import Buffer, Certainty, Placement
     from octavo.advice.model import System
+    from octavo.advice.request import Order
+    from octavo.advice.systems import SystemConstants
+    from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
+
+MANAGED = "managed"
+"""The run with all of it managed, and its folder."""
+_ON_DEMAND = ("managed", "system")
+"""Kinds of programs whose runs tell how pages come on demand."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,7 @@ def observed(
         }
         if certainty == "simulated":
             values |= _copies(events.filter(within(place, system.page)), values["faults"], system)
+        values |= {"groups": float((1 / asked["together"]).sum()), "blocks": _blocks(asked)}
         exact = {name: Fact.exact(value, certainty, where) for name, value in values.items()}
         found.append(buffer.knowing({**exact, "concurrency": _concurrency(asked, certainty)}))
     return found
@@ -78,9 +94,10 @@ def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, floa
 
 
 def grouped(events: pl.DataFrame, system: System) -> pl.DataFrame:
-    """Faults of the GPU in time, each with its `group` and how many are served `together` in that."""
+    """Faults of the GPU in time, each with its `block`, its `group`, and how many faults of that are `together`."""
     faults = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS)).sort("time_ps")
-    groups = _groups((faults["time_ps"].cast(pl.Float64) * 1e-12).to_list(), system)
+    faults = faults.with_columns(block=pl.col("address") // BLOCK)
+    groups = _groups((faults["time_ps"].cast(pl.Float64) * 1e-12).to_list(), faults["block"].to_list(), system)
     return faults.with_columns(group=pl.Series(groups, dtype=pl.Int64)).with_columns(together=pl.len().over("group"))
 
 
@@ -105,6 +122,11 @@ def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
     return times, once
 
 
+def _blocks(asked: pl.DataFrame) -> float:
+    """Blocks that groups have a buffer's faults of, counted for each group."""
+    return float(asked.select("group", "block").unique().height)
+
+
 def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
     """Faults of the groups that a buffer's faults are in: all of them, and its own alone if the others go elsewhere."""
     together = asked.height / float((1 / asked["together"]).sum())
@@ -112,17 +134,101 @@ def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
     return Fact.between(alone, together, together, certainty, "faults served together; the buffer's own at the least")
 
 
-def _groups(times: Sequence[float], system: System) -> list[int]:
+def _groups(times: Sequence[float], blocks: Sequence[int], system: System) -> list[int]:
     """Of each fault, in order of time, the number of the group that it is served in.
 
-    A group takes what has come when it begins: with the first fault, or as soon as the group before it is served.
+    A group takes what has come when it begins: as soon as the group before it is served, or, if the driver is idle, a
+    moment after the first fault.
     """
     groups: list[int] = []
     free, number = -1.0, 0
     while (at := len(groups)) < len(times):
-        begin = max(times[at], free)
+        begin = free if free >= times[at] else times[at] + system.fault_wait
         end = min(bisect_right(times, begin), at + system.most_faults)
         groups += [number] * (end - at)
-        free = begin + system.fault_group + (end - at) * system.fault
+        served = system.fault_group + len({*blocks[at:end]}) * system.fault_block + (end - at) * system.fault
+        free = begin + served
         number += 1
     return groups
+
+
+def tells(run: RunResult) -> bool:
+    """Whether a run had all of a whole program on demand, and recorded its events."""
+    program = run.scenario.values.get("program", {})
+    return run.scenario.kind in _ON_DEMAND and not program.get("buffers") and "events" in run.tables and run.has_time
+
+
+def by_runs(
+    buffers: Sequence[Buffer],
+    scenario: Scenario,
+    constants: SystemConstants,
+    managed: RunResult | None,
+    order: Order,
+    root: Path,
+    watch: Callable[[Progress], None] | None,
+) -> list[Buffer]:
+    """Buffers, knowing what the whole program tells with all of them managed, and with all of them pinned.
+
+    Args:
+        buffers: what is known without a run.
+        scenario: the program.
+        constants: the machine.
+        managed: a run that has told the first already.
+        order: what may be advised, and how runs are made.
+        root: folder of the runs.
+        watch: called with the progress of the runs.
+
+    Raises:
+        OctavoError: a run cannot be made.
+
+    """
+    names = [buffer.name for buffer in buffers]
+    wanted: list[Placement] = [] if managed is not None else ["managed"]
+    wanted += ["pinned"] if "pinned" in order.placements else []
+    points = [_alike(scenario, dict.fromkeys(names, placement), root) for placement in wanted]
+    found = execute(points, workers=order.workers, force=order.force, watch=watch)
+    runs = dict(zip(wanted, found, strict=True))
+    known = _observed(buffers, managed or runs["managed"], constants)
+    return _crossed(known, runs["pinned"], constants) if "pinned" in runs else known
+
+
+def _alike(scenario: Scenario, placements: dict[str, Placement], root: Path) -> Point:
+    """The whole program with all buffers in one kind of memory, and its events."""
+    placement = next(iter(placements.values()))
+    recorded = Recipe(scenario.toml, "scenario", ("record.events=true", "record.interval=0ns")).resolve()
+    return Point(f"{scenario.label} {placement}", verification.placed(recorded, placements), root / placement)
+
+
+def _crossed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
+    """Buffers, knowing which lines crossed when they were pinned."""
+    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    line = constants.system.line
+    where = "remote lines of a run with pinned memory"
+    lines = {name: Fact.exact(row["remote_lines"] * line, "simulated", where) for name, row in rows.items()}
+    return [buffer.knowing({"lines": lines[buffer.name]}) for buffer in buffers]
+
+
+def _observed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
+    """Buffers, knowing how their pages came when they were managed."""
+    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    places = [Place(rows[buffer.name]["address"], buffer.size) for buffer in buffers]
+    found = observed(buffers, places, run.table("events"), constants.system, "simulated")
+    return _held_up(found, run)
+
+
+def _held_up(buffers: Sequence[Buffer], run: RunResult) -> list[Buffer]:
+    """Divides the time that faults were held up among all buffers whose pages go back and forth."""
+    thrashing = [buffer.name for buffer in buffers if buffer.write_shared or _goes_to_and_fro(buffer)]
+    guard = run.scenario.values["memory"].get("guard") or {}
+    if not thrashing or "nap" not in guard:
+        return list(buffers)
+    held = run.totals["manager"]["throttled_faults"] * quantities.number(guard["nap"], "s")
+    where = "faults that the guard against thrashing held up, a nap each, but no longer than the program ran"
+    fact = Fact.exact(min(held, run.seconds) / len(thrashing), "simulated", where)
+    return [buffer.knowing({"thrashing": fact}) if buffer.name in thrashing else buffer for buffer in buffers]
+
+
+def _goes_to_and_fro(buffer: Buffer) -> bool:
+    """Whether its pages came to the device again after they had gone back to the host."""
+    returned, rho = buffer.facts["returned"], buffer.facts["rho"]
+    return returned.certainty == "simulated" and returned.value > 0 and rho.value > 1

@@ -1,4 +1,4 @@
-"""Advice, with all facts found on the way."""
+"""Advice, with all facts found on the way, and as a table."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo import html
-from octavo.advice import picture, shown, words
+from octavo.advice import picture, words
 
 if TYPE_CHECKING:
-    from octavo.advice.by_phase import ByPhase
     from octavo.advice.exhaustive import Exhausted
     from octavo.advice.facts import Placement
-    from octavo.advice.plan import Plan
-    from octavo.advice.recorded import Recording
+    from octavo.advice.proposal import Plan, Range
+    from octavo.advice.recording import Recording
     from octavo.advice.systems import SystemConstants
-    from octavo.advice.verify import Found
+    from octavo.advice.verification import Found
     from octavo.runs.pictures import Picture
+
+COLUMNS = ("buffer", "size", "now", "advised", "gain", "between", "why")
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,13 +31,9 @@ class Advice:
     plan: Plan
     constants: SystemConstants
     found: Found | None = None
-    """Results of simulating present and advised placements, if requested."""
+    """Results of simulating the present placement, the proposal of the model and others; none of a profile."""
     exhausted: Exhausted | None = None
     """All placements, if requested."""
-    by_phase: ByPhase | None = None
-    """Prefetches where buffers change their role, if requested."""
-    found_by_phase: float | None = None
-    """Seconds of the whole program simulated with them, if requested."""
     notes: tuple[str, ...] = ()
     """What to know about it."""
     recording: Recording | None = None
@@ -81,8 +78,6 @@ class Advice:
             "gain": vars(self.plan.gain),
             "found": None if self.found is None else self.found.to_dict(),
             "exhaustive": None if self.exhausted is None else self.exhausted.to_dict(),
-            "by_phase": None if self.by_phase is None else self.by_phase.to_dict(),
-            "found_by_phase": self.found_by_phase,
             "notes": list(self.notes),
             "roofline": picture.curves(self.plan, self.constants),
             "buffers": [each.to_dict() for each in self.plan.buffers],
@@ -97,6 +92,27 @@ class Advice:
 
     def _repr_html_(self) -> str:
         caption = f"{self.name} on {self.constants.name}"
-        gain = f"Predicted gain: {words.seconds(self.plan.gain.value)} ({shown.between(self.plan.gain)})"
+        gain = f"Predicted gain: {words.seconds(self.plan.gain.value)} ({between(self.plan.gain)})"
         notes = (html.paragraph(f"Note: {note}") for note in self.notes)
-        return html.table(caption, shown.COLUMNS, shown.rows(self.plan)) + html.paragraph(gain) + "".join(notes)
+        return html.table(caption, COLUMNS, rows(self.plan)) + html.paragraph(gain) + "".join(notes)
+
+
+def rows(plan: Plan) -> list[list[str]]:
+    """A row for each buffer, in the order of `COLUMNS`."""
+    return [
+        [
+            each.buffer.name,
+            words.size(each.buffer.size),
+            each.buffer.present,
+            each.placement,
+            words.seconds(each.gain.value),
+            between(each.gain),
+            each.why,
+        ]
+        for each in plan.buffers
+    ]
+
+
+def between(gain: Range) -> str:
+    """From the low to the high end of a gain; a dash for one that is certain."""
+    return f"{words.seconds(gain.low)} to {words.seconds(gain.high)}" if gain.low != gain.high else "–"

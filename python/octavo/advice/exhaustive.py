@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from itertools import product
-from math import comb, prod
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.advice import bounds, verify
-from octavo.advice.symmetry import classes, representative
+from octavo.advice import verification
 from octavo.errors import AdviceError
+from octavo.runs.execute import Progress, finished
+from octavo.sweeps.crew import Crew, Job, LostCrewError, stopped
+from octavo.sweeps.plan import Point as Task
+from octavo.sweeps.run import crew
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from octavo.advice.facts import Placement
-    from octavo.advice.plan import Plan
-    from octavo.runs.execute import Progress
+    from octavo.advice.proposal import Plan
+    from octavo.runs.execute import Point
     from octavo.scenarios.scenario import Scenario
 
 MOST_RUNS = 4096
-"""Placements of all buffers together that are run; chosen: twelve buffers with two placements each."""
-MOST_ROWS = 1 << 16
-"""Placements that are told of; chosen: sixteen buffers with two placements each."""
+"""Placements of all buffers together that are run; chosen: six buffers with four placements each."""
+_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Exhausted:
-    """Every placement that fits the budget, the fastest first."""
+    """Every placement that keeps the budget: the fastest first, those that do not fit into memory last."""
 
     points: pl.DataFrame
     """One row for each placement.
 
-    Its columns are `placements` (one letter for each buffer: d, m or p), `seconds`, `regret` (over the fastest: 0.1 is
-    a tenth slower), `device_bytes`, `is_advice`, `is_present`, and one for each buffer. With symmetry there is also
-    `run`, the placement that was run for it. With bounds there is also `at_least`, a lower bound in seconds. Placements
-    whose run was given up have no `seconds` and no `regret`, and come last."""
+    Its columns are `placements` (a letter for each buffer: device, managed, prefetched (`f`) or pinned), `seconds`,
+    `regret` (over the fastest: 0.1 is a tenth slower), `predicted` (seconds that the model takes it to gain over the
+    present one), `device_bytes`, `is_advice`, `is_present`, and one for each buffer. Placements that do not fit into
+    memory have no `seconds` and no `regret`."""
 
     @property
     def best(self) -> dict[str, Any]:
@@ -46,141 +49,161 @@ class Exhausted:
         return self.points.row(0, named=True)
 
     @property
-    def regret(self) -> float:
-        """How much slower the advice is than the fastest: 0.1 for a tenth."""
-        return float(self.points.filter("is_advice")["regret"][0])
+    def regret(self) -> float | None:
+        """How much slower the advice is than the fastest, 0.1 for a tenth; none if the advice does not fit."""
+        found: float | None = self.points.filter("is_advice")["regret"][0]
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"regret": self.regret, "best": self.best, "points": self.points.to_dicts()}
 
 
-def choices(
-    plan: Plan, placements: Sequence[Placement], alike: Sequence[Sequence[str]] = ()
-) -> list[dict[str, Placement]]:
-    """All placements of all buffers that fit the budget; the advice and the present one are among them.
+def choices(plan: Plan, placements: Sequence[Placement]) -> list[dict[str, Placement]]:
+    """All placements of all buffers that keep the budget; the advice and the present one are among them.
 
     Raises:
-        AdviceError: there are too many to run, of those that differ in more than which of the buffers that are `alike`
-            lies where.
+        AdviceError: there are too many to run.
 
     """
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}
     kinds = [_of(placements, present, plan.placements[name]) for name, present in plan.present.items()]
-    among = dict(zip(sizes, kinds, strict=True))
-    together = {name for names in alike for name in names}
-    count = prod(len(among[name]) for name in sizes if name not in together)
-    count *= prod(comb(len(names) + len(among[names[0]]) - 1, len(names)) for names in alike)
+    count = prod(map(len, kinds))
     if count > MOST_RUNS:
         raise AdviceError(
             f"--exhaustive: {len(sizes)} buffers have {count:,} placements, expected at most {MOST_RUNS:,}",
-            "leave some out (--placements device,managed), try --symmetry, or --verify the advice alone",
+            "leave some out (--placements device,managed), or check more of the model's candidates (--runs 16)",
         )
-    rows = prod(map(len, kinds))
-    if rows > MOST_ROWS:
-        raise AdviceError(
-            f"--exhaustive: {len(sizes)} buffers have {rows:,} placements, expected at most {MOST_ROWS:,} to list, of "
-            f"which {count:,} would be run",
-            "leave some out (--placements device,managed), or --verify the advice alone",
-        )
-    return [choice for choice in _each(list(sizes), kinds) if _fits(choice, sizes, plan)]
-
-
-def _run_of(choice: Mapping[str, Placement], plan: Plan, alike: Sequence[Sequence[str]]) -> Mapping[str, Placement]:
-    """The placement that runs for a choice: one of several like ones, unless it is the advice or the present one."""
-    return choice if choice in (plan.placements, plan.present) else representative(choice, alike)
+    every = (dict(zip(sizes, combination, strict=True)) for combination in product(*kinds))
+    return [choice for choice in every if _keeps(choice, sizes, plan)]
 
 
 def _of(placements: Sequence[Placement], *others: Placement) -> list[Placement]:
     return [*placements, *(each for each in dict.fromkeys(others) if each not in placements)]
 
 
-def _each(names: Sequence[str], kinds: Sequence[Sequence[Placement]]) -> Iterator[dict[str, Placement]]:
-    for combination in product(*kinds):
-        yield dict(zip(names, combination, strict=True))
+def _keeps(choice: Mapping[str, Placement], sizes: Mapping[str, int], plan: Plan) -> bool:
+    """The present placement stays even if it exceeds the budget: the program has it already."""
+    return verification.device_bytes(choice, sizes) <= plan.budget or choice == plan.present
 
 
-def _fits(choice: Mapping[str, Placement], sizes: Mapping[str, int], plan: Plan) -> bool:
-    """The present placement is kept even if it exceeds the budget: the program has it already."""
-    return device_bytes(choice, sizes) <= plan.budget or choice == plan.present
-
-
-def device_bytes(choice: Mapping[str, Placement], sizes: Mapping[str, int]) -> int:
-    """What a choice takes of device memory."""
-    return sum(sizes[name] for name, placement in choice.items() if placement == "device")
-
-
-def run(  # noqa: PLR0913 - one for each thing that can be asked for
+def seconds(
     scenario: Scenario,
     plan: Plan,
-    placements: Sequence[Placement],
+    every: Sequence[Mapping[str, Placement]],
     root: Path,
     *,
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
     on: str | None = None,
-    symmetry: bool = False,
-    bounded: bool = False,
-) -> Exhausted:
-    """Run every placement; those finished in `root` are not run again, unless `force` is to replace them.
+) -> dict[str, float | None]:
+    """Simulated seconds of every placement, by label; none of those that do not fit into memory.
+
+    Those finished in `root` are not run again, unless `force` is to replace them.
 
     Args:
         scenario: the program.
-        plan: the advice.
-        placements: those that may be advised.
+        plan: what the model proposes.
+        every: the placements.
         root: folder of the runs.
         workers: runs at a time.
         force: replace finished runs.
         watch: called with the progress of the runs.
         on: what sweeps can run on: `local`, `ray`, or the address of a cluster; threads here if left out.
-        symmetry: run one of the placements that differ in nothing but which of several like buffers lies where.
-        bounded: give runs up as soon as they are known to take longer than the fastest so far.
 
     Raises:
-        AdviceError: there are too many.
+        AdviceError: none of them fits into memory.
         OctavoError: one cannot be simulated.
 
     """
-    alike = classes([each.buffer for each in plan.buffers]) if symmetry else []
-    every = choices(plan, placements, alike)
-    told_by = [_run_of(choice, plan, alike) for choice in every]
-    known: Mapping[str, tuple[float | None, float]]
-    if bounded:
-        known = bounds.seconds(scenario, plan, told_by, root, workers=workers, force=force, watch=watch, on=on)
-    else:
-        times = verify.seconds(scenario, told_by, root, workers=workers, force=force, watch=watch, on=on)
-        known = {verify.label(run): (time, time) for run, time in zip(told_by, times, strict=True)}
-    pairs = list(zip(every, told_by, strict=True))
-    return Exhausted(_table(plan, pairs, known, symmetry=symmetry, bounded=bounded))
+    exchanged = plan.exchanged
+    if on is not None:  # What fails there is run here again, and says why.
+        points = verification.points(scenario, every, root, exchanged)
+        elsewhere(list(points.values()), on, workers=workers, force=force, watch=watch)
+        force = False
+    times = verification.seconds(scenario, every, root, exchanged=exchanged, workers=workers, force=force, watch=watch)
+    if all(time is None for time in times):
+        raise AdviceError("--exhaustive: no placement fits into memory", "allow more memory, or a smaller scale")
+    return {verification.label(choice): time for choice, time in zip(every, times, strict=True)}
 
 
-def _table(
-    plan: Plan,
-    pairs: Sequence[tuple[Mapping[str, Placement], Mapping[str, Placement]]],
-    known: Mapping[str, tuple[float | None, float]],
-    *,
-    symmetry: bool,
-    bounded: bool,
-) -> pl.DataFrame:
-    """One row for each placement and what was run for it, from the seconds of the runs and what they take at least."""
+def table(plan: Plan, every: Sequence[Mapping[str, Placement]], simulated: Mapping[str, float | None]) -> Exhausted:
+    """Every placement, from what was simulated, by label; the plan is the advice."""
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}
-    best = min(time for time, _ in known.values() if time is not None)
-    rows = []
-    for choice, run in pairs:
-        time, at_least = known[verify.label(run)]
-        rows.append(
-            {
-                "placements": verify.label(choice),
-                "seconds": time,
-                "regret": None if time is None else time / best - 1,
-                "device_bytes": device_bytes(choice, sizes),
-                "is_advice": choice == plan.placements,
-                "is_present": choice == plan.present,
-                **({"run": verify.label(run)} if symmetry else {}),
-                **({"at_least": at_least} if bounded else {}),
-                **choice,
-            }
-        )
-    table = pl.DataFrame(rows, schema_overrides={"seconds": pl.Float64, "regret": pl.Float64})
-    return table.sort("seconds", "placements", nulls_last=True)
+    times = [simulated[verification.label(choice)] for choice in every]
+    best = min(time for time in times if time is not None)
+    rows = [
+        {
+            "placements": verification.label(choice),
+            "seconds": time,
+            "regret": None if time is None else time / best - 1,
+            "predicted": verification.predicted(plan, choice),
+            "device_bytes": verification.device_bytes(choice, sizes),
+            "is_advice": choice == plan.placements,
+            "is_present": choice == plan.present,
+            **choice,
+        }
+        for choice, time in zip(every, times, strict=True)
+    ]
+    points = pl.DataFrame(rows, schema_overrides={"seconds": pl.Float64, "regret": pl.Float64, "predicted": pl.Float64})
+    return Exhausted(points.sort("seconds", "placements", nulls_last=True))
+
+
+def elsewhere(
+    points: Sequence[Point],
+    on: str,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> None:
+    """Run every point that is not finished yet. Those that fail leave nothing.
+
+    Args:
+        points: the runs and their folders.
+        on: `local`, `ray`, or the address of a cluster, as of sweeps.
+        workers: runs at a time; as many as there are cores if left out.
+        force: replace finished results.
+        watch: called with the progress of the runs.
+
+    Raises:
+        OutputError: a folder cannot be written or holds something else.
+        ClusterError: the cluster cannot be used.
+        InterruptedRun: Ctrl-C, or the cluster is lost; what is finished is kept.
+
+    """
+    results = finished(points, force=force)
+    progress = Progress(len(points), [points[number].label for number in results], len(results))
+    missing = [
+        Job(Task(number, {}, point.label, point.scenario), point.folder)
+        for number, point in enumerate(points)
+        if number not in results
+    ]
+    if not missing:
+        return
+    hired = crew(on, workers)
+    try:
+        _carry_out(hired, missing, progress, watch or (lambda _: None))
+    except (KeyboardInterrupt, LostCrewError) as cause:
+        kept = len(progress.done) - len(progress.failed)
+        raise stopped(cause, kept, progress.total, "runs") from None
+    finally:
+        hired.close()
+
+
+def _carry_out(hired: Crew, jobs: Sequence[Job], progress: Progress, watch: Callable[[Progress], None]) -> None:
+    hired.expect(len(jobs))
+    waiting, underway = deque(jobs), 0
+    while waiting or underway:
+        while waiting and underway < hired.slots:
+            hired.start(waiting.popleft())
+            underway += 1
+        for ended in hired.poll(_POLL_SECONDS):
+            underway -= 1
+            label = ended.job.point.label
+            progress.done.append(label)
+            if ended.error is not None:
+                progress.failed.append(f"{label}: {ended.error}")
+        progress.running = dict(hired.shares())
+        watch(progress)

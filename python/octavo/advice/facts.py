@@ -5,22 +5,28 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from octavo.advice.model import Structure
+from octavo.advice.model import Ahead, FaultGroups, Structure, prefetched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octavo.advice.model import System, Toucher
 
-Placement = Literal["device", "managed", "pinned"]
-PLACEMENTS: tuple[Placement, ...] = ("device", "managed", "pinned")
-"""Where a buffer can lie, as kinds of buffers in a scenario."""
+Placement = Literal["device", "managed", "prefetched", "pinned"]
+PLACEMENTS: tuple[Placement, ...] = ("device", "managed", "prefetched", "pinned")
+"""Where a buffer can lie. `prefetched`: in managed memory, and prefetched before the launches that use it."""
 End = Literal["value", "low", "high"]
 """What is taken of each fact: its value, or the end of its range that speaks for the host, or against it."""
 Certainty = Literal["counted", "simulated", "recorded", "estimated", "assumed"]
 _FOR_HOST = {"alpha": "high", "occupancy": "high", "concurrency": "high", "copied_in": "high"}
 """The end of a fact's range that makes host placement look better; the lower one for all others."""
 _OTHER = {"low": "high", "high": "low"}
+BLOCK = 2 << 20
+"""Bytes of the blocks in which the driver serves faults and prefetches."""
+STOCK_TREE = 51
+"""Per cent of a subtree that make the production driver bring the rest of it (`uvm_perf_prefetch_threshold`)."""
+_BLOCK_PAGES = BLOCK // 4096
+"""Pages of a block of the driver's tree."""
 _LEAST = 1e-9
 """The least intensity, occupancy and share: the model knows no zero."""
 
@@ -63,12 +69,15 @@ class Buffer:
     """Whether host and device write it in turns."""
     can_pin: bool
     """Whether anything is known of the lines that pinned memory would cost."""
+    exchanged: bool
+    """Whether the host touches it between launches, so that it has to be prefetched before each of them."""
     facts: Mapping[str, Fact]
     """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`, `prefetches`,
     `stale_faults`, `fault_runs`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
-    `return_prefetches`, `thrashing`. Also `concurrency` (of its faults), `faults` (pages that fault), `used` (the share
-    of its bytes that is touched) and `kernels` (seconds that they take). Where they were counted, `migrations` are
-    pages that came to the device, once for each time."""
+    `return_prefetches`, `thrashing`; `ahead_calls`, `ahead_copies` and `ahead_bytes` of prefetches.
+    Also `concurrency` (of its faults), `faults` (pages that fault), `used` (the share of its bytes that is touched)
+    and `kernels` (seconds that they take). Where a run or a profile tells them, `groups` and `blocks` that its faults
+    were served in, and `migrations`: pages that came to the device, once for each time."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""
@@ -96,6 +105,7 @@ class Buffer:
             occupancy=min(max(of("occupancy"), _LEAST), 1.0),
             required=self._required(comes, system),
             fault_concurrency=max(round(of("concurrency")), 1),
+            fault_groups=FaultGroups(of("groups"), round(of("blocks"))) if "groups" in self.facts else None,
             prefetched_pages=max(round(pages - of("faults")), 0),
             prefetches=round(of("prefetches")),
             stale_faults=round(of("stale_faults")),
@@ -105,6 +115,7 @@ class Buffer:
             returned=round(of("returned")),
             return_faults=round(of("return_faults")),
             return_prefetches=round(of("return_prefetches")),
+            ahead=Ahead(*(round(of(f"ahead_{what}")) for what in ("calls", "copies", "bytes"))),
             thrashing=of("thrashing"),
             write_shared=self.write_shared,
             copied_in=round(of("copied_in")),
@@ -121,5 +132,37 @@ class Buffer:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        plain = {name: getattr(self, name) for name in ("name", "size", "present", "first", "write_shared", "can_pin")}
-        return {**plain, "facts": {name: asdict(fact) for name, fact in self.facts.items()}}
+        plain = ("name", "size", "present", "first", "write_shared", "can_pin", "exchanged")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "facts": {name: asdict(fact) for name, fact in self.facts.items()},
+        }
+
+
+def ahead(size: int, brought: Fact, calls: int, times: int) -> dict[str, Fact]:
+    """Facts about prefetches before launches.
+
+    Args:
+        size: bytes of the buffer.
+        brought: bytes that they bring from the host, in all.
+        calls: how often the program prefetches.
+        times: how often the host has touched it before one.
+
+    """
+    copies = float(-(-size // BLOCK) + max(times - 1, 0))
+    blocks = "blocks of 2 MiB, and one each time that it comes again"
+    return {
+        "ahead_calls": Fact.exact(calls, brought.certainty, "one before the first launch, or before each"),
+        "ahead_copies": Fact.exact(copies, brought.certainty, blocks),
+        "ahead_bytes": brought,
+    }
+
+
+def swept(pages: int, threshold: int = STOCK_TREE) -> int:
+    """Faults of whoever goes through pages in order, as the driver's tree goes ahead."""
+    blocks, rest = divmod(pages, _BLOCK_PAGES)
+    of_block, of_rest = (
+        prefetched(range(count), range(count), threshold=threshold).faults if count else 0
+        for count in (_BLOCK_PAGES if blocks else 0, rest)
+    )
+    return blocks * of_block + of_rest

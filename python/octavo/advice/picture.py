@@ -9,7 +9,7 @@ from octavo.runs import colours
 from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
-    from octavo.advice.plan import Plan
+    from octavo.advice.proposal import Plan
     from octavo.advice.systems import SystemConstants
     from octavo.runs.pictures import Picture
 
@@ -29,7 +29,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": "#333333", "linewidth": 1.0, "linestyle": "--"},
 )
 """Style of each ceiling."""
-_MARKS = {"device": "s", "managed": "o", "pinned": "^"}
+_MARKS = {"device": "s", "managed": "o", "prefetched": "D", "pinned": "^"}
 
 
 def curves(plan: Plan, constants: SystemConstants) -> dict[str, Any]:

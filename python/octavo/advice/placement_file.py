@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import actions, marked, recorded
+from octavo.advice import recording
 from octavo.errors import AdviceError
 from octavo.files import disk
 from octavo.files.replaced import check_free
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.advice.answer import Advice
-    from octavo.advice.plan import Advised
-    from octavo.advice.recorded import Site
+    from octavo.advice.proposal import Advised
+    from octavo.advice.recording import Site
 
 FORMAT = 1
 """Of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
@@ -46,7 +46,7 @@ def check(source: Path, path: Path, *, force: bool = False) -> None:
         OutputError: the file is there already, or cannot be written.
 
     """
-    if not recorded.is_recording(source):
+    if not recording.is_recording(source):
         raise _no_recording(str(source))
     disk.check_file(path)
     check_free(path, force=force)
@@ -80,7 +80,7 @@ def read(path: Path) -> dict[str, Any]:
 
     """
     hint = "write one with octavo advise PROFILE --placement-file FILE"
-    found = marked.read(path, "octavo_placement", "a placement file", hint)
+    found = recording.read_marked(path, "octavo_placement", "a placement file", hint)
     if found["octavo_placement"] != FORMAT:
         raise AdviceError(
             f"{path}: octavo_placement: expected format {FORMAT}, found {found['octavo_placement']}",
@@ -92,21 +92,23 @@ def read(path: Path) -> dict[str, Any]:
 def _buffer(advised: Advised, site: Site, *, room: bool) -> dict[str, Any]:
     """One buffer.
 
-    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device.
+    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device. A
+    prefetch is when the memory is allocated, as the file knows no launches: it is lost on what the host writes first.
     """
     buffer, placement = advised.buffer, advised.placement
     hints: list[str] = []
     if (buffer.present, placement) == ("managed", "device"):
-        placement, hints = "managed", ["prefer-device", "prefetch"]
-    elif (buffer.present, placement) == ("device", "managed"):
-        hint = actions.hint(buffer)
-        hints = [hint] if hint is not None and (room or hint != "prefetch") else []
+        hints = ["prefer-device", "prefetch"]
+    elif placement == "prefetched":
+        hints = ["prefetch"] if room and buffer.first == "device" else []
+    elif (buffer.present, placement) == ("device", "managed") and buffer.first == "device":
+        hints = ["prefer-device"]
     return {
         "name": buffer.name,
         "call": site.call,
         "bytes": buffer.size,
         "frames": [{"module": module, "offset": offset} for module, offset in site.frames],
         "order": None if site.orders is None else list(site.orders),
-        "placement": placement,
+        "placement": "managed" if hints or placement == "prefetched" else placement,
         "hints": hints,
     }

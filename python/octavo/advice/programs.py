@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from octavo import api
-from octavo.advice import model
-from octavo.advice.copies import Copies, copies_of, read_again
-from octavo.advice.facts import Buffer, Fact
+from octavo.advice.facts import Buffer, Fact, ahead, swept
 from octavo.errors import AdviceError
 from octavo.measured.calibrate import quantities
 from octavo.scenarios.scenario import LAUNCHES
@@ -37,8 +36,9 @@ _KINDS: Mapping[str, Placement] = {
 _INSPECTED = "every access of the workload"
 _LOWERED = "the host's side of the workload"
 _GUARD = "stores of the host between launches beyond the guard's threshold, a nap each"
-_BLOCK_PAGES = (2 << 20) // 4096
-"""Pages of a block of the driver's tree."""
+
+_ON_HOST = "@host"
+"""What a program calls the memory on the host beside a device buffer."""
 
 
 def check(scenario: Scenario) -> None:
@@ -138,7 +138,13 @@ def _present(scenario: Scenario, names: Sequence[str]) -> dict[str, Placement]:
         listed = {each["name"]: each["kind"] for each in api.workload_program(scenario, "recorded")["buffers"]}
         return {name: _KINDS.get(listed.get(name, "managed"), "managed") for name in names}
     own = scenario.values.get("program", {}).get("buffers", {})
-    return {name: _KINDS[own.get(name, {}).get("kind") or kind] for name in names}
+    return {name: _placement(own.get(name, {}), kind) for name in names}
+
+
+def _placement(own: Mapping[str, Any], kind: str) -> Placement:
+    """Where a buffer lies that is of a kind unless it says otherwise."""
+    found = _KINDS[own.get("kind") or kind]
+    return "prefetched" if found == "managed" and own.get("prefetch", "").startswith("gpu") else found
 
 
 def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Buffer:
@@ -170,6 +176,7 @@ def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Bu
         "host_faults": _host_faults(pages, program),
         **_returned(counted["name"], pages, sigma, program, system),
         "thrashing": Fact.exact(_held(copies, program), "estimated", _GUARD),
+        **_ahead(counted["name"], pages, program, system),
     }
     return Buffer(
         name=counted["name"],
@@ -178,6 +185,7 @@ def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Bu
         first="host" if copies.first_by_host else "device",
         write_shared=write_shared,
         can_pin=True,
+        exchanged=_exchanged(counted["name"], program),
         facts=facts,
     )
 
@@ -218,12 +226,7 @@ def _host_faults(pages: int, program: _Program) -> Fact:
     """The host goes through a buffer in order, and the driver's tree goes ahead."""
     if program.tree is None:
         return Fact.exact(pages, "counted", "a fault a page")
-    blocks, rest = divmod(pages, _BLOCK_PAGES)
-    of_block, of_rest = (
-        model.prefetched(range(count), range(count), threshold=program.tree).faults if count else 0
-        for count in (_BLOCK_PAGES if blocks else 0, rest)
-    )
-    return Fact.exact(blocks * of_block + of_rest, "estimated", "the driver's tree under a sweep of the host")
+    return Fact.exact(swept(pages, program.tree), "estimated", "the driver's tree under a sweep of the host")
 
 
 def _returned(name: str, pages: int, sigma: float, program: _Program, system: System) -> dict[str, Fact]:
@@ -242,6 +245,80 @@ def _returned(name: str, pages: int, sigma: float, program: _Program, system: Sy
     }
 
 
+def _exchanged(name: str, program: _Program) -> bool:
+    """Whether the host touches it between launches."""
+    copies = program.copies[name]
+    return bool(copies.round_trips) or copies.writes_between > 0 or program.read_again[name] > 0
+
+
+def _ahead(name: str, pages: int, program: _Program, system: System) -> dict[str, Fact]:
+    """Prefetches bring all that the host has written first, and each time what it has touched since."""
+    copies = program.copies[name]
+    again = sum(-(-size // system.page) for size in copies.round_trips.values())
+    brought = Fact.exact(((pages if copies.first_by_host else 0) + again) * system.page, "counted", _LOWERED)
+    calls = program.launches if _exchanged(name, program) else 1
+    return ahead(pages * system.page, brought, calls, 1 + len(copies.round_trips))
+
+
 def _held(copies: Copies, program: _Program) -> float:
     """Seconds that its faults are held up if one of its pages goes back and forth."""
     return max(copies.writes_between - program.naps.after, 0) * program.naps.seconds
+
+
+@dataclass
+class Copies:
+    """What device placement of one buffer copies."""
+
+    into: int = 0
+    out: int = 0
+    calls: int = 0
+    first_by_host: bool = False
+    writes_between: int = 0
+    round_trips: Counter[int] = field(default_factory=Counter)
+    """Bytes that the host reads or writes between launches, by the launch that comes next: the larger of the two."""
+
+
+def copies_of(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Copies]:
+    """What the program copies to and from each buffer if all lie in device memory."""
+    found = {name: Copies() for name in names}
+    launches = 0
+    between: dict[str, Counter[int]] = {name: Counter() for name in names}
+    ends = sum(action["action"] == "launch" for action in actions)
+    for action in actions:
+        launches += action["action"] == "launch"
+        if action["action"] != "copy":
+            continue
+        source, target = action["buffers"]
+        inwards = source.endswith(_ON_HOST) and target in found
+        name = target if inwards else source
+        copies = found[name]
+        copies.calls += 1
+        copies.into += action["bytes"] if inwards else 0
+        copies.out += 0 if inwards else action["bytes"]
+        if inwards and launches == 0:
+            copies.first_by_host = True
+        elif launches < ends or inwards:
+            copies.writes_between += inwards
+            between[name][launches] = max(between[name][launches], action["bytes"])
+    for name, trips in between.items():
+        found[name].round_trips = trips
+    return found
+
+
+def read_again(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, int]:
+    """Ranges that the host reads of its own copy, as nothing came back before: pages that the device has had."""
+    found = dict.fromkeys(names, 0)
+    copied: set[str] = set()
+    launched = False
+    for action in actions:
+        launched |= action["action"] == "launch"
+        if action["action"] == "copy":
+            copied.add(action["buffers"][0])
+        elif action["action"] == "launch":
+            copied.clear()
+        elif action["action"] == "host" and launched and "reads" in action["what"]:
+            for each in action["buffers"]:
+                name = each.removesuffix(_ON_HOST)
+                if each.endswith(_ON_HOST) and name in found and name not in copied:
+                    found[name] += 1
+    return found

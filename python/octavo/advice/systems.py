@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from octavo import api
-from octavo.advice.inputs import AllocationCosts, System
+from octavo.advice.model import AllocationCosts, System
 from octavo.errors import AdviceError
+from octavo.files import atomic
+from octavo.files.replaced import check_free
 from octavo.files.toml import read_toml
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import quantities
 from octavo.scenarios import nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from octavo.measured.calibrate.measured import Measured, Unit
     from octavo.scenarios.scenario import Scenario
@@ -125,6 +128,66 @@ def from_scenario(
     return SystemConstants(name, system, origins, int(node["gpus"]))
 
 
+FORMAT = 4
+"""Version of the file; `crates/octavo-runtime/src/machine.rs` reads it."""
+
+
+def document(constants: SystemConstants) -> dict[str, Any]:
+    """What the file holds: `constants` is the format, `system` the constants as the model reads them."""
+    return {
+        "constants": FORMAT,
+        "name": constants.name,
+        "system": constants.system.to_model(),
+        "origins": {name: vars(origin) for name, origin in constants.origins.items()},
+    }
+
+
+def write(node: str | Path, file: str | Path, *, force: bool = False) -> None:
+    """Write the constants of a node, or of a machine file, for the runtime library.
+
+    Args:
+        node: a preset, or a file: a machine file, or one with a `[node]`.
+        file: what to write.
+        force: replace the file if it exists.
+
+    Raises:
+        OutputError: the file exists already, or cannot be written.
+        OctavoError: there is no such node, or it cannot be used.
+
+    Examples:
+        >>> import tempfile
+        >>> write("cuda-sm90", Path(tempfile.mkdtemp()) / "constants.json")
+
+    """
+    file = Path(file)
+    check_free(file, force=force)
+    atomic.write_bytes(file, text(from_node(node)).encode())
+
+
+def text(constants: SystemConstants) -> str:
+    """The file."""
+    return json.dumps(document(constants), indent=2, ensure_ascii=False) + "\n"
+
+
+def limited(constants: SystemConstants, scenario: Scenario, sizes: Sequence[int]) -> SystemConstants:
+    """The constants with the device memory that a share of a program's footprint is.
+
+    Args:
+        constants: of the scenario's node.
+        scenario: the program.
+        sizes: bytes of its buffers.
+
+    """
+    capacity, page = scenario.values["node"]["capacity"], constants.system.page
+    percent = capacity.get("footprint_percent", 0)
+    if not percent or quantities.number(capacity.get("bytes") or "0B", "B"):
+        return constants
+    sharers = 100 * (constants.gpus if capacity.get("scope") == "total" else 1)
+    pages = -(-sum(-(-size // page) for size in sizes) * percent // sharers)
+    origins = {**constants.origins, "capacity": Origin("derived", "node.capacity.footprint_percent, the footprint")}
+    return replace(constants, system=replace(constants.system, capacity=pages * page), origins=origins)
+
+
 _WHERE = {
     "peak": "node.compute: units, simds_per_unit, 64 lanes every vector_alu.occupancy, clock",
     "device": "node.dram: banks, 64B every line_cycles, clock",
@@ -140,7 +203,9 @@ _WHERE = {
     "latency": "node.host_link.latency both ways, node.host.memory_latency, node.l2, node.l1",
     "page": "memory.page_size",
     "capacity": "node.capacity.bytes",
+    "fault_wait": "node.driver.service.interrupt",
     "fault_group": "node.driver.service, node.host_link.latency both ways",
+    "fault_block": "node.driver.service.block",
     "fault": "node.driver.service, a page's steps: node.host.costs.unmap_page, node.host_link.latency both ways, "
     "node.copy_engines, node.host.memory_latency, node.dram.latency, node.driver.entry_write",
     "made": "node.driver.service, a page's steps: node.host_link.latency, node.dram.latency, node.driver.entry_write",
@@ -151,6 +216,7 @@ _WHERE = {
     "node.copy_engines",
     "launch": "node.compute.kernel_overhead",
     "copy_call": "node.host.costs.copy_call",
+    "prefetch_call": "node.host.costs.advice_call",
     "device_memory": "node.host.costs.device",
     "pinned_memory": "node.host.costs.pinned",
     "managed_memory": "node.host.costs.managed",
@@ -194,7 +260,9 @@ class _System:
             latency=self.latency(),
             page=self.page,
             capacity=self.capacity(),
+            fault_wait=service["wait"],
             fault_group=service["group"] + 2 * self.hop(),
+            fault_block=service["block"],
             fault=service["fault"] + self.moved(),
             made=service["fault"] + self.hop() + self.written(),
             fault_stale=service["fault"],
@@ -207,6 +275,7 @@ class _System:
             + self.command("to_host"),
             launch=self.time(compute["kernel_overhead"]),
             copy_call=self.time(costs["copy_call"]),
+            prefetch_call=self.time(costs["advice_call"]),
             device_memory=self.allocation(costs["device"]),
             pinned_memory=self.allocation(costs["pinned"]),
             managed_memory=self.allocation(costs["managed"]),
@@ -273,18 +342,24 @@ class _System:
     def capacity(self) -> int:
         """Memory of one GPU; a share of the footprint means nothing without a program."""
         capacity = self.node["capacity"].get("bytes")
-        return _UNLIMITED if capacity is None else round(quantities.number(capacity, "B"))
+        return (round(quantities.number(capacity, "B")) if capacity is not None else 0) or _UNLIMITED
 
 
 def _service(system: _System) -> dict[str, float]:
-    """Time of a group of faults, which lie in one block, time of each of its faults, and the most faults of a group."""
+    """Time of a group of faults, of each block and fault of it, until it is taken, and the most faults of a group."""
     service = system.node["driver"]["service"]
     optional = {name: system.time(service.get(name) or "0ns") for name in ("interrupt", "request", "block")}
     if service["model"] == "batch":
-        group = system.time(service["batch"]) + optional["interrupt"] + optional["block"]
-        return {"group": group, "fault": optional["request"], "most": service["size"]}
+        times = {"group": system.time(service["batch"]), "block": optional["block"], "wait": optional["interrupt"]}
+        return {**times, "fault": optional["request"], "most": service["size"]}
     if service["model"] == "pool":
-        return {"group": system.time(service["service"]), "fault": 0.0, "most": service["servers"]}
+        return {
+            "group": system.time(service["service"]),
+            "block": 0.0,
+            "wait": 0.0,
+            "fault": 0.0,
+            "most": service["servers"],
+        }
     raise AdviceError(f"node.driver.service.model: expected batch or pool, found {service['model']}")
 
 

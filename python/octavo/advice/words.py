@@ -44,6 +44,7 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
     of_host = {
         "exposed": f"{size(penalty.volume)} over the link, {_times(buffer)}",
         "faults": f"{buffer.facts['faults'].value:,.0f} faults, {together:.0f} served at a time",
+        "prefetches": f"prefetching it before launches, {buffer.facts['ahead_calls'].value:,.0f} times",
         "thrashing": "faults that are held up: host and device write it in turns",
         "first_touch": f"{buffer.facts['faults'].value:,.0f} faults: the device touches it first",
         "returned": f"{size(buffer.facts['returned'].value)} back to the host, by its faults",

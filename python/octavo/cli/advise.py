@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from octavo.advice import ask, placement_file
+from octavo.advice import pipeline, placement_file
 from octavo.advice.facts import PLACEMENTS
 from octavo.cli import advised, complete, options
 from octavo.cli.advised import Library
@@ -17,14 +17,14 @@ from octavo.runs.progress import watching
 
 EXAMPLES = options.examples(
     "octavo advise fir --scale 1/64",
-    "octavo advise spmv --scale 1/64 --verify",
+    "octavo advise spmv --scale 1/64 --runs 8",
     "octavo advise bfs-shoc --scale 1/64 --budget 1MiB --facts",
     "octavo advise pagerank.trace --node machine.toml --kind explicit -o runs/advice",
     "octavo advise runs/saxpy --node cuda-sm80 --json",
-    "octavo advise fir --scale 1/64 --by-phase --verify",
+    "octavo advise red --scale 1/64 --node machines/h100.toml --memory 60%",
     "octavo advise profile.json --node cuda-sm80 --placement-file placement.json",
     "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
-    "octavo advise bfs-balanced --scale 0.001 --exhaustive --symmetry --bounds --on ray -o runs/search",
+    "octavo advise bfs-balanced --scale 0.001 --exhaustive --placements device,managed --on ray -o runs/search",
 )
 
 
@@ -55,22 +55,17 @@ Placements = Annotated[
         help=f"What may be advised, separated by commas; {', '.join(PLACEMENTS)} if left out.",
     ),
 ]
-Verify = Annotated[bool, typer.Option("--verify", help="Also simulate the present and the advised placement.")]
+Runs = Annotated[
+    int | None,
+    typer.Option(
+        "--runs",
+        metavar="N",
+        min=0,
+        help="Simulations that check the model's proposal; the fastest is the advice. 4 if left out, 0 for none.",
+        show_default=False,
+    ),
+]
 Exhaustive = Annotated[bool, typer.Option("--exhaustive", help="Also simulate every placement of every buffer.")]
-Symmetry = Annotated[
-    bool,
-    typer.Option(
-        "--symmetry",
-        help="With --exhaustive: of placements that only swap like buffers, simulate one.",
-    ),
-]
-Bounds = Annotated[
-    bool,
-    typer.Option(
-        "--bounds",
-        help="With --exhaustive: give up runs as soon as they are known to take longer than the fastest so far.",
-    ),
-]
 On = Annotated[
     str | None,
     typer.Option(
@@ -80,12 +75,7 @@ On = Annotated[
     ),
 ]
 Quick = Annotated[
-    bool,
-    typer.Option("--quick", help="Skip the runs with managed and pinned memory, which tell what crosses the link."),
-]
-Phases = Annotated[
-    bool,
-    typer.Option("--by-phase", help="Also advise on prefetches where a buffer goes from the host to kernels or back."),
+    bool, typer.Option("--quick", help="Simulate nothing: neither what tells facts nor what checks the proposal.")
 ]
 Faults = Annotated[
     Path | None,
@@ -138,13 +128,10 @@ def advise(
     budget: Budget = None,
     placements: Placements = None,
     readings: Readings = Reading.sound,
-    verify: Verify = False,
+    runs: Runs = None,
     exhaustive: Exhaustive = False,
-    symmetry: Symmetry = False,
-    bounds: Bounds = False,
     on: On = None,
     quick: Quick = False,
-    phases: Phases = False,
     faults: Faults = None,
     library: For = Library.cuda,
     facts: Facts = False,
@@ -160,27 +147,24 @@ def advise(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say where each buffer of a program should lie (device, managed, pinned), what that gains, and why.
+    """Say where each buffer of a program should lie (device, managed, prefetched, pinned), what that gains, and why.
 
-    Costs come from a model of the node, facts about buffers from the workload's accesses and a run, or from a profile.
+    A model of the node proposes, a few simulations of the whole program check it, and the fastest is the advice.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     options.check_once(assignments, node=node, kind=kind, scale=scale, seed=seed)
     if placements_to is not None:
         placement_file.check(Path(target), placements_to, force=force)
     with watching(quiet=quiet) as watch:
-        advice = ask.advise(
+        advice = pipeline.advise(
             target,
             budget=budget,
             placements=options.listed(placements) or PLACEMENTS,  # type: ignore[arg-type]  # checked there
             readings=readings.value,
-            verify=verify,
+            runs=runs,
             exhaustive=exhaustive,
-            symmetry=symmetry,
-            bounds=bounds,
             on=on,
             quick=quick,
-            by_phase=phases,
             faults=faults,
             output=output,
             workers=workers,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from octavo.advice import actions, shown, words
+from octavo.advice import actions, answer, verification, words
 
 if TYPE_CHECKING:
     from octavo.advice.answer import Advice
     from octavo.advice.facts import Fact
+    from octavo.advice.verification import Candidate
     from octavo.cli.sink import Sink
 
 _SHOWN = 10
 """Placements that are shown of an exhaustive search; all are in the folder."""
+_KEY = "d device, m managed, f prefetched, p pinned, in the order of the buffers"
 
 
 class Library(Enum):
@@ -27,20 +29,14 @@ class Library(Enum):
 def show(sink: Sink, advice: Advice, library: Library, *, facts: bool) -> None:
     """Where each buffer should lie, what was found by runs, and what to write."""
     title = f"{advice.name} on {advice.constants.name}"
-    sink.table(title, shown.COLUMNS, shown.rows(advice.plan))
+    sink.table(title, answer.COLUMNS, answer.rows(advice.plan))
     for note in advice.notes:
         sink.tell(f"Note: {note}")
     if not advice.plan.exact:
         sink.tell("Note: there are too many buffers to be sure that no other choice fits the budget better")
-    sink.tell(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({shown.between(advice.plan.gain)})")
-    if advice.found is not None:
-        found = advice.found
-        times = f"{words.seconds(found.present)} now, {words.seconds(found.advised)} as advised"
-        sink.tell(
-            f"Found by simulating both: {words.seconds(found.gain)} ({times}, {found.present / found.advised:.2f}x)"
-        )
+    sink.tell(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({answer.between(advice.plan.gain)})")
+    _show_found(sink, advice)
     _show_by_line(sink, advice)
-    _show_phases(sink, advice)
     _show_all(sink, advice)
     _show_actions(sink, advice, library)
     if facts:
@@ -64,27 +60,39 @@ def _show_by_line(sink: Sink, advice: Advice) -> None:
     sink.table("What the profile tells by the line that allocated", columns, rows)
 
 
-def _show_phases(sink: Sink, advice: Advice) -> None:
-    found = advice.by_phase
+def _show_found(sink: Sink, advice: Advice) -> None:
+    """What simulations of whole programs found."""
+    found = advice.found
     if found is None:
         return
     rows = [
-        [str(move.phase), move.before, move.buffer, move.to, words.seconds(move.gain.value), shown.between(move.gain)]
-        for move in found.moves
+        [
+            verification.label(each.placements),
+            "–" if each.predicted is None else words.seconds(each.predicted),
+            _time(each.seconds),
+            _over(found.present, each.seconds),
+            " and ".join(_roles(advice, each)),
+        ]
+        for each in found.candidates
     ]
-    sink.table(
-        f"Prefetches of managed memory, before {len(found.phases)} phases of kernels and of the host",
-        ["phase", "before", "buffer", "to", "gain", "between"],
-        rows,
-    )
-    changed = [name for name, place in found.placements.items() if place != advice.placements[name]]
-    if changed:
-        sink.tell(f"With them, managed memory is the better place of {', '.join(changed)}")
-    if advice.found is not None and advice.found_by_phase is not None:
-        gain = words.seconds(advice.found.advised - advice.found_by_phase)
-        sink.tell(f"Found by simulating them: {words.seconds(advice.found_by_phase)}, {gain} less than as advised")
-    for move in found.moves:
-        sink.say(f"  {move.action}")
+    title = f"Whole programs, simulated ({_KEY})"
+    sink.table(title, ["placements", "predicted gain", "time", "speed-up", ""], rows)
+    if found.gain is not None:
+        sink.tell(f"Found: {words.seconds(found.gain)} ({_over(found.present, found.advised)})")
+
+
+def _roles(advice: Advice, candidate: Candidate) -> list[str]:
+    roles = {"present": advice.plan.present, "advice": advice.placements}
+    return [role for role, placements in roles.items() if placements == candidate.placements]
+
+
+def _time(seconds: float | None) -> str:
+    return "does not fit" if seconds is None else words.seconds(seconds)
+
+
+def _over(present: float | None, seconds: float | None) -> str:
+    """A speed-up over the present placement."""
+    return "–" if present is None or not seconds else f"{present / seconds:.2f}x"
 
 
 def _show_all(sink: Sink, advice: Advice) -> None:
@@ -97,24 +105,20 @@ def _show_all(sink: Sink, advice: Advice) -> None:
         [
             str(row["rank"]),
             row["placements"],
-            _time(row),
+            _time(row["seconds"]),
             "–" if row["regret"] is None else f"{row['regret']:.3f}",
             words.size(row["device_bytes"]),
             " and ".join([name for name in ("advice", "present") if row[f"is_{name}"]]),
         ]
         for row in shown.to_dicts()
     ]
-    title = f"{points.height} placements that fit (d device, m managed, p pinned, in the order of the buffers)"
+    title = f"All {points.height} placements ({_KEY})"
     sink.table(title, ["rank", "placements", "time", "regret", "device", ""], rows)
-    given_up = points["seconds"].null_count()
-    if given_up:
-        sink.tell(f"Given up, as they take longer than the fastest: {given_up}")
-    sink.tell(f"Regret of the advice: {advice.exhausted.regret:.1%}")
-
-
-def _time(row: dict[str, Any]) -> str:
-    """Seconds, or more than what is known of a run that was given up."""
-    return f"> {words.seconds(row['at_least'])}" if row["seconds"] is None else words.seconds(row["seconds"])
+    too_large = points["seconds"].null_count()
+    if too_large:
+        sink.tell(f"Do not fit into memory: {too_large}")
+    regret = advice.exhausted.regret
+    sink.tell("The advice does not fit into memory" if regret is None else f"Regret of the advice: {regret:.1%}")
 
 
 def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:

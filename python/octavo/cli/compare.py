@@ -159,7 +159,9 @@ def compare(
         replicates=replicates,
     )
     planned = plan(**named)
-    smaller = trends.smaller(planned, lambda scale: plan(**cast("Arguments", {**named, "scale": scale}))) if trend else {}
+    smaller = (
+        trends.smaller(planned, lambda scale: plan(**cast("Arguments", {**named, "scale": scale}))) if trend else {}
+    )
     formats = options.listed(pictures)
     wanted = planned.asked(formats or None, picture_width)
     root = output or Path("runs") / planned.name

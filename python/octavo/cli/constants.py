@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from octavo.advice import constants as files
 from octavo.advice import systems
 from octavo.cli import options
 from octavo.cli.sink import Sink
@@ -36,8 +35,8 @@ def constants(
     sink = Sink(as_json=as_json, quiet=quiet)
     found = systems.from_node(node)
     if output is not None:
-        files.write(node, output, force=force)
-    sink.document(files.document(found))
+        systems.write(node, output, force=force)
+    sink.document(systems.document(found))
     rows = [
         [name, f"{value:.4g}", found.origins[constant].certainty, found.origins[constant].where]
         for constant, name, value in found.system.told()

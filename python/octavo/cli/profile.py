@@ -104,9 +104,9 @@ def show(sink: Sink, result: RunResult) -> None:
 
 
 def _show_recordings(sink: Sink, result: RunResult) -> None:
-    from octavo.advice import recorded  # noqa: PLC0415 - as it is asked for alone
+    from octavo.advice import recording  # noqa: PLC0415 - as it is asked for alone
 
-    if recorded.in_folder(result.folder):
+    if recording.in_folder(result.folder):
         sink.say(f"What to allocate how: octavo advise {result.folder}")
     else:
         sink.tell("The profile has no buffers: the program made no CUDA call that Octavo can see")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from octavo import _core
-from octavo.explain.quantities import cycle, cycles
+from octavo.quantities import count, cycle
 
 if TYPE_CHECKING:
     from octavo.runs.pressure import Pressure
@@ -50,7 +50,7 @@ def _reaches(node: dict[str, Any]) -> list[tuple[str, int]]:
 
 def _launching(node: dict[str, Any], summary: dict[str, Any]) -> float:
     """Share of the run's time that starting kernels takes: launches of a GPU follow one another."""
-    each = cycles(node["compute"].get("kernel_overhead", "0cycles")) * cycle(node["clock"])
+    each = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
     return summary["launches"] * each / summary["time_ps"] if summary["time_ps"] else 0.0
 
 

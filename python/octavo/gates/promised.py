@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.explain.quantities import cycle, cycles
 from octavo.measured.calibrate.quantities import number
+from octavo.quantities import count, cycle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ class Promised:
         found: Any = self.values
         for part in key.split("."):
             found = found.get(part, "0cycles")
-        return float(cycles(found)) * self.cycle
+        return float(count(found, "cycles")) * self.cycle
 
     @property
     def memory(self) -> float:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import verify
-from octavo.advice.saved import ADVICE_FILE
+from octavo.advice import verification
+from octavo.advice.folder import ADVICE_FILE
 from octavo.errors import DamagedError
 from octavo.files import manifest
 from octavo.runs.held import holds_result
@@ -44,7 +44,7 @@ def with_its_runs(paths: Sequence[str | Path]) -> list[Path]:
 def _runs(path: Path) -> Iterator[Path]:
     buffers = _document(path)["buffers"]
     try:
-        places = [verify.label({each["name"]: each[key] for each in buffers}) for key in ("present", "advised")]
+        places = [verification.label({each["name"]: each[key] for each in buffers}) for key in ("present", "advised")]
     except (KeyError, TypeError) as error:
         raise _damaged(path, error) from None
     wanted = [*(path / name for name in _ALIKE), *(path / "runs" / label for label in dict.fromkeys(places))]
@@ -59,13 +59,22 @@ def _of(path: Path) -> dict[str, Any]:
         return {
             **{key: document[key] for key in ("name", "node", "gain", "found", "budget", "notes")},
             "regret": None if exhaustive is None else exhaustive["regret"],
-            "found_by_phase": document.get("found_by_phase"),
-            "moves": (document.get("by_phase") or {"moves": []})["moves"],
+            "candidates": list(_candidates(document)),
             "buffers": buffers,
             **_roofline(document.get("roofline")),
         }
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _damaged(path, error) from None
+
+
+def _candidates(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Placements that were simulated, and which of them is the present one and the advice."""
+    buffers = document["buffers"]
+    roles = {role: {each["name"]: each[role] for each in buffers} for role in ("present", "advised")}
+    for each in (document["found"] or {"candidates": []})["candidates"]:
+        named = ", ".join(f"{name} {placement}" for name, placement in each["placements"].items())
+        found = [role for role, placements in roles.items() if placements == each["placements"]]
+        yield {**each, "placements": named, "roles": " and ".join(found)}
 
 
 def _document(path: Path) -> dict[str, Any]:

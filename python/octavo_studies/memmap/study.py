@@ -7,7 +7,7 @@ from time import process_time
 from typing import TYPE_CHECKING, ClassVar
 
 from octavo import api
-from octavo.advice import ask, plan, programs, systems, verify
+from octavo.advice import pipeline, programs, proposal, systems, verification
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.plain import one_of
@@ -127,15 +127,15 @@ def reproduce(study: Study) -> Found:
 def _case(study: Study, root: Path, name: str, seed: int, scenario: Scenario) -> Case:
     """One application on one graph: all placements, and managed memory with advice."""
     folder = inside(root, RUNS, f"{slug(name)}-{seed}")
-    advice = ask.advise(scenario, placements=PLACEMENTS, exhaustive=True, output=folder, **study.how)
+    advice = pipeline.advise(scenario, placements=PLACEMENTS, runs=0, exhaustive=True, output=folder, **study.how)
     constants = systems.from_scenario(scenario)
     begun = process_time()
     estimated = programs.buffers(scenario, constants.system)
     counted = process_time()
-    plan.plan(estimated, constants, placements=PLACEMENTS)
+    proposal.plan(estimated, constants, placements=PLACEMENTS)
     cost = (counted - begun, process_time() - counted)
     stored = {each["name"] for each in api.inspect_workload(scenario)["buffers"] if each["stores"]}
-    managed = verify.placed(scenario, {each.name: "managed" for each in estimated})
+    managed = verification.placed(scenario, {each.name: "managed" for each in estimated})
     hinted = Recipe(managed.toml, "scenario", tuple(hints(estimated, stored))).resolve()
     point = Point(f"{name} {ADVISED}", hinted, inside(root, RUNS, f"{slug(name)}-{seed}-{ADVISED}"))
     (run,) = execute([point], **study.how)

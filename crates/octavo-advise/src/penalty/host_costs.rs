@@ -18,11 +18,11 @@ pub(super) fn having(system: &System, structure: &Structure, host: HostPlacement
     let managed = system.calls.managed.seconds(structure.size, CHUNK);
     let beside = if structure.seen_by_host { pages * ordinary_page(system) } else { 0.0 };
     let own = match host {
-        HostPlacement::OnDemand if structure.first == Toucher::Host => {
+        HostPlacement::OnDemand | HostPlacement::Prefetched if structure.first == Toucher::Host => {
             let touched = structure.host_faults as f64 * system.calls.first_touch.seconds();
             managed + touched + pages * (clearing(system) + system.calls.unmap.seconds())
         }
-        HostPlacement::OnDemand => managed + pages * system.calls.unmap.seconds(),
+        HostPlacement::OnDemand | HostPlacement::Prefetched => managed + pages * system.calls.unmap.seconds(),
         HostPlacement::Pinned => system.calls.pinned.seconds(structure.size, PINNED) + pages * clearing(system),
     };
     own - device - beside

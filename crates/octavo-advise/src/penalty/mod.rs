@@ -21,7 +21,7 @@ use octavo_units::Bytes;
 use serde::Serialize;
 
 pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
-pub use structure::{HostPlacement, Returns, Structure, Toucher};
+pub use structure::{Ahead, FaultGroups, HostPlacement, Returns, Structure, Toucher};
 pub use system::{AllocationCosts, Back, CallCosts, FaultCosts, System};
 
 use crate::roofline::positive;
@@ -47,6 +47,8 @@ pub struct Penalty {
     pub exposed: Seconds,
     /// Serving faults, and bringing what the driver's prefetcher adds to them.
     pub faults: Seconds,
+    /// The program's prefetches, and taking their pages from the host.
+    pub prefetches: Seconds,
     /// Faults that are held up because host and device write the same pages.
     pub thrashing: Seconds,
     /// Pages that the device touches first.
@@ -77,10 +79,12 @@ impl Penalty {
         system.check()?;
         structure.check()?;
         let on_demand = host == HostPlacement::OnDemand;
+        let managed = host != HostPlacement::Pinned;
         let volume = volume(structure, host);
         let latency = latency(system, structure, host, readings)?;
         let concurrency = concurrency(system, structure, readings);
-        let hidden = latency * (concurrency / lines_in_flight(system, structure)?).min(1.0);
+        let hides = if on_demand { (concurrency / lines_in_flight(system, structure)?).min(1.0) } else { 0.0 };
+        let hidden = latency * hides;
         let hidden_by_prefetch = if on_demand { hidden_by_prefetch(system, structure, latency, readings) } else { 0.0 };
         let penalties = if on_demand { faults(system, structure, readings) } else { (0.0, 0.0) };
         let whole = readings.extent == Extent::Program;
@@ -92,9 +96,10 @@ impl Penalty {
             hidden_by_prefetch: Seconds(hidden_by_prefetch),
             exposed: Seconds((latency - hidden - hidden_by_prefetch).max(0.0)),
             faults: Seconds(penalties.0),
+            prefetches: Seconds(if host == HostPlacement::Prefetched { ahead(system, structure) } else { 0.0 }),
             thrashing: Seconds(if on_demand { structure.thrashing.seconds() } else { 0.0 }),
             first_touch: Seconds(penalties.1),
-            returned: Seconds(if whole && on_demand { host_costs::returned(system, structure) } else { 0.0 }),
+            returned: Seconds(if whole && managed { host_costs::returned(system, structure) } else { 0.0 }),
             having: Seconds(if whole { host_costs::having(system, structure, host) } else { 0.0 }),
             launches: Seconds((structure.size.0 / system.capacity.0) as f64 * system.calls.launch.seconds()),
             copy: Seconds(copy(system, structure, readings)?),
@@ -105,7 +110,7 @@ impl Penalty {
     /// φ: below 0, host placement is the better one, unless it [thrashes](Self::thrashes).
     #[must_use]
     pub fn phi(&self) -> Seconds {
-        let kernel = self.exposed.0 + self.faults.0 + self.thrashing.0 + self.first_touch.0;
+        let kernel = self.exposed.0 + self.faults.0 + self.prefetches.0 + self.thrashing.0 + self.first_touch.0;
         let costs = kernel + self.returned.0 + self.having.0;
         Seconds(costs - self.launches.0 - self.copy.0)
     }
@@ -121,6 +126,7 @@ impl Penalty {
 fn volume(structure: &Structure, host: HostPlacement) -> f64 {
     match host {
         HostPlacement::OnDemand => structure.size.0 as f64 * structure.sigma.get() * structure.rho.get(),
+        HostPlacement::Prefetched => structure.ahead.bytes.0 as f64,
         HostPlacement::Pinned => structure.lines.0 as f64,
     }
 }
@@ -132,17 +138,26 @@ fn latency(
     host: HostPlacement,
     readings: &Readings,
 ) -> Result<f64, QuantityError> {
-    let multiprocessors = f64::from(system.multiprocessors);
-    let (bytes, interconnect) = match host {
-        HostPlacement::OnDemand => (crossing(structure, readings), positive(system.roofline.on_demand)?),
-        HostPlacement::Pinned => (structure.lines.0 as f64, positive(system.by_lines)?),
+    let volume = volume(structure, host);
+    let bytes = match host {
+        HostPlacement::OnDemand => crossing(structure, readings),
+        HostPlacement::Prefetched => return Ok(volume / positive(system.roofline.on_demand)?),
+        HostPlacement::Pinned => return Ok(volume / positive(system.by_lines)?.min(asked_at_once(system, structure))),
     };
+    let (multiprocessors, interconnect) = (f64::from(system.multiprocessors), positive(system.roofline.on_demand)?);
     let required = required(system, structure)?;
     Ok(match readings.latency {
         Latency::Product => bytes * required.min(interconnect),
         Latency::Alone => bytes / multiprocessors / required.min(interconnect),
         Latency::Shared => bytes / multiprocessors / required.min(interconnect / multiprocessors),
     })
+}
+
+/// Bytes a second of lines in host memory if each resident warp waits for one load, a word a lane.
+fn asked_at_once(system: &System, structure: &Structure) -> f64 {
+    let fit = f64::from(system.multiprocessors) * f64::from(system.warps);
+    let resident = (structure.occupancy.get() * fit).max(1.0);
+    resident * f64::from(system.warp) * WORD / system.latency.seconds()
 }
 
 /// What of V crosses the interconnect: pages that the device touches first do not the first time.
@@ -228,19 +243,42 @@ impl Each {
 
 /// Seconds of serving some of all faults, unless their pages have come meanwhile.
 fn served(system: &System, structure: &Structure, (some, all): (f64, f64), each: Each, readings: &Readings) -> f64 {
-    let group = system.faults.group.seconds();
     match readings.faults {
-        Faults::Subtracted => (some - structure.fault_concurrency as f64).max(0.0) * (group + each.alone),
+        Faults::Subtracted => {
+            let group = system.faults.group.seconds() + system.faults.block.seconds();
+            (some - structure.fault_concurrency as f64).max(0.0) * (group + each.alone)
+        }
         Faults::Divided => {
-            let together = structure.fault_concurrency.min(system.faults.most) as f64;
             let share = |count: u64| if all > 0.0 { (count as f64 / all).min(1.0) } else { 0.0 };
             let stale = share(structure.stale_faults);
             let alone = share(structure.fault_runs).min(1.0 - stale);
             let neighbours = 1.0 - stale - alone;
             let fault = alone * each.alone + neighbours * each.neighbour + stale * system.faults.stale.seconds();
-            some / together * group + some * fault
+            grouped(system, structure, all) * if all > 0.0 { some / all } else { 0.0 } + some * fault
         }
     }
+}
+
+/// Seconds of the groups and blocks in which faults are served, besides each of them.
+fn grouped(system: &System, structure: &Structure, faults: f64) -> f64 {
+    let (groups, blocks) = structure.fault_groups.map_or_else(
+        || {
+            let groups = faults / structure.fault_concurrency.min(system.faults.most) as f64;
+            (groups, groups)
+        },
+        |counted| (counted.groups, counted.blocks as f64),
+    );
+    groups * system.faults.group.seconds() + blocks * system.faults.block.seconds()
+}
+
+/// Seconds of prefetches that the program asks for: calls, copies, and taking each page from the host's page table.
+fn ahead(system: &System, structure: &Structure) -> f64 {
+    let Ahead { calls, copies, bytes } = structure.ahead;
+    let copy = if structure.first == Toucher::Host { system.faults.fault } else { system.faults.made };
+    let pages = bytes.0 as f64 / system.page.0 as f64;
+    calls as f64 * system.calls.prefetch.seconds()
+        + copies as f64 * copy.seconds()
+        + pages * system.calls.unmap.seconds()
 }
 
 /// Seconds of what the driver's prefetcher brings from the host: its copies, and taking each page from the host's page

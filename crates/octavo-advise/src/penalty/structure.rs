@@ -26,6 +26,9 @@ pub struct Structure {
     pub required: Option<Bandwidth>,
     /// Distinct pages that faults in flight wait for, at least 1.
     pub fault_concurrency: u64,
+    /// What the driver served its faults in, where that was counted; otherwise groups of as many faults as are in
+    /// flight, each in one block.
+    pub fault_groups: Option<FaultGroups>,
     /// Pages that come without a fault of their own because the driver's prefetcher asked for them.
     pub prefetched_pages: u64,
     /// Copies that brought them from the host, each of as many pages as lie side by side.
@@ -42,6 +45,8 @@ pub struct Structure {
     pub host_faults: u64,
     /// What comes back to the host if it is host-placed and comes by pages.
     pub returns: Returns,
+    /// What the program's own prefetches bring to the device if it is managed and they go before its launches.
+    pub ahead: Ahead,
     /// Host and device write it in concurrent or near phases: its pages thrash.
     pub write_shared: bool,
     /// Total time that its faults are held up because it thrashes.
@@ -54,6 +59,28 @@ pub struct Structure {
     pub copies: u64,
     /// Whether the host ever touches it.
     pub seen_by_host: bool,
+}
+
+/// Groups in which the driver serves faults.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultGroups {
+    /// Groups; of one that other structures have faults in as well, the share of its own faults.
+    pub groups: f64,
+    /// Blocks of 2 MiB that groups have faults of, counted for each group.
+    pub blocks: u64,
+}
+
+/// Prefetches that a program asks for before launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// Calls.
+    pub calls: u64,
+    /// Copies that they make, each of what lies in one block of 2 MiB.
+    pub copies: u64,
+    /// Bytes that come from the host.
+    pub bytes: Bytes,
 }
 
 /// Pages that the device has had and the host touches again, whether the device changed them or not.
@@ -84,6 +111,8 @@ pub enum Toucher {
 pub enum HostPlacement {
     /// Page by page, at faults: managed memory, the publication's host placement.
     OnDemand,
+    /// By whole blocks, before the launches that use it: managed memory, and prefetches of the program.
+    Prefetched,
     /// Line by line, at every miss of the device's caches: pinned memory.
     Pinned,
 }

@@ -50,8 +50,10 @@ pub struct Back {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultCosts {
-    /// Time of each group of faults that is served together.
+    /// Time of each group of faults that is served together, its blocks not counted.
     pub group: Time,
+    /// Of each block of 2 MiB that a group has faults of.
+    pub block: Time,
     /// Of each fault in a group whose page comes from the host by its own copy. Bytes are not counted.
     pub fault: Time,
     /// Of each fault in a group whose page is made on the device by itself.
@@ -74,6 +76,8 @@ pub struct CallCosts {
     pub launch: Time,
     /// A bulk copy, its bytes not counted.
     pub copy: Time,
+    /// A call that prefetches, what moves not counted.
+    pub prefetch: Time,
     /// Allocating and freeing device memory, by chunks of 2 MiB.
     pub device: AllocationCosts,
     /// Allocating and freeing pinned memory, by 4 KiB, clearing not counted.
@@ -142,7 +146,8 @@ impl System {
     /// with as many others as `occupancy` keeps in flight.
     pub(super) fn first_touch_a_byte(&self, occupancy: Occupancy) -> f64 {
         let together = (self.faults.most as f64 * occupancy.get()).max(1.0);
-        (self.faults.group.seconds() / together + self.faults.made.seconds()) / self.page.0 as f64
+        let group = self.faults.group.seconds() + self.faults.block.seconds();
+        (group / together + self.faults.made.seconds()) / self.page.0 as f64
     }
 }
 

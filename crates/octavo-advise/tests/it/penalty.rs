@@ -1,8 +1,8 @@
 //! The penalty term by term, against values calculated by hand.
 
 use octavo_advise::penalty::{
-    AllocationCosts, Back, CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency,
-    Operations, Prefetching, Returns, Toucher,
+    Ahead, AllocationCosts, Back, CallCosts, Copying, Extent, FaultCosts, FaultGroups, Faults, FirstTouch,
+    HostPlacement, Latency, Operations, Prefetching, Returns, Toucher,
 };
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
@@ -29,7 +29,8 @@ fn system() -> System {
         latency: Time(1_000_000),
         page: Bytes(PAGE),
         faults: FaultCosts {
-            group: Time(20_000_000),
+            group: Time(12_000_000),
+            block: Time(8_000_000),
             fault: Time(1_000_000),
             made: Time(700_000),
             stale: Time(400_000),
@@ -40,6 +41,7 @@ fn system() -> System {
         calls: CallCosts {
             launch: Time(3_000_000),
             copy: Time(6_000_000),
+            prefetch: Time(1_000_000),
             device: AllocationCosts { each: Time(144_000_000), ..AllocationCosts::default() },
             pinned: AllocationCosts { each: Time(1_600_000), ..AllocationCosts::default() },
             managed: AllocationCosts::default(),
@@ -63,6 +65,8 @@ fn structure() -> Structure {
         required: None,
         fault_concurrency: 50,
         prefetched_pages: 300,
+        fault_groups: None,
+        ahead: Ahead::default(),
         prefetches: 10,
         stale_faults: 0,
         fault_runs: u64::MAX,
@@ -195,6 +199,40 @@ fn copies_and_launches_in_each_reading() {
     close(with(Copying::Quotient), 2.0 * (PAGE * PAGES) as f64 / 20e9 + 12e-6);
     close(with(Copying::Product), (PAGE * PAGES) as f64 * 20e9 + 12e-6);
     close(on_demand(&both, &Readings::SOUND).launches.0, 2.0 * 3e-6);
+}
+
+#[test]
+fn counted_groups_and_blocks_take_the_place_of_faults_in_flight() {
+    let faults = |fault_groups| on_demand(&Structure { fault_groups, ..structure() }, &Readings::SOUND).faults.0;
+    // 200 faults, 50 at a time: four groups, each in a block of its own.
+    close(faults(None), faults(Some(FaultGroups { groups: 4.0, blocks: 4 })));
+    close(faults(Some(FaultGroups { groups: 4.5, blocks: 6 })) - faults(None), 0.5 * 12e-6 + 2.0 * 8e-6);
+}
+
+#[test]
+fn lines_of_pinned_memory_take_what_the_link_or_the_resident_warps_allow() {
+    let exposed = |occupancy| {
+        let some = Structure { occupancy: Occupancy::new(occupancy).unwrap(), ..structure() };
+        Penalty::of(&system(), &some, HostPlacement::Pinned, &Readings::SOUND).unwrap().exposed.0
+    };
+    // 320 warps that wait for 128 B each microsecond ask for 41 GB/s, of which the link gives 5; 6.4 warps for 0.8 GB/s.
+    close(exposed(0.5), 1e6 / 5e9);
+    close(exposed(0.01), 1e6 / (6.4 * 128.0 / 1e-6));
+}
+
+#[test]
+fn prefetches_of_the_program_take_the_place_of_faults() {
+    let ahead = Ahead { calls: 7, copies: 3, bytes: Bytes(PAGE * 1100) };
+    let penalty = |first| {
+        Penalty::of(&system(), &Structure { ahead, first, ..structure() }, HostPlacement::Prefetched, &Readings::SOUND)
+    };
+    let (host, device) = (penalty(Toucher::Host).unwrap(), penalty(Toucher::Device).unwrap());
+    close(host.exposed.0, 1100.0 * PAGE as f64 / 10e9);
+    close(host.prefetches.0, 7.0 * 1e-6 + 3.0 * 1e-6 + 1100.0 * 0.25e-6);
+    close(device.prefetches.0, 7.0 * 1e-6 + 3.0 * 0.7e-6 + 1100.0 * 0.25e-6);
+    assert_eq!((host.faults.0, host.first_touch.0, host.thrashing.0), (0.0, 0.0, 0.0));
+    close(host.having.0, on_demand(&structure(), &Readings::SOUND).having.0);
+    close(host.phi().0, host.exposed.0 + host.prefetches.0 + host.having.0 - host.launches.0 - host.copy.0);
 }
 
 #[test]

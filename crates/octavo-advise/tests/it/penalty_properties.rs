@@ -1,6 +1,8 @@
 //! What holds of the penalty on every machine and for every structure.
 
-use octavo_advise::penalty::{AllocationCosts, Back, CallCosts, FaultCosts, HostPlacement, Returns, Toucher};
+use octavo_advise::penalty::{
+    Ahead, AllocationCosts, Back, CallCosts, FaultCosts, FaultGroups, HostPlacement, Returns, Toucher,
+};
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
 use proptest::prelude::*;
@@ -21,9 +23,10 @@ fn systems() -> impl Strategy<Value = System> {
         on_demand,
         copy,
     });
-    let faults = (times(), times(), times(), times(), times(), 1u64..1024, times());
-    let faults = faults.prop_map(|(group, fault, made, stale, prefetch, most, host)| FaultCosts {
+    let faults = (times(), times(), times(), times(), times(), times(), 1u64..1024, times());
+    let faults = faults.prop_map(|(group, block, fault, made, stale, prefetch, most, host)| FaultCosts {
         group,
+        block,
         fault,
         made,
         stale: stale.min(fault).min(made),
@@ -34,10 +37,11 @@ fn systems() -> impl Strategy<Value = System> {
     let allocation = (times(), times(), times());
     let allocations = allocation.prop_map(|(call, each, below_chunk)| AllocationCosts { call, each, below_chunk });
     let memories = proptest::array::uniform3(allocations);
-    let calls = (times(), times(), memories, times(), bandwidths(), times()).prop_map(
-        |(launch, copy, [device, pinned, managed], first_touch, zeroing, unmap)| CallCosts {
+    let calls = (times(), times(), times(), memories, times(), bandwidths(), times()).prop_map(
+        |(launch, copy, prefetch, [device, pinned, managed], first_touch, zeroing, unmap)| CallCosts {
             launch,
             copy,
+            prefetch,
             device,
             pinned,
             managed,
@@ -76,6 +80,7 @@ fn structures() -> impl Strategy<Value = Structure> {
         occupancy: Occupancy::new(shares.3).unwrap(),
         required: None,
         fault_concurrency: counts.2,
+        fault_groups: None,
         prefetched_pages: counts.3,
         prefetches: counts.3 / 16,
         stale_faults: counts.2,
@@ -83,6 +88,7 @@ fn structures() -> impl Strategy<Value = Structure> {
         first: if by_device { Toucher::Device } else { Toucher::Host },
         host_faults: counts.0 / 4096 + 1,
         returns: Returns { bytes: Bytes(if output { counts.0 } else { 0 }), faults: counts.2, prefetches: counts.2 },
+        ahead: Ahead { calls: counts.2, copies: counts.2, bytes: Bytes(if by_device { 0 } else { counts.0 }) },
         write_shared: false,
         thrashing: Time(0),
         copied_in: Bytes(if by_device { 0 } else { counts.0 }),
@@ -151,6 +157,18 @@ proptest! {
     }
 
     #[test]
+    fn more_groups_and_more_blocks_cost_more(
+        system in systems(), structure in structures(), groups in 0.0..1e4, blocks in 0u64..10_000, more in 0u64..100,
+    ) {
+        let by = |groups, blocks| {
+            let counted = Structure { fault_groups: Some(FaultGroups { groups, blocks }), ..structure };
+            phi(&system, &counted, HostPlacement::OnDemand)
+        };
+        prop_assert!(at_most(by(groups, blocks), by(groups + more as f64, blocks)));
+        prop_assert!(at_most(by(groups, blocks), by(groups, blocks + more)));
+    }
+
+    #[test]
     fn a_faster_interconnect_costs_no_more_on_demand(system in systems(), structure in structures(), times in 1u64..8) {
         let mut faster = system;
         faster.roofline.on_demand = Bandwidth(system.roofline.on_demand.0 * times);
@@ -180,7 +198,7 @@ proptest! {
 
     #[test]
     fn nothing_hides_more_than_there_is(system in systems(), structure in structures()) {
-        for host in [HostPlacement::OnDemand, HostPlacement::Pinned] {
+        for host in [HostPlacement::OnDemand, HostPlacement::Prefetched, HostPlacement::Pinned] {
             let penalty = Penalty::of(&system, &structure, host, &Readings::SOUND).unwrap();
             prop_assert!(penalty.hidden.0 <= penalty.latency.0 && penalty.exposed.0 >= 0.0);
             prop_assert!(penalty.phi().0.is_finite());

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import placement_file, recorded
+from octavo.advice import placement_file, recording
 from octavo.errors import OutputError, ProfileError
 from octavo.files.replaced import check_free
 from octavo.measured.interposed import library
@@ -74,7 +74,7 @@ def record(command: Sequence[str], file: Path, *, force: bool = False, output: i
     environment = recording_to(file, command)
     _remove(there)
     status = _run(command, environment, output)
-    return Recorded(status, recorded.read(file) if file.is_file() else None, _others(file, _RECORDING))
+    return Recorded(status, recording.read(file) if file.is_file() else None, _others(file, _RECORDING))
 
 
 def apply(

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice.recorded import FOLDER_FILE
+from octavo.advice.recording import FOLDER_FILE
 from octavo.measured.interposed.programs import recording_to, recordings
 from octavo.measured.profile import profile
 

@@ -23,14 +23,11 @@ const ADVISED = [
   { title: "α", value: (row) => digits.format(row.alpha) },
 ];
 
-const PREFETCHES = [
-  { title: "phase", value: (row) => row.phase },
-  { title: "before", value: (row) => row.before, text: true },
-  { title: "buffer", value: (row) => row.buffer, text: true },
-  { title: "to", value: (row) => row.to, text: true },
-  { title: "gain", value: (row) => gain(row.gain.value) },
-  { title: "between", value: (row) => spread(row.gain), text: true },
-  { title: "what to write", value: (row) => row.action, text: true, wrap: true },
+const CANDIDATES = [
+  { title: "placements", value: (row) => row.placements, text: true, wrap: true },
+  { title: "predicted gain", value: (row) => (row.predicted === null ? "–" : gain(row.predicted)) },
+  { title: "time", value: (row) => (row.seconds === null ? "does not fit" : gain(row.seconds)) },
+  { title: "", value: (row) => row.roles, text: true },
 ];
 
 const UNDER = [
@@ -51,10 +48,9 @@ function advised(one) {
   const figure = [
     ["predicted gain", gain(one.gain.value)],
     ["between", spread(one.gain)],
-    ["found by simulating both", one.found === null ? "not asked for" : gain(one.found.gain)],
+    ["found by simulating both", one.found === null ? "not asked for" : one.found.gain === null ? "does not fit" : gain(one.found.gain)],
     ["regret over the fastest", one.regret === null ? "not asked for" : percent.format(one.regret)],
     ["device memory", bytes(one.budget)],
-    ...(one.found === null || one.found_by_phase === null ? [] : [["less by phase", gain(one.found.advised - one.found_by_phase)]]),
   ];
   return [
     element("h3", {}, `${one.name} on ${one.node}`),
@@ -62,7 +58,7 @@ function advised(one) {
     table(`Buffers of ${one.name}; what changes is marked`, ADVISED, one.buffers),
     ...(one.points.length ? [roofline(one)] : []),
     ...actions(one),
-    ...(one.moves.length ? [table(`Prefetches of ${one.name} where buffers change their role`, PREFETCHES, one.moves)] : []),
+    ...(one.candidates.length ? [table(`Placements of ${one.name} that were simulated`, CANDIDATES, one.candidates)] : []),
     ...one.notes.map((text) => element("p", { class: "where" }, text)),
   ];
 }

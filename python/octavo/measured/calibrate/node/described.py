@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _RELEASE = r"[1-9][0-9]{2}(\.[0-9]+){0,2}"
 """Releases as NVIDIA numbers them."""
 
+
 def clock(draft: Draft) -> None:
     """The clock comes first: all cycles are counted in it."""
     if (kilohertz := draft.described("clock_khz", "clock")) is not None:

@@ -1,8 +1,9 @@
-"""The advice: where each buffer is to lie, what that brings, and why."""
+"""What the model proposes: where each buffer is to lie, what that brings, and why."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import actions, model, words
@@ -16,24 +17,57 @@ if TYPE_CHECKING:
     from octavo.advice.model import Host, Penalty
     from octavo.advice.systems import SystemConstants
 
-_HOSTS: Mapping[Placement, Host] = {"managed": "on-demand", "pinned": "pinned"}
+_HOSTS: Mapping[Placement, Host] = {"managed": "on-demand", "prefetched": "prefetched", "pinned": "pinned"}
+RESIDUAL = 0.35
+"""How far the model is off, as a share of the sum of the sizes of its terms: nine in ten buffers of the workloads in
+`docs/advise.md` are nearer, measured one by one against whole programs on five nodes."""
 _ENDS: tuple[End, ...] = ("low", "value", "high")
 
 
 @dataclass(frozen=True)
 class Range:
-    """Seconds, and between what they are as far as the facts are sure."""
+    """Seconds, and between what they are as far as the facts and the model are sure."""
 
     low: float
     value: float
     high: float
 
-    def less(self, other: Range) -> Range:
-        """The difference, over the ranges of both."""
-        return Range(self.low - other.high, self.value - other.value, self.high - other.low)
+    def at_most(self, limit: float) -> Range:
+        """The same, where nothing can be more than a limit."""
+        return Range(min(self.low, limit), min(self.value, limit), min(self.high, limit))
 
 
 _NOTHING = Range(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What placements of one buffer on the host cost beyond device memory."""
+
+    ends: Mapping[Placement, Mapping[End, Penalty]]
+    """With the facts as they are, and with those that speak most and least for the host."""
+
+    @property
+    def penalties(self) -> dict[Placement, Penalty]:
+        """With the facts as they are."""
+        return {placement: each["value"] for placement, each in self.ends.items()}
+
+    def gain(self, present: Placement, placement: Placement) -> Range:
+        """Seconds that a placement gains over another one.
+
+        The range goes from one end of the facts to the other, and beyond both by what the model is usually off: a share
+        of what the terms differ by.
+        """
+        found: dict[End, tuple[float, float]] = {}
+        for end in _ENDS:
+            old, new = self._terms(present, end), self._terms(placement, end)
+            apart = [old.get(term, 0.0) - new.get(term, 0.0) for term in {**old, **new}]
+            found[end] = sum(apart), RESIDUAL * sum(map(abs, apart))
+        low, high = min(gain - off for gain, off in found.values()), max(gain + off for gain, off in found.values())
+        return Range(low, found["value"][0], high)
+
+    def _terms(self, placement: Placement, end: End) -> Mapping[str, float]:
+        return self.ends[placement][end].terms if placement in self.ends else {}
 
 
 @dataclass(frozen=True)
@@ -42,14 +76,21 @@ class Advised:
 
     buffer: Buffer
     placement: Placement
-    costs: Mapping[Placement, Range]
-    """What each placement costs beyond device memory, seconds."""
-    penalties: Mapping[Placement, Penalty]
-    """The terms of placements on the host."""
+    prices: Prices
     gain: Range
     """Gain of the advised placement over the present one."""
     why: str
     """The dominant term, in words."""
+
+    @property
+    def costs(self) -> dict[Placement, Range]:
+        """What each placement costs beyond device memory, seconds."""
+        return {placement: self.prices.gain(placement, "device") for placement in ("device", *self.penalties)}
+
+    @property
+    def penalties(self) -> dict[Placement, Penalty]:
+        """The terms of placements on the host."""
+        return self.prices.penalties
 
     @property
     def ruled_out(self) -> list[Placement]:
@@ -79,6 +120,8 @@ class Plan:
     """Bytes of device memory that may be used."""
     exact: bool
     """Whether no other choice under the budget has a larger predicted gain."""
+    time: float = inf
+    """Seconds of the program as it is, which no gain exceeds; infinite if that is not known."""
 
     @property
     def placements(self) -> dict[str, Placement]:
@@ -91,10 +134,25 @@ class Plan:
         return {each.buffer.name: each.buffer.present for each in self.buffers}
 
     @property
+    def exchanged(self) -> list[str]:
+        """Buffers that the host touches between launches."""
+        return [each.buffer.name for each in self.buffers if each.buffer.exchanged]
+
+    @property
     def gain(self) -> Range:
         """Gain of the whole plan over the present placements."""
         gains = [each.gain for each in self.buffers]
-        return Range(*(sum(getattr(gain, end) for gain in gains) for end in ("low", "value", "high")))
+        total = Range(*(sum(getattr(gain, end) for gain in gains) for end in ("low", "value", "high")))
+        return total.at_most(self.time)
+
+    def choosing(self, placements: Mapping[str, Placement], time: float | None) -> Plan:
+        """The same facts and costs with other placements, and what the program takes as it is if that is known."""
+        limit = self.time if time is None else time
+        buffers = [
+            _advised(each.buffer, placements[each.buffer.name], each.prices, self.budget, limit)
+            for each in self.buffers
+        ]
+        return replace(self, buffers=buffers, time=limit)
 
 
 def plan(
@@ -104,6 +162,7 @@ def plan(
     budget: int | None = None,
     placements: Sequence[Placement] = PLACEMENTS,
     readings: str = "sound",
+    time: float = inf,
 ) -> Plan:
     """Advise on buffers.
 
@@ -113,6 +172,7 @@ def plan(
         budget: bytes of device memory that may be used; all of the machine's if left out.
         placements: those that may be advised.
         readings: of the model's equations.
+        time: seconds of the program as it is, if they are known.
 
     Raises:
         AdviceError: no placement is left for a buffer, or those that may lie nowhere else exceed the budget.
@@ -122,25 +182,27 @@ def plan(
     if not buffers:
         raise AdviceError("expected at least one buffer, found none")
     check_asked(room, placements)
-    priced = [_priced(buffer, constants, placements, readings) for buffer in buffers]
-    hosts = [
-        _best_host(buffer, costs, penalties, placements)
-        for buffer, (costs, penalties) in zip(buffers, priced, strict=True)
-    ]
+    stays = sum(buffer.size for buffer in buffers) <= constants.system.capacity
+    priced = [_priced(buffer, constants, placements, readings, stays=stays) for buffer in buffers]
+    hosts = [_best_host(buffer, prices.penalties, placements) for buffer, prices in zip(buffers, priced, strict=True)]
     bound = [buffer for buffer, host in zip(buffers, hosts, strict=True) if host is None]
     left = room - _needed(bound, room, placements, limited=room < constants.system.capacity)
     candidates = [
-        (buffer.size, 0.0 if host is None or "device" not in placements else costs[host].value)
-        for buffer, host, (costs, _) in zip(buffers, hosts, priced, strict=True)
+        (buffer.size, 0.0 if host is None or "device" not in placements else prices.penalties[host].phi)
+        for buffer, host, prices in zip(buffers, hosts, priced, strict=True)
     ]
     choice = model.choose(candidates, left)
     advised = []
-    for buffer, host, chosen, (costs, penalties) in zip(buffers, hosts, choice.chosen, priced, strict=True):
+    for buffer, host, chosen, prices in zip(buffers, hosts, choice.chosen, priced, strict=True):
         placement = "device" if chosen or host is None else host
-        gain = costs[buffer.present].less(costs[placement]) if placement != buffer.present else _NOTHING
-        why = words.why(buffer, placement, penalties, fits=chosen or buffer.size <= room)
-        advised.append(Advised(buffer, placement, costs, penalties, gain, why))
-    return Plan(advised, room, choice.exact)
+        advised.append(_advised(buffer, placement, prices, room, time))
+    return Plan(advised, room, choice.exact, time)
+
+
+def _advised(buffer: Buffer, placement: Placement, prices: Prices, room: int, time: float) -> Advised:
+    gain = prices.gain(buffer.present, placement) if placement != buffer.present else _NOTHING
+    why = words.why(buffer, placement, prices.penalties, fits=buffer.size <= room)
+    return Advised(buffer, placement, prices, gain.at_most(time), why)
 
 
 def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
@@ -190,37 +252,30 @@ def _excluded(placements: Sequence[Placement]) -> str:
         "managed": "host and device write it in turns, so that managed memory thrashes",
         "pinned": "nothing is known of the lines that pinned memory would cost",
     }
-    return ", and ".join(reasons[placement] for placement in placements)
+    return ", and ".join(reasons[placement] for placement in placements if placement in reasons)
 
 
 def _priced(
-    buffer: Buffer, constants: SystemConstants, placements: Sequence[Placement], readings: str
-) -> tuple[dict[Placement, Range], dict[Placement, Penalty]]:
-    """What each placement costs, with the terms of those on the host.
+    buffer: Buffer, constants: SystemConstants, placements: Sequence[Placement], readings: str, *, stays: bool
+) -> Prices:
+    """What each placement costs that may be advised, and the present one.
 
-    For any facts, arithmetic may hide all of the latency, or none of it.
+    Unless all of the program `stays` on the device, what is prefetched leaves again and comes back by faults.
     """
     system = constants.system
-    costs: dict[Placement, Range] = {"device": _NOTHING}
-    penalties: dict[Placement, Penalty] = {}
+    ends: dict[Placement, dict[End, Penalty]] = {}
     for placement, host in _HOSTS.items():
         if placement not in {*placements, buffer.present} or (placement == "pinned" and not buffer.can_pin):
             continue
         asked = {end: buffer.structure(system, placement, end) for end in _ENDS}
-        found = {end: model.penalty(system, asked[end], host, readings) for end in _ENDS}
-        hidden = min(each.phi - each.exposed for each in found.values())
-        shown = max(each.phi - each.exposed + each.latency for each in found.values())
-        costs[placement] = Range(hidden, found["value"].phi, shown)
-        penalties[placement] = found["value"]
-    return costs, penalties
+        comes: Host = "on-demand" if host == "prefetched" and not stays else host
+        ends[placement] = {end: model.penalty(system, asked[end], comes, readings) for end in _ENDS}
+    return Prices(ends)
 
 
 def _best_host(
-    buffer: Buffer,
-    costs: Mapping[Placement, Range],
-    penalties: Mapping[Placement, Penalty],
-    placements: Sequence[Placement],
+    buffer: Buffer, penalties: Mapping[Placement, Penalty], placements: Sequence[Placement]
 ) -> Placement | None:
     """The cheapest placement on the host that does not thrash; the present one wins among equals."""
     allowed = [each for each in placements if each in penalties and not penalties[each].thrashes]
-    return min(allowed, key=lambda each: (costs[each].value, each != buffer.present), default=None)
+    return min(allowed, key=lambda each: (penalties[each].phi, each != buffer.present), default=None)

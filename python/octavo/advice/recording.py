@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from octavo.advice import marked
-from octavo.advice.facts import Buffer, Fact
+from octavo.advice.facts import Buffer, Fact, ahead, swept
 from octavo.errors import AdviceError
+from octavo.files.text import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of profiles; `crates/octavo-interpose/src/recorder.rs` writes it."""
 NOTES = (
-    "a recording tells no accesses: what is touched, how often, and by how many operations are assumed",
+    "a recording tells no accesses: kernels are taken to touch all of a buffer in order, and the host to write managed "
+    "memory once before",
     "each buffer is one of those that a call site allocated with this size and that were copied alike; "
     "gains are of one",
 )
@@ -33,8 +36,14 @@ the ending."""
 _PATIENCE = 10.0
 """Seconds that looking up a line may take; chosen."""
 _RECORDED = "calls of the program"
+_DENSE = "every page is touched in order: the driver's tree goes ahead"
+_LEAF = 16
+"""Pages of 4 KiB that every fault brings at least where the host's pages are small (`docs/advise.md`)."""
 _PLACEMENTS: dict[str, Placement] = {"device": "device", "managed": "managed"}
 """Of the kinds that are advised on: pinned memory is where copies begin and end."""
+
+_MOST_BYTES = 1 << 30
+"""Chosen: a recording of a long program has a hundredth of it."""
 
 
 def is_recording(path: Path) -> bool:
@@ -72,7 +81,7 @@ def read(path: Path) -> dict[str, Any]:
         AdviceError: it cannot be read, is none, or is of another format.
 
     """
-    found = marked.read(path, "octavo_profile", "a profile of the record mode")
+    found = read_marked(path, "octavo_profile", "a profile of the record mode")
     if found["octavo_profile"] != FORMAT:
         raise AdviceError(f"{path}: expected a profile of format {FORMAT}, found {found['octavo_profile']}")
     return found
@@ -100,6 +109,8 @@ class Recording:
     """Call sites of each buffer."""
     rows: list[list[dict[str, Any]]]
     """Its allocations, as recorded."""
+    seconds: float
+    """From the start of the recording to the end of the process."""
 
 
 def recording(path: Path, system: System) -> Recording:
@@ -118,7 +129,11 @@ def recording(path: Path, system: System) -> Recording:
             for name, (key, rows) in zip(names, groups.items(), strict=True)
         ]
         found = Recording(
-            tuple(map(str, profile.get("program", []))), buffers, _sites(profile, groups), list(groups.values())
+            tuple(map(str, profile.get("program", []))),
+            buffers,
+            _sites(profile, groups),
+            list(groups.values()),
+            profile["time_ns"] * 1e-9 if "time_ns" in profile else inf,
         )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
@@ -213,43 +228,80 @@ def _names(places: Sequence[str]) -> list[str]:
 
 
 def _buffer(name: str, kind: str, size: int, rows: Sequence[dict[str, Any]], system: System) -> Buffer:
+    """A buffer of which every page is taken to be touched in order, so that the driver's tree goes ahead of faults."""
     pages = -(-size // system.page)
-
-    def mean(way: str, what: str) -> float:
-        return float(sum(row[way][what] for row in rows)) / len(rows)
-
-    inwards, outwards = mean("copied_in", "bytes"), mean("copied_out", "bytes")
-    comes = max(inwards / size, 1.0)
-    back = -(-outwards // system.page)
+    inwards, outwards = (_copied(rows, kind, size, way) for way in ("copied_in", "copied_out"))
+    comes = max(inwards.value / size, 1.0)
     again = "what is copied in, over its size: the host writes it between launches"
-    unknown = "a recording tells no accesses"
+    faults = Fact.between(1.0, swept(pages) * comes, max(swept(pages), -(-pages // _LEAF)) * comes, "assumed", _DENSE)
+    back = swept(pages) * outwards.value / size
+    returns = Fact.between(0.0, back, swept(pages), "assumed", _DENSE)
+    touched = Fact.between(1 / pages, 1.0, 1.0, "assumed", "a recording tells no accesses")
+    nothing = Fact.exact(0.0, "assumed", "no faults were recorded")
     facts = {
-        "used": Fact.between(1 / pages, 1.0, 1.0, "assumed", unknown),
-        "sigma": Fact.between(1 / pages, 1.0, 1.0, "assumed", unknown),
+        "used": touched,
+        "sigma": touched,
         "rho": Fact.between(1.0, comes, comes, "estimated", again),
-        "alpha": Fact.between(0.25, 1.0, 64.0, "assumed", unknown),
-        "occupancy": Fact.between(0.1, 0.5, 1.0, "assumed", unknown),
-        "lines": Fact.exact(size, "assumed", unknown),
-        "concurrency": Fact.between(1.0, 1.0, float(system.most_faults), "assumed", "no faults were recorded"),
-        "faults": Fact.between(1.0, pages * comes, pages * comes, "assumed", "every page that comes, at most"),
-        "copied_in": Fact.exact(inwards, "recorded", _RECORDED),
-        "copied_out": Fact.exact(outwards, "recorded", _RECORDED),
-        "prefetches": Fact.exact(0.0, "assumed", "no faults were recorded"),
-        "stale_faults": Fact.exact(0.0, "assumed", "no faults were recorded"),
-        "fault_runs": Fact.between(1.0, pages * comes, pages * comes, "assumed", "no faults were recorded"),
-        "host_faults": Fact.between(1.0, pages, pages, "assumed", "no faults were recorded"),
-        "returned": Fact.exact(outwards, "estimated", "what is copied out would come back by faults"),
-        "return_faults": Fact.between(0.0, back, back, "assumed", "no faults were recorded"),
-        "return_prefetches": Fact.exact(0.0, "assumed", "no faults were recorded"),
-        "thrashing": Fact.exact(0.0, "assumed", "no faults were recorded"),
-        "copies": Fact.exact(mean("copied_in", "calls") + mean("copied_out", "calls"), "recorded", _RECORDED),
+        "alpha": Fact.between(0.25, 1.0, 64.0, "assumed", "a recording tells no accesses"),
+        "occupancy": Fact.between(0.1, 0.5, 1.0, "assumed", "a recording tells no accesses"),
+        "lines": Fact.exact(size, "assumed", "a recording tells no accesses"),
+        "concurrency": Fact.between(1.0, 1.0, float(system.most_faults), "assumed", "each fault in a group of its own"),
+        "faults": faults,
+        "copied_in": inwards,
+        "copied_out": outwards,
+        "prefetches": faults,
+        "stale_faults": nothing,
+        "fault_runs": faults,
+        "host_faults": Fact.between(1.0, swept(pages), pages, "assumed", "the host goes through it in order"),
+        "returned": Fact(outwards.value, outwards.low, outwards.high, "estimated", "what it would be copied out for"),
+        "return_faults": returns,
+        "return_prefetches": returns,
+        "thrashing": nothing,
+        "copies": _calls(rows, inwards, outwards),
     }
+    facts |= ahead(size, inwards, max(round(comes), 1), round(comes))
     return Buffer(
         name=name,
         size=size,
         present=_PLACEMENTS[kind],
-        first="host" if inwards else "device",
+        first="host" if inwards.value else "device",
         write_shared=False,
         can_pin=False,
+        exchanged=comes > 1,
         facts=facts,
     )
+
+
+def _copied(rows: Sequence[dict[str, Any]], kind: str, size: int, way: str) -> Fact:
+    """Bytes that device memory is copied one way for, of each allocation; nobody copies managed memory."""
+    recorded = float(sum(row[way]["bytes"] for row in rows)) / len(rows)
+    if kind == "device" or recorded:
+        return Fact.exact(recorded, "recorded", _RECORDED)
+    value = size if way == "copied_in" else 0.0
+    return Fact.between(0.0, value, size, "assumed", "managed memory, which the host is taken to write once at first")
+
+
+def _calls(rows: Sequence[dict[str, Any]], inwards: Fact, outwards: Fact) -> Fact:
+    """Copies of device memory: those recorded, or one for each way."""
+    recorded = sum(row[way]["calls"] for row in rows for way in ("copied_in", "copied_out")) / len(rows)
+    if recorded:
+        return Fact.exact(recorded, "recorded", _RECORDED)
+    return Fact.exact((inwards.value > 0) + (outwards.value > 0), inwards.certainty, inwards.where)
+
+
+def read_marked(path: Path, key: str, what: str, hint: str | None = None) -> dict[str, Any]:
+    """A document with a key; `what` names it in messages, and `hint` says how to get one.
+
+    Raises:
+        AdviceError: it cannot be read, is no JSON, or has no such key.
+
+    """
+    try:
+        found = json.loads(read_bytes(path, what, _MOST_BYTES))
+    except OSError as error:
+        raise AdviceError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise AdviceError(f"{path}: expected {what}, found no JSON ({error})") from None
+    if not isinstance(found, dict) or key not in found:
+        raise AdviceError(f"{path}: expected {what}, found no key `{key}`", hint)
+    return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from octavo.advice import plan, recorded
+from octavo.advice import proposal, recording
 from octavo.errors import AdviceError
 from octavo.sweeps.run import check_crew
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octavo.advice.facts import Buffer, Placement
-    from octavo.advice.plan import Plan
+    from octavo.advice.proposal import Plan
     from octavo.advice.systems import SystemConstants
 
 
@@ -26,13 +27,11 @@ class Order:
     budget: int | None
     placements: tuple[Placement, ...]
     readings: Literal["sound", "published"]
-    verify: bool
+    runs: int
+    """Simulations that check the proposal."""
     exhaustive: bool
-    symmetry: bool
-    bounds: bool
     on: str | None
     quick: bool
-    by_phase: bool
     faults: Path | None
     workers: int | None
     force: bool
@@ -45,24 +44,22 @@ class Order:
             ScenarioError: `--on` names no place to run.
 
         """
-        plan.check_asked(self.budget, self.placements)
+        proposal.check_asked(self.budget, self.placements)
         check_crew(self.on)
-        about = {"--symmetry": self.symmetry, "--bounds": self.bounds, "--on": self.on is not None}
-        named = [option for option, is_there in about.items() if is_there]
-        if named and not self.exhaustive:
-            raise AdviceError(f"{named[0]}: expected --exhaustive beside it")
-        if self.quick and self.by_phase:
-            raise AdviceError("--by-phase: expected runs that tell when pages come, found --quick", "leave out --quick")
-        is_recording = isinstance(source, (str, Path)) and recorded.is_recording(Path(source))
+        if self.on is not None and not self.exhaustive:
+            raise AdviceError("--on: expected --exhaustive beside it")
+        is_recording = isinstance(source, (str, Path)) and recording.is_recording(Path(source))
         if self.faults is not None and not is_recording:
             raise AdviceError(f"--faults: expected a recording to join it to, found {source}", "leave out --faults")
 
-    def plan(self, buffers: Sequence[Buffer], constants: SystemConstants) -> Plan:
-        """What is advised of buffers."""
-        return plan.plan(buffers, constants, budget=self.budget, placements=self.placements, readings=self.readings)
+    def plan(self, buffers: Sequence[Buffer], constants: SystemConstants, time: float = inf) -> Plan:
+        """What the model proposes for buffers of a program that takes so many seconds as it is."""
+        return proposal.plan(
+            buffers, constants, budget=self.budget, placements=self.placements, readings=self.readings, time=time
+        )
 
     def key(self, about: str, constants: SystemConstants) -> str:
         """Eight hexadecimal digits that tell apart what leads to different plans."""
-        asked = (about, asdict(constants.system), self.budget, self.placements, self.readings, self.quick)
+        asked = (about, asdict(constants.system), self.budget, self.placements, self.readings, self.quick, self.runs)
         beside = () if self.faults is None else (str(self.faults.resolve()),)
         return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]
