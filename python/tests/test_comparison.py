@@ -11,7 +11,8 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo.runs import measures
+from octavo.runs import colours, measures
+from octavo.runs.bounds import bounds
 from octavo.runs.slugs import slug, slugs
 
 
@@ -77,3 +78,26 @@ def test_runs_of_an_experiment_have_folders_of_their_own(tmp_path):
 def test_a_single_name_stands_for_a_list_of_one():
     comparison = octavo.compare(workloads="fir", placements="grit", scale=SMALL)
     assert list(comparison.results) == [("fir", "grit")]
+
+
+def test_a_bound_is_marked_and_never_the_best():
+    found = octavo.compare(workloads="fir", placements=["on-touch", "ideal"], scale=SMALL)
+    speedups = found.speedups().to_dicts()[0]
+    assert speedups["ideal"] > speedups["on-touch"]
+    assert found.best("fir") == ["on-touch"]
+    assert found.bounds == {"ideal"}
+    assert found.to_dict()["bounds"] == ["ideal"]
+    assert "ideal (bound)" in found._repr_html_()
+    assert found.marked(found.speedups()).columns == ["workload", "on-touch", "ideal (bound)"]
+    assert colours.of(["on-touch", "ideal (bound)"]) == colours.of(["on-touch", "ideal"])
+
+
+def test_memory_without_limit_is_a_bound_beside_memory_with_one():
+    class Result:
+        def __init__(self, capacity, placement="grit"):
+            self.summary = {"capacity_bytes": capacity}
+            self.scenario = type("Scenario", (), {"placement": placement})
+
+    limited, free, ideal = Result(1 << 20), Result(None), Result(1 << 20, "ideal")
+    assert bounds({("fir", "a"): limited, ("fir", "b"): free, ("fir", "c"): ideal}) == {"b", "c"}
+    assert bounds({("fir", "a"): free, ("fir", "b"): free, ("spmv", "a"): limited}) == set()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.text import Text
 
+import octavo
 from octavo.errors import OutputError
 from octavo.explain.words import WAITED
+from octavo.report import shade
 from octavo.runs import colours, measures, pictures
+from octavo.runs.contrast import DARK_PAPER, ENOUGH, PAPER, contrast, in_the_dark
 from octavo.runs.levels import LEVELS
 from octavo.runs.pictures import sheet
 from octavo.scenarios.catalogue import listing
@@ -116,6 +120,25 @@ def test_everything_that_is_drawn_has_a_colour():
     assert tuple(colours.PHASES) == (*measures.PHASES, measures.OTHER)
     assert len(colours.WAITS) == len(WAITED) - 1
     assert len(colours.LEVELS) == len(LEVELS)
+
+
+@pytest.mark.parametrize("names", [*itertools.permutations(colours.PLACEMENTS, 2), ("explicit", "managed"), ("a", "b")])
+def test_colours_are_seen_in_the_dark(names):
+    shades = [*colours.of(names), *colours.SERIES]
+    dark = in_the_dark(shades)
+    assert min(contrast(shade, DARK_PAPER) for shade in dark) >= ENOUGH
+    assert contrast(*dark[:2]) >= ENOUGH, "the two main ones beside each other"
+    assert len(dark) == len(shades)
+
+
+def test_a_page_has_other_colours_in_the_dark():
+    shades = {"on-touch": colours.PLACEMENTS["on-touch"], "grit": colours.PLACEMENTS["grit"]}
+    light, dark = shade.style({"variants": shades, "series": {}}).splitlines()
+    assert all(colour in light and colour not in dark for colour in shades.values())
+    assert 'data-theme="dark"' in dark
+    page = (Path(octavo.__file__).parent / "report" / "page" / "page.css").read_text()
+    assert f"--paper: {PAPER}" in page, "contrast is that with the paper of pages"
+    assert f"--paper: {DARK_PAPER}" in page
 
 
 def test_names_get_colours():

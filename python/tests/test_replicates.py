@@ -11,12 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import SMALL
-from rich.console import Console
 
 import octavo
 from octavo.cli.run import _further
 from octavo.cli.sink import Sink
 from octavo.cli.sweep import _listed, _points, _show
+from octavo.cli.terminal import Terminal
 from octavo.errors import ScenarioError
 from octavo.runs import measures
 from octavo.runs.replicates import Interval, interval, names, outside, replicate, tied
@@ -171,7 +171,7 @@ def test_points_without_time_or_measure_are_shown_with_dashes():
     rows = [known, dict.fromkeys(known) | {"seed": 2}]
     table = pl.DataFrame([{"point": at, "run": str(at), "status": "ok", **row} for at, row in enumerate(rows)])
     into = io.StringIO()
-    _show(Sink(as_json=False, console=Console(file=into, width=200)), planned, table)
+    _show(Sink(as_json=False, terminal=Terminal(stream=into, width=200)), planned, table)
     shown = [line.split() for line in into.getvalue().splitlines() if line.lstrip()[:1].isdigit()]
     assert [row[3:] for row in shown] == [["0.000", "ms", "−20.0%", "+20.0%", "none", "3", "2"], ["–"] * 5]
 

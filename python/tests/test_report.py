@@ -257,40 +257,12 @@ def test_runs_are_named_after_what_differs(runs, tmp_path):
     ]
 
 
-MACHINES = {"a": "cuda-sm90", "b": "gtx1080ti-uvmsmart"}
-"""Two nodes that differ in many keys."""
-
-
-def test_other_placements_on_other_machines_have_folders_in_their_names(tmp_path):
-    for (place, node), placement in zip(MACHINES.items(), ("on-touch", "grit"), strict=True):
-        octavo.run(workload="fir", node=node, placement=placement, scale=SMALL, output=tmp_path / place / placement)
-    assert [run.variant for run in read([tmp_path])] == ["on-touch (a/on-touch)", "grit (b/grit)"]
-
-
-def test_comparisons_on_two_machines_are_told_apart_by_their_folders(tmp_path):
-    for place, node in MACHINES.items():
-        octavo.compare(
-            workloads=["fir"], placements=["on-touch", "grit"], node=node, scale=SMALL, output=tmp_path / place
-        )
-    assert [run.variant for run in read([tmp_path])] == [
-        f"{placement} ({place}/runs/fir/{placement})" for place in "ab" for placement in ("grit", "on-touch")
-    ]
-
-
 def test_the_same_runs_in_folders_of_the_same_name_have_names_of_their_own(runs, tmp_path):
     """Runs of the same machine get no more than tells them apart, and only where names are the same."""
     for place in ("a", "b", "a/deep"):
         shutil.copytree(runs / "stencil2d-grit", tmp_path / place / "r")
     shutil.copytree(runs / "stencil2d-on-touch", tmp_path / "c" / "r")
     assert [run.variant for run in read([tmp_path])] == ["grit (deep/r)", "grit (a/r)", "grit (b/r)", "on-touch"]
-
-
-def test_runs_on_different_machines_are_named_after_their_folders(tmp_path):
-    for node in ("cuda-sm90", "gtx1080ti-uvmsmart"):
-        octavo.run(workload="fir", node=node, scale=SMALL, output=tmp_path / node)
-    variants = [run.variant for run in read([tmp_path])]
-    assert [variant.partition(" (")[2] for variant in variants] == ["cuda-sm90)", "gtx1080ti-uvmsmart)"]
-    assert "node." not in "".join(variants)
 
 
 def test_options_of_another_strategy_are_no_part_of_a_name(tmp_path):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from octavo.cli.run import milliseconds, show_own_strategies, tell_scale
 from octavo.runs import measures
 from octavo.runs.pressure import pressure
@@ -46,13 +44,13 @@ def _first(comparison: Comparison) -> dict[str, RunResult]:
 def _show_tables(sink: Sink, comparison: Comparison) -> None:
     if not comparison.has_time:
         for workload in comparison.workloads:
-            _show_decisions(sink, comparison.points.filter(pl.col("workload") == workload).to_dicts())
+            _show_decisions(sink, _points(comparison, workload))
         return
     whole = measures.has_phases(comparison.points)
     if whole:
         _show_phases(sink, comparison)
     for workload in comparison.workloads:
-        points = [point for point in comparison.points.to_dicts() if point["workload"] == workload]
+        points = _points(comparison, workload)
         if not whole:
             _show_counts(sink, workload, points, _compared(comparison))
         _show_shares(sink, workload, points)
@@ -61,6 +59,11 @@ def _show_tables(sink: Sink, comparison: Comparison) -> None:
     show_own_strategies(sink, next(iter(comparison.results.values())).scenario)
     if len(comparison.workloads) > 1:
         show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
+
+
+def _points(comparison: Comparison, workload: str) -> list[dict[str, Any]]:
+    """The points of a workload, with marks on bounds."""
+    return [point for point in comparison.marked(comparison.points).to_dicts() if point["workload"] == workload]
 
 
 def _show_replicates(sink: Sink, comparison: Comparison) -> None:
@@ -76,7 +79,7 @@ def _show_replicates(sink: Sink, comparison: Comparison) -> None:
             f"{point['speedup']:.2f}",
             f"{point['speedup_low']:.2f} – {point['speedup_high']:.2f}",
         )
-        for point in comparison.points.to_dicts()
+        for point in comparison.marked(comparison.points).to_dicts()
     ]
     columns = ["workload", "variant", "median time", "within", "speed-up", "within"]
     sink.table(f"Medians of {comparison.points['replicates'][0]} replicates", columns, rows)
@@ -109,7 +112,7 @@ def _show_sharing(sink: Sink, comparison: Comparison) -> None:
 
 def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
     """Speed-ups by workload and variant, with geometric means; of the two, the one with more entries goes down."""
-    table = comparison.speedups()
+    table = comparison.marked(comparison.speedups())
     columns = table.columns
     rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
     if len(columns) > len(rows):
@@ -151,7 +154,7 @@ _PHASES = {
 
 def _show_phases(sink: Sink, comparison: Comparison) -> None:
     """Whole programs: what each kind does and where its time goes, one row for each workload and kind."""
-    points = comparison.points.to_dicts()
+    points = comparison.marked(comparison.points).to_dicts()
     totals = [
         [
             point["workload"],

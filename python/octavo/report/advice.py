@@ -42,13 +42,28 @@ def with_its_runs(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def _runs(path: Path) -> Iterator[Path]:
+    wanted = [*(path / "runs" / label for label in dict.fromkeys(_places(path))), *(path / name for name in _ALIKE)]
+    yield from (each for each in wanted if holds_result(each))
+
+
+def _places(path: Path) -> list[str]:
+    """Names of the folders of the present and the advised placement."""
     buffers = _document(path)["buffers"]
     try:
-        places = [verification.label({each["name"]: each[key] for each in buffers}) for key in ("present", "advised")]
+        return [verification.label({each["name"]: each[key] for each in buffers}) for key in ("present", "advised")]
     except (KeyError, TypeError) as error:
         raise _damaged(path, error) from None
-    wanted = [*(path / name for name in _ALIKE), *(path / "runs" / label for label in dict.fromkeys(places))]
-    yield from (each for each in wanted if holds_result(each))
+
+
+def labels(path: Path) -> dict[Path, str]:
+    """What the runs of advice are, by their folders; nothing where a folder holds no advice."""
+    if not holds(path):
+        return {}
+    found: dict[Path, str] = {path / name: f"all {name}" for name in _ALIKE}
+    for name, label in zip(("now", "advised"), _places(path), strict=True):
+        folder = path / "runs" / label
+        found[folder] = f"{found[folder]} and {name}" if folder in found else name
+    return found
 
 
 def _of(path: Path) -> dict[str, Any]:

@@ -58,12 +58,12 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
 
 def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
     speedups = speed.speedups(runs, against)
-    shades = shade.of(runs)
+    shades = shade.named("variants", shade.of(runs))
     several = len({run.group for run in runs}) > 1 or len(runs) == 1 or not all(run.simulated for run in runs)
     shown = [
         {
             **_run(run),
-            "label": run.label if several else run.variant,
+            "label": (run.label if several else run.variant) + (" (bound)" if run.bound else ""),
             "colour": shades[run.variant],
             **_why(run, _first(runs, run, against)),
         }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
 from octavo.plain import visible, visible_json
-from octavo.report import charts
+from octavo.report import charts, shade
 from octavo.runs import colours
 
 if TYPE_CHECKING:
@@ -54,12 +54,13 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
         legends: colours of causes, memories, variants and lines of a sweep.
 
     """
+    names = {family: shade.named(family, legends[family]) for family in shade.FAMILIES}
     return Template(asset("page.html")).substitute(
         title=escape(visible(title)),
-        style=colours.style() + asset("page.css"),
+        style=colours.style() + shade.style(legends) + asset("page.css"),
         library=_in_script(library()),
         data=_json(data),
-        specifications=_json({"config": charts.config(), **charts.specifications(legends)}),
+        specifications=_json({"config": charts.config(), **charts.specifications({**legends, **names})}),
         maps="\n".join(f'<script type="text/plain" id="map-{run}">{text}</script>' for run, text in maps.items()),
         script=_in_script("\n".join(asset(name) for name in SCRIPTS)),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +12,14 @@ from octavo.errors import OutputError
 from octavo.explain.what_if import beside
 from octavo.files import manifest
 from octavo.files.manifest import MANIFEST_FILE
+from octavo.report import advice, nodes
 from octavo.report.folders import Named
 from octavo.runs import replicates
+from octavo.runs.bounds import BOUND
 from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result, is_imported
 from octavo.runs.replicates import Interval, interval
 from octavo.runs.result import RunResult, vouched
+from octavo.sweeps import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,6 +68,11 @@ class Run:
         return self.values[PLACEMENT]
 
     @property
+    def bound(self) -> bool:
+        """Whether it is no memory system that can be built: what `ideal` reaches, no other can pass."""
+        return self.placement == BOUND
+
+    @property
     def simulated(self) -> bool:
         """Whether it was simulated; profiles of real programs know less."""
         return "source" not in self.summary
@@ -84,13 +94,14 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
     with vouched(results):
         together = _together(results, [_values(result) for result in results])
         results = [own for own, _, _ in together]
-        values = [flat for _, flat, _ in together]
+        scenarios = [None if is_imported(own.folder) else own.scenario.values for own in results]
+        values = nodes.named([flat for _, flat, _ in together], scenarios)
         groups = _groups(values)
-        variants = _variants(results, values, groups)
+        variants = _variants(results, values, groups, _labels(together))
         return [
             Run(number, result, result.summary, flat, group, variant, others)
-            for number, ((result, flat, others), group, variant) in enumerate(
-                zip(together, groups, variants, strict=True)
+            for number, ((result, _, others), flat, group, variant) in enumerate(
+                zip(together, values, groups, variants, strict=True)
             )
         ]
 
@@ -234,34 +245,72 @@ def _workload(flat: Mapping[str, str]) -> str:
     return flat["workload.name"] if path is None else Path(path).name.removesuffix(".trace")
 
 
-def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]], groups: Sequence[str]) -> list[str]:
-    """The placement and what else differs; folders tell apart machines, and what nothing else does."""
+def _labels(together: Sequence[_Several]) -> list[str | None]:
+    """What each run is called by whoever made it, or one of its replicates; nothing of runs that stand alone."""
+    folders = [[one.folder.resolve() for one in (own, *others)] for own, _, others in together]
+    known = labels.of(itertools.chain(*folders))
+    for root in labels.above(itertools.chain(*folders)):
+        known |= advice.labels(root)
+    return [next((known[folder] for folder in own if folder in known), None) for own in folders]
+
+
+def _variants(
+    results: Sequence[RunResult],
+    values: Sequence[Mapping[str, str]],
+    groups: Sequence[str],
+    given: Sequence[str | None],
+) -> list[str]:
+    """What a run was called where it was made; else, and where others are called so, the placement and what differs.
+
+    Folders tell apart machines, and what nothing else does.
+    """
+    several = Counter(zip(groups, given, strict=True))
     skipped = ("workload.", "record.")
     simulated = [own for own in values if own[PLACEMENT] != PROFILE]
     keys = [
         key for key in differences(simulated) if not key.startswith(skipped) and key not in ("seed", "name", PLACEMENT)
     ]
-    keys = [key for key in keys if _differs_alone(key, simulated)]
-    machines = _machines(keys)
+    keys = nodes.told([key for key in keys if _differs_alone(key, simulated)])
+    machines = machines_among(keys)
+    told = [key for key in keys if key not in machines and not _in_system(key)]
+    called = [
+        name if name is not None and several[group, name] == 1 else None
+        for group, name in zip(groups, given, strict=True)
+    ]
     variants = [
-        ", ".join([own[PLACEMENT], *_told(own, [key for key in keys if key not in machines], simulated)])
-        for own in values
+        name or ", ".join([system, *_told(own, told, simulated)])
+        for own, name, system in zip(values, called, map(_system, results), strict=True)
     ]
     named = [
         Named(
-            result.folder.resolve(), group, variant, own[PLACEMENT], tuple(own[key] for key in machines if key in own)
+            result.folder.resolve(),
+            group,
+            variant,
+            own[PLACEMENT],
+            () if name else tuple(own[key] for key in machines if key in own),
         )
-        for result, own, group, variant in zip(results, values, groups, variants, strict=True)
+        for result, own, group, variant, name in zip(results, values, groups, variants, called, strict=True)
     ]
     return [f"{one.variant} ({folder})" if (folder := one.folder_among(named)) else one.variant for one in named]
 
 
+def _system(result: RunResult) -> str:
+    """The memory system, as `octavo run` names it."""
+    return PROFILE if is_imported(result.folder) else result.scenario.memory_system
+
+
+def _in_system(key: str) -> bool:
+    """Whether the name of the memory system tells a key."""
+    return key.startswith("memory.") and key.endswith(".name")
+
+
 def _told(own: Mapping[str, str], keys: Sequence[str], simulated: Sequence[Mapping[str, str]]) -> list[str]:
     """What a name says besides the placement; of profiles, nothing."""
-    return [f"{_last(key)}={own[key]}" for key in keys if key in own and own in simulated]
+    said = [key for key in keys if key in own and own in simulated]
+    return [own[key] if key == nodes.NODE else f"{_last(key)}={own[key]}" for key in said]
 
 
-def _machines(keys: Sequence[str]) -> list[str]:
+def machines_among(keys: Sequence[str]) -> list[str]:
     """The keys of nodes that names leave out, as nodes that differ in so many are other machines."""
     of_nodes = [key for key in keys if key.startswith("node.") and key != "node.gpus"]
     return of_nodes if len(of_nodes) > _MOST_KEYS else []

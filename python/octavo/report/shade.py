@@ -1,4 +1,4 @@
-"""Colours of runs: of their placements, wherever several stand on a page."""
+"""Colours of runs: of their placements, wherever several stand on a page; in the dark, lighter ones."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from octavo.runs import colours
+from octavo.runs.contrast import in_the_dark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,3 +31,25 @@ def of_placements(names: Sequence[str]) -> Mapping[str, str]:
     """A colour for each placement: its own, or one of those of names without one."""
     others = itertools.cycle(colours.SERIES)
     return {name: colours.placement(name) or next(others) for name in dict.fromkeys(names)}
+
+
+FAMILIES = ("variants", "series")
+"""What has names in the style sheet: variants, and lines of a sweep."""
+
+
+def named(family: str, shades: Mapping[str, str]) -> dict[str, str]:
+    """The same names with what the style sheet calls their colours: in the dark it has others."""
+    numbers = {shade: number for number, shade in enumerate(dict.fromkeys(shades.values()))}
+    return {name: f"var(--{family}-{numbers[shade]})" for name, shade in shades.items()}
+
+
+def style(legends: Mapping[str, Mapping[str, str]]) -> str:
+    """The colours of all families as names of a style sheet, for light pages and for dark ones."""
+    shades = {family: list(dict.fromkeys(legends[family].values())) for family in FAMILIES}
+    light = " ".join(_listed(family, found) for family, found in shades.items())
+    dark = " ".join(_listed(family, in_the_dark(found)) for family, found in shades.items())
+    return f':root {{ {light} }}\n:root[data-theme="dark"] {{ {dark} }}\n'
+
+
+def _listed(family: str, shades: Sequence[str]) -> str:
+    return " ".join(f"--{family}-{number}: {shade};" for number, shade in enumerate(shades))

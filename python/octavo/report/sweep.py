@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from octavo.quantities import base
-from octavo.report import shade
-from octavo.report.runs import PLACEMENT, differences
+from octavo.report import nodes, shade
+from octavo.report.runs import PLACEMENT, differences, machines_among
 from octavo.runs import colours
 from octavo.sweeps.axes import short_names
 from octavo.sweeps.quantity import PERCENT, Quantity, quantity
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _LEAST = 3
 """Values from which a key is an axis; two are bars."""
+_TOLD_ALONE = (PLACEMENT, "workload.name", nodes.NODE)
+"""Keys whose values say what they are of."""
 _SKIPPED = ("record.", "executor.")
 
 
@@ -31,11 +33,13 @@ def along(runs: Sequence[Run]) -> dict[str, Any] | None:
     simulated = [run for run in runs if run.simulated]
     values = [run.values for run in simulated]
     keys = [key for key in differences(values) if not key.startswith(_SKIPPED) and key != "name"]
-    found = [(key, known) for key in keys if (known := _numbers(values, key)) is not None]
+    keys = nodes.told(keys)
+    several = machines_among(keys)
+    found = [(key, known) for key in keys if key not in several and (known := _numbers(values, key)) is not None]
     if not found:
         return None
     axis, (places, unit) = max(found, key=lambda one: len(set(one[1][0])))
-    rest = [key for key in keys if key != axis and _names_lines(values, key, axis)]
+    rest = [key for key in keys if key != axis and key not in several and _names_lines(values, key, axis)]
     rest = [key for key in rest if key == PLACEMENT or not _follows(values, key, PLACEMENT)]
     names = _lines(values, rest)
     rows = [
@@ -120,10 +124,7 @@ def _follows(values: Sequence[Mapping[str, str]], key: str, other: str) -> bool:
 def _lines(values: Sequence[Mapping[str, str]], keys: Sequence[str]) -> list[str]:
     short = short_names(list(keys))
     return [
-        ", ".join(
-            flat.get(key, "–") if key in (PLACEMENT, "workload.name") else f"{short[key]}={flat.get(key, '–')}"
-            for key in keys
-        )
+        ", ".join(flat.get(key, "–") if key in _TOLD_ALONE else f"{short[key]}={flat.get(key, '–')}" for key in keys)
         or "all runs"
         for flat in values
     ]

@@ -13,6 +13,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from octavo.runs.bounds import unmarked
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -106,6 +108,7 @@ _DARK = 0.42
 
 def placement(name: str) -> str | None:
     """The colour of a placement, or of a variant that runs one (`managed grit`); other names have none."""
+    name = unmarked(name)
     return PLACEMENTS.get(_plain(name)) or PLACEMENTS.get(name.rpartition(" ")[2])
 
 

@@ -13,6 +13,7 @@ from octavo.errors import ScenarioError
 from octavo.files import disk, parquet, shared
 from octavo.runs import gantt, measures, pictures, sharing
 from octavo.runs.baseline import check as check_baseline
+from octavo.runs.bounds import bounds, marked
 from octavo.runs.pictures import sheet
 from octavo.runs.pictures.asked import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
@@ -92,13 +93,26 @@ class Comparison:
         return pl.concat([table, pl.DataFrame([means], schema=table.schema)])
 
     def best(self, workload: str) -> list[str]:
-        """The variant that is fastest, then those that cannot be told apart from it; needs times.
+        """The variant that is fastest, then those that cannot be told apart from it; needs times. Bounds are none.
 
         Variants that ran once are told apart by any difference; those of `replicates`, once their intervals do not
         overlap.
         """
         rows = self.points.filter(pl.col("workload") == workload).to_dicts()
-        return tied({row["variant"]: measures.times(row) for row in rows})
+        real = [row for row in rows if row["variant"] not in self.bounds] or rows
+        return tied({row["variant"]: measures.times(row) for row in real})
+
+    @property
+    def bounds(self) -> set[str]:
+        """The variants that no memory system can pass: see `octavo.runs.bounds`."""
+        return bounds(self.results)
+
+    def marked(self, table: pl.DataFrame) -> pl.DataFrame:
+        """A table whose column `variant`, or whose columns, name variants, with a mark on those that are bounds."""
+        found = self.bounds
+        if "variant" in table.columns:
+            return table.with_columns(pl.col("variant").replace({name: marked(name, found) for name in found}))
+        return table.rename({name: marked(name, found) for name in found.intersection(table.columns)})
 
     def intervals(self) -> pl.DataFrame | None:
         """`workload`, `variant`, `low` and `high` of speed-ups, if there are replicates."""
@@ -141,25 +155,26 @@ class Comparison:
         """What can be drawn, by name."""
         if not self.has_time:
             return {}
-        table = self.speedups() if len(self.workloads) > 1 else self.speedups().head(1)
+        table = self.marked(self.speedups() if len(self.workloads) > 1 else self.speedups().head(1))
+        points = self.marked(self.points)
         title = f"Speed-up over {self.baseline}"
         found: dict[str, Callable[[float], pictures.Picture]] = {
             "speedup": lambda width: pictures.bars(
                 None, table, xlabel="speed-up", title=title, line_at=1.0, width=width, intervals=self._whiskers()
             ),
-            "breakdown": lambda width: pictures.breakdown(None, self.points, title="Run time by cause", width=width),
+            "breakdown": lambda width: pictures.breakdown(None, points, title="Run time by cause", width=width),
         }
         if any(result.scenario.jobs for result in self.results.values()):
             named = {" ".join(key): result for key, result in self.results.items()}
             found[_JOBS] = lambda width: gantt.jobs(None, named, width=width)
         if measures.has_phases(self.points):
             title_of_phases = "Time of whole programs by phase"
-            found[_PHASES] = lambda width: pictures.phases(None, self.points, title=title_of_phases, width=width)
+            found[_PHASES] = lambda width: pictures.phases(None, points, title=title_of_phases, width=width)
         return found
 
     def _whiskers(self) -> dict[tuple[str, str], tuple[float, float]]:
         found = self.intervals()
-        return {} if found is None else {(row[0], row[1]): (row[2], row[3]) for row in found.rows()}
+        return {} if found is None else {(row[0], row[1]): (row[2], row[3]) for row in self.marked(found).rows()}
 
     report = Verb()
 
@@ -170,7 +185,7 @@ class Comparison:
         shown = ("workload", "variant", "time_ps", "speedup", "faults", "migrations", "duplications", "collapses")
         times = self.has_time
         columns = [name for name in shown if times or name not in ("time_ps", "speedup")]
-        points = self.points.to_dicts()
+        points = self.marked(self.points).to_dicts()
         rows = [[_text(name, row[name]) for name in columns] for row in points]
         heads = ["time in ms" if name == "time_ps" else name for name in columns]
         if not self.replicates:
@@ -188,6 +203,7 @@ class Comparison:
         return {
             **({"baseline": self.baseline, "geometric_mean_speedup": self.geometric_means()} if self.has_time else {}),
             "points": self.points.to_dicts(),
+            **({"bounds": sorted(found)} if (found := self.bounds) else {}),
             **({"best": {name: self.best(name) for name in self.workloads}} if self.replicates else {}),
             **self._shared(),
         }

@@ -1,0 +1,54 @@
+"""What the nodes of runs are called, where presets tell: by their names, not by the many keys in which they differ."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from octavo.scenarios import catalogue
+from octavo.scenarios.scenario import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NODE = "node"
+"""The key of a name, beside the keys of the node that it stands for."""
+BELOW = f"{NODE}."
+"""How those begin."""
+
+
+def named(flat: Sequence[dict[str, str]], scenarios: Sequence[Mapping[str, Any] | None]) -> list[dict[str, str]]:
+    """Flat scenarios with the names of their nodes, if these are several presets and nothing else.
+
+    Args:
+        flat: values by dotted key, of each run.
+        scenarios: the same as tables; nothing of real programs, which have no node.
+
+    """
+    nodes = [None if each is None else each["node"] for each in scenarios]
+    if all(node == nodes[0] for node in nodes):
+        return list(flat)
+    names = [_preset(node) for node in nodes]
+    if None in names or len(set(names)) == 1:
+        return list(flat)
+    return [{NODE: str(name), **values} for name, values in zip(names, flat, strict=True)]
+
+
+def told(keys: Sequence[str]) -> list[str]:
+    """Keys that differ without those that the name of the node stands for."""
+    return [key for key in keys if not key.startswith(BELOW)] if NODE in keys else list(keys)
+
+
+def _preset(node: Mapping[str, Any] | None) -> str | None:
+    return next((name for name, preset in _presets().items() if node == preset), None)
+
+
+@cache
+def _presets() -> dict[str, Mapping[str, Any]]:
+    """Every preset, spelled out; the workload does not matter."""
+    listing = catalogue.listing()
+    workload = listing["workloads"][0]["name"]
+    return {
+        each["name"]: Recipe.from_names(workload, node=each["name"]).resolve().values["node"]
+        for each in listing["nodes"]
+    }
