@@ -12,11 +12,14 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
+from octavo.files import disk
 from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
 from octavo.validate import measured, reference
 from octavo.validate.measured import words
 from octavo.validate.programs import words as words_of_programs
+from octavo.validate.programs.sheet import sheet as sheet_of_programs
+from octavo.validate.sheet import sheet
 from octavo.validate.tables import check_markdown, check_marks, runs, summary, write_markdown
 from octavo.validate.uvmsmart import words as words_of_uvmsmart
 
@@ -81,9 +84,10 @@ Documents = Annotated[
     typer.Option(
         "--markdown",
         metavar="FILE",
-        help="Put the summary or the tables of all runs between the marks of this document, too; repeated for several.",
+        help="Put the summary between the marks of this document, too; repeated for several.",
     ),
 ]
+Sheet = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the result of each run as CSV, too.")]
 
 app = typer.Typer(help="Compare with other simulators, and with real GPUs that were measured.", no_args_is_help=True)
 
@@ -104,6 +108,7 @@ def mgpusim(
     overrides: options.Set = None,
     strict: Strict = False,
     markdown: Documents = None,
+    csv: Sheet = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
@@ -125,7 +130,7 @@ def mgpusim(
         raise ValidationError("points of your own need a folder of their own", "name one with -o")
     root = output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
     for document in markdown or []:
-        check_markdown(document)
+        check_markdown(document, table)
     with watching(quiet=quiet) as watch:
         found = validate.mgpusim(
             root,
@@ -142,8 +147,10 @@ def mgpusim(
         )
     for document in markdown or []:
         write_markdown(document, found)
+    if csv is not None:
+        disk.write_text(csv, sheet(found).write_csv())
     sink.document({"folder": str(root), **found.to_dict()})
-    for one in (*runs(found, full=False), *summary(found)):
+    for one in (*runs(found), *summary(found)):
         sink.table(one.title, one.columns, one.rows)
     _say(sink, found)
     if strict and not found.goals_met:
@@ -153,7 +160,7 @@ def mgpusim(
 MACHINE_EXAMPLES = options.examples(
     "octavo validate machine machine.toml",
     "octavo validate machine machine.toml --only memory,zero_copy --json",
-    "octavo validate machine machine.toml --markdown docs/validation-machine.md",
+    "octavo validate machine machine.toml --markdown docs/validation-gpu.md",
 )
 MachineFile = Annotated[
     Path, typer.Argument(metavar="MACHINE", help="Machine file, with its samples beside it.", show_default=False)
@@ -243,6 +250,7 @@ def programs(
     ] = None,
     overrides: options.Set = None,
     markdown: Documents = None,
+    csv: Sheet = None,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
@@ -277,6 +285,8 @@ def programs(
         )
     for document in markdown or []:
         words_of_programs.write_markdown(document, found, Path(node).stem)
+    if csv is not None:
+        disk.write_text(csv, sheet_of_programs(found).write_csv())
     sink.document({"folder": str(root), **found.to_dict()})
     for one in (*words_of_programs.runs(found), *words_of_programs.summary(found)):
         sink.table(one.title, one.columns, one.rows)
