@@ -108,7 +108,7 @@ def _errors(summaries: Sequence[Summary]) -> Table:
         met, correlation = one.met(), one.rank_correlation
         rows.append(
             [
-                _gpus(one.gpus) + ("" if not one.with_unreliable else " and (!)"),
+                _set(one),
                 str(one.runs),
                 f"{one.mape:.1%}",
                 _goal(one.goals.mape, met=met["mape"]),
@@ -126,6 +126,22 @@ def _errors(summaries: Sequence[Summary]) -> Table:
     return Table("Kernel time: errors and goals", columns, rows)
 
 
+def _in_short(summaries: Sequence[Summary]) -> Table:
+    rows = [
+        [
+            _set(one),
+            str(one.runs),
+            f"{one.mape:.1%}",
+            f"{one.median:.1%}",
+            f"{one.worst:+.1%}",
+            f"{one.net_mape:.1%}",
+            f"{one.net_worst:+.1%}",
+        ]
+        for one in summaries
+    ]
+    return Table("Kernel time: errors", ["runs on", "runs", "MAPE", "median", "worst", "net MAPE", "net worst"], rows)
+
+
 def _by_launch(summaries: Sequence[Summary]) -> Table:
     """Launches one by one, of the runs whose launches the reference has."""
     rows = []
@@ -135,7 +151,7 @@ def _by_launch(summaries: Sequence[Summary]) -> Table:
             continue
         rows.append(
             [
-                _gpus(one.gpus) + ("" if not one.with_unreliable else " and (!)"),
+                _set(one),
                 str(found.runs),
                 str(found.launches),
                 f"{found.mape:.1%}",
@@ -175,6 +191,10 @@ def _verdict(one: Summary, count: Count) -> str:
     return "met" if one.met()[count.name] else "missed"
 
 
+def _set(one: Summary) -> str:
+    return _gpus(one.gpus) + (" and (!)" if one.with_unreliable else "")
+
+
 def _gpus(count: int) -> str:
     return f"{count} GPU{'s' if count > 1 else ''}"
 
@@ -184,15 +204,16 @@ def _goal(goal: float, *, met: bool) -> str:
 
 
 def write_markdown(path: Path, found: Validation) -> None:
-    """Put the summary into a document, or, where the document has marks of this reference's folder, the errors alone.
+    """Put errors and counts into a document, or, where it has marks of this reference's folder, the errors in short.
 
     Errors as `between_marks`.
     """
     own = marks_of(found.reference)
     if own[0] in _read(path, SUMMARY):
-        between_marks(path, own, _errors(found.summaries).markdown())
+        between_marks(path, own, _in_short(found.summaries).markdown())
     else:
-        between_marks(path, SUMMARY, "\n".join(table.markdown() for table in summary(found)))
+        tables = (_errors(found.summaries), _agreement(found.summaries))
+        between_marks(path, SUMMARY, "\n".join(table.markdown() for table in tables))
 
 
 def check_markdown(path: Path, reference: Path | None) -> None:
