@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from octavo.validate.programs.sheet import sheet as sheet_of_programs
 from octavo.validate.sheet import sheet
 from octavo.validate.tables import check_markdown, check_marks, runs, summary, write_markdown
 from octavo.validate.uvmsmart import words as words_of_uvmsmart
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EXAMPLES = options.examples(
     "octavo validate mgpusim",
@@ -147,8 +150,7 @@ def mgpusim(
         )
     for document in markdown or []:
         write_markdown(document, found)
-    if csv is not None:
-        disk.write_text(csv, sheet(found).write_csv())
+    _write(csv, sheet(found))
     sink.document({"folder": str(root), **found.to_dict()})
     for one in (*runs(found), *summary(found)):
         sink.table(one.title, one.columns, one.rows)
@@ -285,13 +287,16 @@ def programs(
         )
     for document in markdown or []:
         words_of_programs.write_markdown(document, found, Path(node).stem)
-    if csv is not None:
-        disk.write_text(csv, sheet_of_programs(found).write_csv())
-    sink.document({"folder": str(root), **found.to_dict()})
+    _write(csv, sheet_of_programs(found))
+    _show_programs(sink, found)
+
+
+def _show_programs(sink: Sink, found: validate.ProgramsValidation) -> None:
+    sink.document({"folder": str(found.root), **found.to_dict()})
     for one in (*words_of_programs.runs(found), *words_of_programs.summary(found)):
         sink.table(one.title, one.columns, one.rows)
     sink.tell(words_of_programs.said(found))
-    sink.say(f"Tables, picture and runs: {root}")
+    sink.say(f"Tables, picture and runs: {found.root}")
 
 
 @app.command(name="correlate", epilog=options.examples("octavo validate correlate mine.csv"))
@@ -384,6 +389,12 @@ def uvmsmart_(
         sink.table(one.title, one.columns, one.rows)
     sink.tell(words_of_uvmsmart.said(found))
     sink.say(f"Table and picture: {root}")
+
+
+def _write(path: Path | None, rows: pl.DataFrame) -> None:
+    """Write the sheet that `--csv` asks for."""
+    if path is not None:
+        disk.write_text(path, rows.write_csv())
 
 
 def _percents(values: list[str]) -> list[int]:
