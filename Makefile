@@ -19,8 +19,8 @@
 # make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
 # make traces record the traces of traces/ and validation/ again, 250 in two minutes (needs Go), and check that they are
 #             the same to the byte (validation/traces.sha256). MISSING=1 records only those that are not there
-# make validation record what is missing of them, and compare with MGPUSim's cached results again: docs/validation*.md
-#             and validation/golden-small.csv
+# make validation record what is missing of them, and compare with MGPUSim's cached results again: docs/validation.md,
+#             and octavo.csv beside each table of validation/
 
 PYTHON ?= python3
 VENV := .venv
@@ -144,14 +144,12 @@ traces: $(VENV)/built
 
 validation: $(VENV)/built $(VENV)/checks
 	$(BIN)/python tools/mgpusim-reference/traces.py --missing
-	$(BIN)/octavo validate mgpusim --output runs/validation --force \
-	    --markdown docs/validation.md --markdown docs/validation-runs.md
-	for aside in set-aside set-aside-2 set-aside-3; do \
-	    $(BIN)/octavo validate mgpusim --output runs/validation-$$aside --force --markdown docs/validation-$$aside.md \
-	        --reference validation/$$aside/mgpusim-v4.2.0.csv --traces validation/$$aside/traces || exit 1; \
+	for set in validation validation/set-aside validation/set-aside-2 validation/set-aside-3; do \
+	    $(BIN)/octavo validate mgpusim --reference $$set/mgpusim-v4.2.0.csv --traces $$set/traces --force \
+	        --output runs/$${set##*/} --markdown docs/validation.md --csv $$set/octavo.csv || exit 1; \
 	done
 	$(BIN)/python tools/docs/palette.py runs/validation/validation.png -o docs/images
-	OCTAVO_WRITE_GOLDEN=1 OCTAVO_TRACES=required $(BIN)/python -m pytest python/tests/test_validate.py
+	OCTAVO_TRACES=required $(BIN)/python -m pytest python/tests/test_validate.py
 
 clean:
 	rm -rf $(VENV) demo target

@@ -1,6 +1,6 @@
 """The roofline with the interconnect: what a kernel can reach with its data on the host or on the device.
 
-The model, its symbols, and what of its publication (MemMap, PACT 2020) follows from it: `docs/roofline.md`.
+The model, its symbols, and what of its publication (MemMap, PACT 2020) follows from it: `docs/reproduce-memmap.md`.
 """
 
 from __future__ import annotations

@@ -167,7 +167,6 @@ NO_KEYS = {
     "docs/calibrate.md": {"managed.events.parquet"},
     "docs/jobs.md": {"job.back"},
     "docs/python-policies.md": {"service.block"},
-    "docs/validation-uvmsmart.md": {"memory.cc"},
 }
 """Attributes of Python, columns of tables and files of others, which are no keys of scenarios."""
 NO_PYTHON = re.compile(r"octavo\.(h|hpp|pc)|octavo\.trace\.(version|lanes|source|command)")

@@ -20,7 +20,8 @@ from conftest import contents
 from octavo import OctavoError, ValidationError, validate
 from octavo.files.manifest import MANIFEST_FILE
 from octavo_studies.validate import launches, reference, rerun, tables
-from octavo_studies.validate.counts import COUNTS, error
+from octavo_studies.validate.counts import error
+from octavo_studies.validate.sheet import sheet
 from octavo_studies.validate.tables import write_markdown
 
 HOME = Path(__file__).parents[2]
@@ -35,9 +36,9 @@ UNSEEN = HOME / "validation" / "set-aside-3"
 """The same of points that nothing was made on."""
 ALL_ASIDE = (ASIDE, ASIDE_LATER, UNSEEN)
 DIGESTS = HOME / "validation" / "traces.sha256"
-GOLDEN = HOME / "validation" / "golden-small.csv"
+SHEET = "octavo.csv"
+"""Beside each table: what Octavo finds."""
 DOCUMENT = HOME / "docs" / "validation.md"
-RUNS = DOCUMENT.with_name("validation-runs.md")
 
 
 def recorded(table):
@@ -75,16 +76,24 @@ def small(tmp_path, **arguments):
     return validate.mgpusim(tmp_path / "out", **arguments)
 
 
+def check_sheet(found, table):
+    """The sheet beside a table has exactly these rows of these runs, in their order."""
+    noted = pl.read_csv(table.with_name(SHEET))
+    own = sheet(found)
+    beside = noted.filter(pl.col("name").is_in(own["name"].to_list()))
+    assert own.write_csv() == beside.write_csv(), "`make validation` notes deliberate changes of the model"
+    return noted
+
+
 def test_a_few_programs_take_exactly_as_long_as_noted(few):
     """After a deliberate change of the model, `make validation` notes the new times: look at the difference."""
-    noted = pl.read_csv(GOLDEN)
-    percent = (pl.col("kernel_time_error") * 100).round(2).alias("error_percent")
-    chosen = few.rows.filter(pl.col("name").is_in(noted["name"].to_list()))
-    found = chosen.select("name", "kernel_time_ps", percent, *(count.name for count in COUNTS))
-    assert found.height == noted.height >= 12
-    if os.environ.get("OCTAVO_WRITE_GOLDEN"):
-        found.write_csv(GOLDEN)
-    assert found.rows() == pl.read_csv(GOLDEN).rows()
+    noted = check_sheet(few, TABLE)
+    assert few.rows.height >= 12
+    assert noted["name"].to_list() == [row.name for row in reference.load(TABLE)]
+
+
+def test_all_programs_take_exactly_as_long_as_noted(everything):
+    assert check_sheet(everything, TABLE).height == everything.rows.height
 
 
 def test_kernel_times_meet_their_goals(found):
@@ -105,29 +114,30 @@ def test_enough_programs_are_compared(few, everything):
     assert beside.equals(few.rows), "traces of one name differ"
 
 
-@pytest.mark.parametrize("document", [DOCUMENT, RUNS], ids=lambda path: path.stem)
-def test_the_documents_hold_these_tables(everything, tmp_path, document):
-    """`make validation` puts new ones there."""
-    check_document(everything, document, tmp_path)
+def test_the_document_holds_the_summary(everything, tmp_path):
+    """`make validation` puts a new one there."""
+    check_document(everything, tmp_path)
 
 
-def check_document(found, document, tmp_path):
-    copy = tmp_path / document.name
-    shutil.copy(document, copy)
+def check_document(found, tmp_path):
+    copy = tmp_path / DOCUMENT.name
+    shutil.copy(DOCUMENT, copy)
     write_markdown(copy, found)
-    assert copy.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
+    assert copy.read_text(encoding="utf-8") == DOCUMENT.read_text(encoding="utf-8")
 
 
-def check_lines(found, document):
-    """The document has the lines of these runs, in their order, among others."""
-    lines = iter(document.read_text(encoding="utf-8").splitlines())
-    rows = [line for table in tables.runs(found, full=True) for line in table.markdown().splitlines() if line]
-    assert len(rows) == 3 * (found.rows.height + 3)
-    assert not [row for row in rows if row not in lines], "`make validation` writes them anew"
-
-
-def test_the_document_has_the_lines_of_these_runs(few):
-    check_lines(few, RUNS)
+def test_a_document_gets_what_it_has_marks_for(few, tmp_path):
+    page = tmp_path / "page.md"
+    own, others = tables.marks_of(few.reference), tables.marks_of(ASIDE / reference.FILE)
+    page.write_text("\n".join(["before", *own, "between", *tables.SUMMARY, *others, "after"]))
+    write_markdown(page, few)
+    errors, rest = page.read_text().split("between")
+    assert "| 4 GPUs |" in errors
+    assert "| walks |" not in errors
+    assert rest == "\n".join(["", *tables.SUMMARY, *others, "after"])
+    page.write_text("\n".join(tables.SUMMARY))
+    write_markdown(page, few)
+    assert "| walks |" in page.read_text()
 
 
 @pytest.mark.parametrize("aside", ALL_ASIDE, ids=lambda path: path.name)
@@ -138,26 +148,24 @@ def test_no_point_that_was_set_aside_is_in_another_set(aside):
     assert not known & {row.name for row in reference.load(aside / reference.FILE)}
 
 
-def document_of(aside):
-    return DOCUMENT.with_name(f"validation-{aside.name}.md")
-
-
 @pytest.mark.parametrize(("aside", "runs"), [(ASIDE, 1), (ASIDE_LATER, 1), (UNSEEN, 2)])
 def test_a_few_points_that_were_set_aside_are_as_noted(tmp_path, aside, runs):
     found = validate.mgpusim(tmp_path / "out", table=aside / reference.FILE, traces=FEW)
     assert found.rows.height == runs
-    check_lines(found, document_of(aside))
+    noted = check_sheet(found, aside / reference.FILE)
+    assert noted["name"].to_list() == [row.name for row in reference.load(aside / reference.FILE)]
 
 
 @pytest.mark.parametrize(("aside", "points"), [(ASIDE, 21), (ASIDE_LATER, 20), (UNSEEN, 20)])
 def test_points_that_were_set_aside_stay_as_near(tmp_path, aside, points):
-    """About what was found when the model was finished; their document holds these tables."""
+    """About what was found when the model was finished; the document has these errors."""
     table = aside / reference.FILE
     found = validate.mgpusim(tmp_path / "out", table=table, traces=recorded(table))
     assert not found.without_trace
     assert [(one.gpus, one.runs) for one in found.summaries] == [(1, points), (4, points)]
     assert all(one.mape < 0.04 and abs(one.worst) < 0.2 for one in found.summaries)
-    check_document(found, document_of(aside), tmp_path)
+    check_sheet(found, table)
+    check_document(found, tmp_path)
 
 
 def test_traces_stay_small():
@@ -324,7 +332,8 @@ def test_the_command_writes_tables_and_a_picture(cli, tmp_path):
     assert (tmp_path / "out" / "validation.png").read_bytes().startswith(b"\x89PNG")
     rows = pl.read_parquet(tmp_path / "out" / "validation.parquet")
     assert rows.height == len(list(csv.reader((tmp_path / "out" / "validation.csv").open()))) - 1 == 3
-    again = cli(*arguments, "-o", "out", "--json", "--strict")
+    again = cli(*arguments, "-o", "out", "--json", "--strict", "--csv", "rows.csv")
+    assert pl.read_csv(tmp_path / "rows.csv")["kernel_time_ps"].equals(rows["kernel_time_ps"])
     assert again.returncode == 1
     assert json.loads(again.stdout)["rows"] == json.loads((tmp_path / "out" / "report.json").read_text())["rows"]
 

@@ -141,10 +141,7 @@ def test_the_document_gets_the_comparison_between_its_marks(found, tmp_path):
     assert text.startswith("before")
     assert text.endswith("after\n")
     assert "A made-up GPU, driver 1, measured on 2026-11-21: 86% of 7 points are within 20%." in text
-    assert "| zero_copy.zero_copy | operation read, pattern sequential, width 16, stride 16, warps 4 |" in text
     assert "| roofline.roofline | 2 |" in text
-    assert "| roofline.roofline | placement" not in text, "only points that are off"
-    assert "+100%" in text
 
 
 def test_the_command_prints_shares_and_the_points_that_are_off(cli, measured, tmp_path):

@@ -15,6 +15,7 @@ import octavo
 from octavo_studies import validate
 from octavo_studies.validate.programs import phases, records, scenarios, times, words
 from octavo_studies.validate.programs.order import Order
+from octavo_studies.validate.programs.sheet import sheet
 from octavo_studies.validate.programs.times import Spread
 
 if TYPE_CHECKING:
@@ -136,17 +137,25 @@ def test_it_leaves_tables_picture_and_report_and_goes_on_where_it_was(table, fou
     assert contents(found.root) == before
 
 
-def test_documents_get_what_they_have_marks_for(found, tmp_path):
+def test_a_document_gets_the_errors_between_its_marks(found, tmp_path):
     page = tmp_path / "page.md"
-    marks = {what: words._marks("m", what) for what in ("summary", "runs")}
-    page.write_text("before\n\n" + "".join(f"{begin}\nold\n{end}\n" for begin, end in marks.values()) + "\nafter\n")
+    page.write_text("before\n\n{}\nold\n{}\n\nafter\n".format(*words.marks("m")))
     words.write_markdown(page, found, "m")
     text = page.read_text()
     assert "old" not in text
     assert "12 of 12 pairs of kinds are ordered alike. Left out: hashjoin (there is no such workload)." in text
-    assert "| vectoradd 0.015625 managed-prefetch |" in text
+    assert "| by total | 12 of 12 |" in text
     with pytest.raises(octavo.OutputError, match="no place for the tables"):
         words.write_markdown(page, found, "other")
+
+
+def test_the_sheet_has_each_time_of_each_row_in_ms(found):
+    rows = sheet(found)
+    assert rows.height * len(times.TIMES) == found.rows.height
+    for row in found.rows.to_dicts():
+        (beside,) = rows.filter(program=row["program"], scale=row["scale"], kind=row["kind"]).to_dicts()
+        for name in ("measured", "simulated"):
+            assert beside[f"{row['time']}_{name}_ms"] == pytest.approx(1e3 * row[name], rel=1e-3)
 
 
 def test_records_are_counted_beside_the_run(table, simulated, tmp_path):

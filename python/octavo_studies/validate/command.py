@@ -11,17 +11,22 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
+from octavo.files import disk
 from octavo.runs.slugs import slug
 from octavo_studies import validate
 from octavo_studies.engine import Answer, Asked, Command
 from octavo_studies.validate import measured, reference
 from octavo_studies.validate.measured import words
 from octavo_studies.validate.programs import words as words_of_programs
+from octavo_studies.validate.programs.sheet import sheet as sheet_of_programs
+from octavo_studies.validate.sheet import sheet
 from octavo_studies.validate.tables import check_markdown, check_marks, runs, summary, write_markdown
 from octavo_studies.validate.uvmsmart import words as words_of_uvmsmart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import polars as pl
 
 EXAMPLES = (
     "octavo validate mgpusim",
@@ -84,9 +89,10 @@ Documents = Annotated[
     typer.Option(
         "--markdown",
         metavar="FILE",
-        help="Put the summary or the tables of all runs between the marks of this document, too; repeated for several.",
+        help="Put the summary between the marks of this document, too; repeated for several.",
     ),
 ]
+Sheet = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the result of each run as CSV, too.")]
 
 app = typer.Typer(help="Compare with other simulators, and with real GPUs that were measured.", no_args_is_help=True)
 
@@ -106,6 +112,7 @@ def mgpusim(
     rerun: Rerun = False,
     strict: Strict = False,
     markdown: Documents = None,
+    csv: Sheet = None,
 ) -> Answer:
     """Compare kernel times and counts with MGPUSim v4.2.0, a cycle-level simulator.
 
@@ -119,7 +126,7 @@ def mgpusim(
         raise ValidationError("points of your own need a folder of their own", "name one with -o")
     root = asked.output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
     for document in markdown or []:
-        check_markdown(document)
+        check_markdown(document, table)
     found = validate.mgpusim(
         root,
         gpus=_numbers(options.listed(gpus)),
@@ -133,7 +140,8 @@ def mgpusim(
     )
     for document in markdown or []:
         write_markdown(document, found)
-    tables = (*runs(found, full=False), *summary(found))
+    _write(csv, sheet(found))
+    tables = (*runs(found), *summary(found))
     return Answer(root, found.to_dict(), [*tables, *_said(found)], status=int(strict and not found.goals_met))
 
 
@@ -204,6 +212,7 @@ def programs(
         ),
     ] = None,
     markdown: Documents = None,
+    csv: Sheet = None,
 ) -> Answer:
     """Compare whole programs, measured on a real GPU by kind of memory and phase, with the same programs simulated.
 
@@ -221,6 +230,7 @@ def programs(
     )
     for document in markdown or []:
         words_of_programs.write_markdown(document, found, Path(node).stem)
+    _write(csv, sheet_of_programs(found))
     tables = (*words_of_programs.runs(found), *words_of_programs.summary(found))
     return Answer(root, found.to_dict(), [*tables, words_of_programs.said(found)])
 
@@ -293,6 +303,12 @@ def uvmsmart_(
     )
     tables = (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found))
     return Answer(root, found.to_dict(), [*tables, words_of_uvmsmart.said(found)])
+
+
+def _write(path: Path | None, rows: pl.DataFrame) -> None:
+    """Write the sheet that `--csv` asks for."""
+    if path is not None:
+        disk.write_text(path, rows.write_csv())
 
 
 def _percents(values: list[str]) -> list[int]:

@@ -58,6 +58,8 @@ class Validation:
     reference's launches are not known."""
     launches: pl.DataFrame
     """One row for each launch that the reference has: `time_ps`, `time_reference_ps`, `error`, `net_error`."""
+    reference: Path
+    """The table of the reference's results."""
     without_trace: list[str] = field(default_factory=list)
     """Runs of the reference that there is no trace of."""
 
@@ -149,7 +151,8 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
             rows.append(compare(row, result, of_run))
             by_launch += of_run
         without_trace = [row.name for row in chosen if row not in there]
-        found = Validation(root, pl.DataFrame(rows, infer_schema_length=None), launches.frame(by_launch), without_trace)
+        table_of_runs = pl.DataFrame(rows, infer_schema_length=None)
+        found = Validation(root, table_of_runs, launches.frame(by_launch), path, without_trace)
         _save(found, key)
     return found
 

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from octavo_studies.validate.summary import Summary
 
 SUMMARY = ("<!-- begin: octavo validate mgpusim --markdown -->", "<!-- end: octavo validate mgpusim --markdown -->")
-RUNS = (
-    "<!-- begin: octavo validate mgpusim --markdown, runs -->",
-    "<!-- end: octavo validate mgpusim --markdown, runs -->",
-)
 
 
 @dataclass(frozen=True)
@@ -40,10 +36,10 @@ class Table:
         return f"**{self.title}**\n\n" + "\n".join(lines) + "\n"
 
 
-def runs(found: Validation, *, full: bool) -> list[Table]:
-    """Kernel times and counts run by run; with `full`, counts of the reference stand beside those found."""
+def runs(found: Validation) -> list[Table]:
+    """Kernel times and counts run by run."""
     rows = found.rows.to_dicts()
-    return [_times(rows), *_counts(rows, full=full)]
+    return [_times(rows), *_counts(rows)]
 
 
 def summary(found: Validation) -> list[Table]:
@@ -84,7 +80,7 @@ def _by_its_launches(row: dict[str, Any]) -> list[str]:
     return [f"{row['launch_error']:.1%}", f"{row['launch_worst']:+.1%}"]
 
 
-def _counts(rows: Sequence[dict[str, Any]], *, full: bool) -> list[Table]:
+def _counts(rows: Sequence[dict[str, Any]]) -> list[Table]:
     """Two tables: caches, and translation and memory."""
     groups = {
         "Counts of caches": ("vector_lines", "l1_hits", "l2_lines", "l2_hits"),
@@ -93,19 +89,17 @@ def _counts(rows: Sequence[dict[str, Any]], *, full: bool) -> list[Table]:
     found = []
     for title, group in groups.items():
         chosen = [count for count in COUNTS if count.name in group]
-        cells = [[*_run(row), *(_cell(row, count.name, full=full) for count in chosen)] for row in rows]
+        cells = [[*_run(row), *(_cell(row, count.name) for count in chosen)] for row in rows]
         labels = [count.label if count.judged else f"{count.label} (other unit)" for count in chosen]
-        shown = "found / reference, error" if full else "found, error"
-        found.append(Table(f"{title}: {shown}; alone where they are equal", ["program", "GPUs", *labels], cells))
+        found.append(Table(f"{title}: found, error; alone where they are equal", ["program", "GPUs", *labels], cells))
     return found
 
 
-def _cell(row: dict[str, Any], name: str, *, full: bool) -> str:
-    found, reference, error = row[name], row[f"{name}_reference"], row[f"{name}_error"]
-    if found == reference:
+def _cell(row: dict[str, Any], name: str) -> str:
+    found, error = row[name], row[f"{name}_error"]
+    if found == row[f"{name}_reference"]:
         return f"{found:,}"
-    shown = f"{found:,} / {reference:,}," if full else f"{found:,}"
-    return f"{shown} {'of 0' if error is None else f'{error:+.1%}'}"
+    return f"{found:,} {'of 0' if error is None else f'{error:+.1%}'}"
 
 
 def _errors(summaries: Sequence[Summary]) -> Table:
@@ -114,7 +108,7 @@ def _errors(summaries: Sequence[Summary]) -> Table:
         met, correlation = one.met(), one.rank_correlation
         rows.append(
             [
-                _gpus(one.gpus) + ("" if not one.with_unreliable else " and (!)"),
+                _set(one),
                 str(one.runs),
                 f"{one.mape:.1%}",
                 _goal(one.goals.mape, met=met["mape"]),
@@ -132,6 +126,22 @@ def _errors(summaries: Sequence[Summary]) -> Table:
     return Table("Kernel time: errors and goals", columns, rows)
 
 
+def _in_short(summaries: Sequence[Summary]) -> Table:
+    rows = [
+        [
+            _set(one),
+            str(one.runs),
+            f"{one.mape:.1%}",
+            f"{one.median:.1%}",
+            f"{one.worst:+.1%}",
+            f"{one.net_mape:.1%}",
+            f"{one.net_worst:+.1%}",
+        ]
+        for one in summaries
+    ]
+    return Table("Kernel time: errors", ["runs on", "runs", "MAPE", "median", "worst", "net MAPE", "net worst"], rows)
+
+
 def _by_launch(summaries: Sequence[Summary]) -> Table:
     """Launches one by one, of the runs whose launches the reference has."""
     rows = []
@@ -141,7 +151,7 @@ def _by_launch(summaries: Sequence[Summary]) -> Table:
             continue
         rows.append(
             [
-                _gpus(one.gpus) + ("" if not one.with_unreliable else " and (!)"),
+                _set(one),
                 str(found.runs),
                 str(found.launches),
                 f"{found.mape:.1%}",
@@ -181,6 +191,10 @@ def _verdict(one: Summary, count: Count) -> str:
     return "met" if one.met()[count.name] else "missed"
 
 
+def _set(one: Summary) -> str:
+    return _gpus(one.gpus) + (" and (!)" if one.with_unreliable else "")
+
+
 def _gpus(count: int) -> str:
     return f"{count} GPU{'s' if count > 1 else ''}"
 
@@ -190,24 +204,28 @@ def _goal(goal: float, *, met: bool) -> str:
 
 
 def write_markdown(path: Path, found: Validation) -> None:
-    """Put the summary, the tables of all runs, or both into a document that has the marks for them.
+    """Put errors and counts into a document, or, where it has marks of this reference's folder, the errors in short.
 
     Errors as `between_marks`.
     """
-    for marks in _marks_of(path):
-        tables = summary(found) if marks == SUMMARY else runs(found, full=True)
-        between_marks(path, marks, "\n".join(table.markdown() for table in tables))
+    own = marks_of(found.reference)
+    if own[0] in _read(path, SUMMARY):
+        between_marks(path, own, _in_short(found.summaries).markdown())
+    else:
+        tables = (_errors(found.summaries), _agreement(found.summaries))
+        between_marks(path, SUMMARY, "\n".join(table.markdown() for table in tables))
 
 
-def check_markdown(path: Path) -> None:
+def check_markdown(path: Path, reference: Path | None) -> None:
     """Check, before anything runs, that `write_markdown` can write to a document; errors as `between_marks`."""
-    for marks in _marks_of(path):
-        check_marks(path, marks)
+    own = SUMMARY if reference is None else marks_of(reference)
+    check_marks(path, own if own[0] in _read(path, SUMMARY) else SUMMARY)
 
 
-def _marks_of(path: Path) -> list[tuple[str, str]]:
-    document = _read(path, SUMMARY)
-    return [marks for marks in (SUMMARY, RUNS) if marks[0] in document] or [SUMMARY]
+def marks_of(reference: Path) -> tuple[str, str]:
+    """Around what a document says of a reference, by the name of its folder."""
+    text = f"octavo validate mgpusim --markdown, {reference.resolve().parent.name} -->"
+    return f"<!-- begin: {text}", f"<!-- end: {text}"
 
 
 def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:

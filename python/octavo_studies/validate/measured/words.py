@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from octavo_studies.validate.measured.study import MachineValidation
 
-FURTHEST = 20
-"""Points beyond 20 % that a document lists."""
 MARKS = ("<!-- begin: octavo validate machine --markdown -->", "<!-- end: octavo validate machine --markdown -->")
 
 
@@ -62,15 +60,13 @@ def _points(title: str, rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def write_markdown(path: Path, found: MachineValidation) -> None:
-    """Put the comparison, with the points that are furthest off, between the marks of a document.
+    """Put the shares between the marks of a document; the tables in the folder have all points.
 
-    The tables in the folder have all points. Errors as `between_marks`.
+    Errors as `between_marks`.
     """
     about = found.machine.about
     device = (
         f"{about['gpu']}, driver {about.get('driver', 'unknown')}, measured on {about.get('date', 'an unknown day')}"
     )
     head = f"{device}: {found.near:.0%} of {found.rows.height} points are within {WITHIN:.0%}.\n"
-    tables = [shares(found), far(found, FURTHEST), left_out(found)]
-    text = "\n".join([head, *(table.markdown() for table in tables if table.rows)])
-    between_marks(path, MARKS, text)
+    between_marks(path, MARKS, f"{head}\n{shares(found).markdown()}")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import OutputError
 from octavo_studies.validate.programs import records
 from octavo_studies.validate.programs.study import ORDERED
 from octavo_studies.validate.programs.times import PHASES
 from octavo_studies.validate.tables import Table, between_marks, check_marks
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     import polars as pl
 
+    from octavo_studies.validate.programs.order import Order
     from octavo_studies.validate.programs.study import ProgramsValidation
 
 _NAMES = {"kernels_event": "kernels", "total": "total"}
@@ -68,6 +69,23 @@ def _error(row: dict[str, Any]) -> list[str]:
     return [f"{row['median']:.0%}", f"{row['worst']:+.0%}", f"{row['program']} {row['scale']:g}"]
 
 
+def _pairs(found: ProgramsValidation) -> Table:
+    """How many pairs of kinds come in the same order, over all programs."""
+    rows = []
+    for time in ORDERED:
+        orders = found.orders(time).values()
+        rows.append([f"by {_NAMES[time]}", *_alike(orders), f"{max((one.regret for one in orders), default=0):.0%}"])
+    columns = ["order of kinds", "pairs alike", "of those whose quartiles do not overlap", "largest regret"]
+    return Table("Order of kinds of memory", columns, rows)
+
+
+def _alike(orders: Collection[Order]) -> tuple[str, str]:
+    alike, pairs, apart_alike, apart = (
+        sum(getattr(order, name) for order in orders) for name in ("alike", "pairs", "told_apart_alike", "told_apart")
+    )
+    return f"{alike} of {pairs}", f"{apart_alike} of {apart}"
+
+
 def _orders(found: ProgramsValidation, time: str) -> Table:
     orders = found.orders(time)
     rows = [
@@ -80,13 +98,10 @@ def _orders(found: ProgramsValidation, time: str) -> Table:
         ]
         for (program, scale), order in orders.items()
     ]
-    alike, pairs = (sum(getattr(order, name) for order in orders.values()) for name in ("alike", "pairs"))
-    apart_alike, apart = (
-        sum(getattr(order, name) for order in orders.values()) for name in ("told_apart_alike", "told_apart")
-    )
+    alike, apart = _alike(orders.values())
     title = (
-        f"Order of kinds by {_NAMES[time]}, the fastest first: {alike} of {pairs} pairs are alike, "
-        f"{apart_alike} of the {apart} whose measured quartiles do not overlap"
+        f"Order of kinds by {_NAMES[time]}, the fastest first: {alike} pairs are alike, "
+        f"{apart} whose measured quartiles do not overlap"
     )
     return Table(title, ["program, scale", "measured", "simulated", "pairs alike", "regret"], rows)
 
@@ -157,42 +172,20 @@ def _percent(error: float | None) -> str:
 
 
 def write_markdown(path: Path, found: ProgramsValidation, name: str) -> None:
-    """Put the summary, the tables of all runs, or both between the marks that a document has for them.
+    """Put the errors and how many pairs of kinds come in the same order between a machine's marks in a document.
 
     Errors as `check_markdown`.
     """
-    for what in check_markdown(path, name):
-        text = "\n".join(table.markdown() for table in _DOCUMENTS[what](found))
-        between_marks(path, _marks(name, what), f"{said(found)}\n\n{text}" if what == "summary" else text)
+    text = "\n".join([f"{said(found)}\n", _errors(found).markdown(), _pairs(found).markdown()])
+    between_marks(path, marks(name), text)
 
 
-def check_markdown(path: Path, name: str) -> list[str]:
-    """What of a machine's results a document has marks for.
-
-    Raises:
-        OutputError: it cannot be read, or has no such marks.
-
-    """
-    missing = {what: _missing(path, _marks(name, what)) for what in _DOCUMENTS}
-    first = next(iter(missing.values()))
-    if first is not None and all(missing.values()):
-        raise first
-    return [what for what, error in missing.items() if error is None]
+def check_markdown(path: Path, name: str) -> None:
+    """Check, before anything runs, that `write_markdown` can write to a document; errors as `check_marks`."""
+    check_marks(path, marks(name))
 
 
-def _missing(path: Path, marks: tuple[str, str]) -> OutputError | None:
-    """What is wrong with the marks of a document, if anything is."""
-    try:
-        check_marks(path, marks)
-    except OutputError as error:
-        return error
-    return None
-
-
-_DOCUMENTS = {"summary": summary, "runs": runs}
-
-
-def _marks(name: str, what: str) -> tuple[str, str]:
+def marks(name: str) -> tuple[str, str]:
     """Around what the command writes of a machine."""
-    text = f"octavo validate programs --markdown, {what} of {name} -->"
+    text = f"octavo validate programs --markdown, {name} -->"
     return f"<!-- begin: {text}", f"<!-- end: {text}"
