@@ -67,6 +67,7 @@ COMMANDS = {
         "explain",
         "Say what bound a run, which buffers cause it and what would help, or where runs differ from the first.",
     ),
+    "export": Command("export", "export", "Write a table of results as CSV, or as LaTeX for a paper."),
     "demo": Command(
         "demo",
         "demo",
