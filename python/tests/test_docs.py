@@ -178,7 +178,7 @@ OPTIONS_OF_OTHERS = {
     "docs/calibrate.md": {"--limit", "--point-time", "--cupti"},
     "docs/coherent.md": {"--localalloc", "--preferred", "--preferred-many", "--interleave", "--membind"},
     "docs/fidelity.md": {"--repeat", "--workloads"},
-    "docs/which-tool.md": {"--model-path"},
+    "docs/real-programs.md": {"--cuda-memory-usage"},
 }
 """Options of `octavo-probe`, numactl, the benchmarks and Nsight Systems."""
 RUNNING_TEXT = [*PAGES, *(ROOT / page for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
