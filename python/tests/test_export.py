@@ -58,13 +58,13 @@ def test_what_is_not_there_is_named_with_what_is(compared, tmp_path):
         export.table(tmp_path)
 
 
-def test_a_damaged_table_does_not_leave(compared, tmp_path):
+def test_a_table_that_is_not_what_was_written_does_not_leave(compared, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
     for each in compared.iterdir():
         if each.is_file():
             (copy / each.name).write_bytes(each.read_bytes())
-    (copy / "points.parquet").write_bytes((copy / "points.parquet").read_bytes()[:-1])
+    pl.read_parquet(copy / "points.parquet").with_columns(faults=0).write_parquet(copy / "points.parquet")
     with pytest.raises(DamagedError):
         export.table(copy)
 
