@@ -82,11 +82,10 @@ def prepare_machines(folder: Path) -> None:
     (folder / "machines").symlink_to(ROOT / "machines")
 
 
+IN_A_CHECKOUT = ("advise", "calibrate", "derived-node", "fits", "index", "kinds", "nodes")
 PREPARE = {
-    **dict.fromkeys(
-        ("docs/advise.md", "docs/calibrate.md", "docs/derived-node.md", "docs/fits.md", "docs/index.md"), prepare_machines
-    ),
-    **dict.fromkeys(("docs/kinds.md", "docs/nodes.md", "README.md"), prepare_machines),
+    "README.md": prepare_machines,
+    **{f"docs/{page}.md": prepare_machines for page in IN_A_CHECKOUT},
     "docs/own-workload.md": prepare_own_workload,
     "docs/real-programs.md": prepare_real_programs,
 }
