@@ -63,14 +63,14 @@ WITH_SNIPPETS = [page for page in PAGES if any(each.language in RUN for each in 
 NOT_RUN = [(page, each) for page in PAGES for each in snippets(page) if each.reason]
 
 
-def prepare_convert_traces(folder: Path) -> None:
-    """Recorded traces as the page's commands expect them."""
+def prepare_own_workload(folder: Path) -> None:
+    """Traces of other tools as the page's commands expect them."""
     data = ROOT / "crates" / "octavo-trace" / "tests" / "data"
     shutil.copytree(data / "accel-sim", folder / "traces")
     (folder / "mem_trace.txt.gz").write_bytes(gzip.compress((data / "mem-trace" / "numbered.txt").read_bytes()))
 
 
-def prepare_import(folder: Path) -> None:
+def prepare_real_programs(folder: Path) -> None:
     """Profiles as the page's commands expect them."""
     saxpy(folder / "saxpy.sqlite")
     (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, flags=2))
@@ -82,11 +82,12 @@ def prepare_machines(folder: Path) -> None:
     (folder / "machines").symlink_to(ROOT / "machines")
 
 
+IN_A_CHECKOUT = ("advise", "calibrate", "derived-node", "fits", "index", "kinds", "nodes")
 PREPARE = {
-    "docs/calibrate.md": prepare_machines,
-    "docs/convert-traces.md": prepare_convert_traces,
-    "docs/derived-node.md": prepare_machines,
-    "docs/import.md": prepare_import,
+    "README.md": prepare_machines,
+    **{f"docs/{page}.md": prepare_machines for page in IN_A_CHECKOUT},
+    "docs/own-workload.md": prepare_own_workload,
+    "docs/real-programs.md": prepare_real_programs,
 }
 
 
@@ -175,7 +176,7 @@ OPTIONS_OF_OTHERS = {
     "docs/calibrate.md": {"--limit", "--point-time", "--cupti"},
     "docs/coherent.md": {"--localalloc", "--preferred", "--preferred-many", "--interleave", "--membind"},
     "docs/fidelity.md": {"--repeat", "--workloads"},
-    "docs/import.md": {"--cuda-memory-usage"},
+    "docs/real-programs.md": {"--cuda-memory-usage"},
 }
 """Options of `octavo-probe`, numactl, the benchmarks and Nsight Systems."""
 RUNNING_TEXT = [*PAGES, *(ROOT / page for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
@@ -238,10 +239,17 @@ def misnamed(words: list[str]) -> str | None:
     return next((option for option in given if option not in known), None)
 
 
-def test_the_first_page_leads_to_every_other():
-    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
-    assert not [str(page) for page in pages if page.name != "index.md" and f"({page})" not in text]
+def test_links_lead_from_the_first_page_to_every_other():
+    docs = ROOT / "docs"
+    pages = {page for page in docs.rglob("*.md") if page.parent.name != "reference"}
+    found, open_ = set(), [docs / "index.md"]
+    while open_:
+        page = open_.pop()
+        if page not in found:
+            found.add(page)
+            linked = re.findall(r"\]\(([^):#]+\.md)", page.read_text(encoding="utf-8"))
+            open_ += [target for each in linked if (target := (page.parent / each).resolve()) in pages]
+    assert not [str(page.relative_to(docs)) for page in pages - found]
 
 
 def test_every_strategy_is_explained_with_its_source():

@@ -98,7 +98,7 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// Of a node with so many GPUs, before any allocation.
+    /// An executor for a node with this many GPUs, before any allocation.
     #[must_use]
     pub fn new(gpus: usize) -> Self {
         Self {

@@ -150,7 +150,7 @@ impl Recorder {
 }
 
 impl Known {
-    /// The place of the allocation among the living that an address is in.
+    /// The index of the live allocation that holds an address.
     fn place(&self, address: u64) -> Option<usize> {
         let after = self.alive.partition_point(|(begin, ..)| *begin <= address);
         let place = after.checked_sub(1)?;

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-/// Columns by name, of which every value may be missing.
+/// Writes columns by name; any value may be missing.
 pub fn write(file: &File, columns: Vec<(&str, Column)>) -> Result<(), ParquetError> {
     let fields: String = columns.iter().map(|(name, column)| field(name, column)).collect();
     let schema = Arc::new(parse_message_type(&format!("message samples {{ {fields} }}"))?);

@@ -130,7 +130,7 @@ pub enum SimError {
     BoundOutOfMemory {
         /// The program whose page it is, for messages; empty for a program alone.
         application: String,
-        /// What the nodes are called.
+        /// The names of the nodes.
         nodes: String,
         /// First byte of the page that was asked for.
         address: u64,

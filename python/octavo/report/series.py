@@ -118,7 +118,7 @@ def _rates(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _faults(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
-    """The part of the rates that profiles know."""
+    """The rates that profiles of real programs have."""
     return [
         {
             "run": run,

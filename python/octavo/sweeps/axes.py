@@ -23,7 +23,7 @@ class Steps:
 
     keys: tuple[str, ...]
     steps: tuple[tuple[object, ...], ...]
-    """One value for each key, as often as there are steps."""
+    """Lists of values by key that step together: each step has one value for each key."""
 
     def values(self, step: int) -> Values:
         """The values of one step by key."""

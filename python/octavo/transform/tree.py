@@ -27,7 +27,7 @@ FUNCTIONS = frozenset({
     "FUNCTION_TEMPLATE", "LAMBDA_EXPR",
 })  # fmt: skip
 _LAUNCHES = frozenset({"cudaConfigureCall", "__cudaPushCallConfiguration"})
-"""What the front end makes of what stands between <<< and >>>."""
+"""The function that the front end calls for the bounds between <<< and >>>."""
 
 
 @dataclass(eq=False)

@@ -73,7 +73,7 @@ impl FrameStore {
     }
 
     /// The memory has at least this many base frames from now on. Frames are never taken away: a memory that becomes
-    /// smaller leaves more of them unused, whichever these are.
+    /// smaller leaves more of them unused.
     pub(crate) fn enlarge(&mut self, total: u32) {
         if total <= self.total {
             return;

@@ -84,7 +84,7 @@ pub(crate) struct Pages {
     spare: Spare,
     /// Pages of the operating system's memory that each GPU holds.
     system_held: [u32; MAX_MEMORIES],
-    /// Whether these are never made to leave.
+    /// Whether the pages in `system_held` are never evicted.
     system_stays: bool,
     /// By block: how often neighbouring pages of it have left a full memory.
     departures: BTreeMap<u32, u32>,

@@ -68,7 +68,7 @@ pub(crate) struct Spare {
     blocks: BTreeMap<(MemoryId, u32), Block>,
     /// Blocks with a page that has no copy on the host, by space, first come first.
     awaiting: BTreeSet<(SpaceId, u64, MemoryId, u32)>,
-    /// The others by memory, victims before what was staged, those that were backed first come first.
+    /// Removable blocks by memory: victims before staged blocks, and the longest backed first.
     removable: BTreeSet<(MemoryId, bool, u64, u32)>,
     lent: ByMemory<Lent>,
     /// Plans that copy blocks to the host; the blocks can be removed when these are done.

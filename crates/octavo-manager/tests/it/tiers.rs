@@ -104,7 +104,7 @@ impl Both {
         }
     }
 
-    /// Tells the manager, and finishes all that comes of it, first come first.
+    /// Hands the manager an event, and finishes every plan that follows, in order.
     fn event(&mut self, event: Event<'_>) {
         let mut plans = Vec::new();
         self.manager.handle(Time::ZERO, event, &mut plans);

@@ -16,8 +16,8 @@ pub(crate) fn lowest(stamps: u8x16) -> u8 {
     i16x8::from_u8x16_low(stamps).min(i16x8::from_u8x16_high(stamps)).reduce_min() as u8
 }
 
-/// Gives the stamps of a set the smallest numbers in the same order, before its clock has none left; the highest of
-/// them, where its clock goes on.
+/// Renumbers the stamps of a set from the smallest number on, in the same order, before its clock overflows. Returns
+/// the highest, from which the clock goes on.
 #[cold]
 pub(crate) fn renumber<'a, T>(stamps: impl Iterator<Item = &'a mut T>, no_way: T) -> T
 where

@@ -1,4 +1,4 @@
-//! Foreign traces become ours, as `docs/convert-traces.md` describes.
+//! Foreign traces become ours, as `docs/own-workload.md` describes.
 //!
 //! Each converter streams: text in, rows out, with memory that the input's size does not change. The folder appears
 //! whole or not at all.

@@ -72,7 +72,7 @@ mod cost {
 
     pub const BEFORE_ARGUMENTS: Op = Op::mix(2, 1, 0, 0);
     pub const ENTRY: Op = Op::mix(45, 7, 0, 0);
-    /// Before the wait for the first load, for the last.
+    /// Before the waits for the first load and for the last.
     pub const AFTER_FIRST_LOAD: Op = Op::mix(22, 0, 0, 0);
     pub const AFTER_LAST_LOAD: Op = Op::mix(2, 0, 0, 0);
     pub const TO_LDS: Op = Op::mix(0, 0, 1, 0);

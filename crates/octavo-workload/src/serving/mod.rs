@@ -2,7 +2,7 @@
 //!
 //! [Requests](requests) arrive by the statistics of public [traces](traces); a [schedule](schedule) batches them and
 //! gives their tokens blocks of the cache. For each step, the [replay](decode) streams the blocks and the weights of a
-//! [model](models), all of them or only the chosen [experts]'. `docs/serving.md` describes all of it.
+//! [model](models), all of them or only the chosen [experts]'. `docs/workloads.md` describes all of it.
 
 pub mod decode;
 pub mod entries;

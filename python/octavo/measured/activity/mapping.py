@@ -1,6 +1,6 @@
 """Recorded activity as rows of an `events` table, the same that simulated runs write.
 
-What columns and kinds mean stands in docs/results.md; what becomes of what, in docs/import.md.
+What columns and kinds mean stands in docs/results.md; what becomes of what, in docs/real-programs.md.
 """
 
 from __future__ import annotations

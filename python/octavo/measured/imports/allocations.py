@@ -66,7 +66,7 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Parts:
-    """What part of which allocation rows are about; a row that spans several has several."""
+    """The parts of allocations that rows lie in; a row that spans several allocations has several parts."""
 
     row: Places
     allocation: Places

@@ -59,7 +59,7 @@ impl Running {
         self.in_vain = true;
     }
 
-    /// Whose faults it wakes, on which pages.
+    /// The processors whose faults it wakes, and the pages.
     pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
         self.plan.wakes()
     }

@@ -107,7 +107,7 @@ fn homeless(memory: &FrameStore, request: &FrameRequest<'_>) -> bool {
     memory.home(block).is_none() && memory.held(block) == 0
 }
 
-/// The page's own place, in its block's home or in a large frame that becomes this.
+/// The frame at the page's own place in its block's home; a free large frame may become that home.
 fn own_place(memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
     if !request.whole {
         return None;

@@ -74,7 +74,7 @@ pub trait Placement: Send {
     /// A kernel ended. What is given up becomes one plan.
     fn on_kernel_end(&mut self, _end: &KernelEnd, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
 
-    /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
+    /// The time at which it must be asked even if nothing happens; `None`: never. The manager reads it after each call.
     fn deadline(&self) -> Option<Time> {
         None
     }

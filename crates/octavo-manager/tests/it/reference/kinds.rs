@@ -43,8 +43,8 @@ impl Model {
         self.close(flight);
     }
 
-    /// What advice decides about a fault, if it decides anything: replicas for readers of what is mostly read, a mapping
-    /// for who is said to access the page, and else the memory that is preferred, if the toucher maps it.
+    /// What advice decides about a fault, if anything: a reader of a read-mostly page gets a replica, a processor that is
+    /// advised as an accessor gets a mapping, and any other goes to the preferred memory, if it maps it.
     pub(super) fn advised(&self, pending: &Pending) -> Option<Verdict> {
         let (advice, toucher) = (self.said(pending.page()), pending.fault.processor);
         let state = &self.pages[&pending.page()];

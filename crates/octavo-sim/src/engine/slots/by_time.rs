@@ -24,8 +24,8 @@ impl ByTime {
         Self { places: places as usize, requests: Vec::new(), levels: None }
     }
 
-    /// When `count` requests that come together at `time` all have a place; those beyond the places share them. `now` is
-    /// the simulation's clock: nothing is ever asked for an earlier time.
+    /// The time at which all of `count` requests that arrive together at `time` have a slot; those beyond the slots
+    /// share them. `now` is the simulation's clock: nothing is ever asked for an earlier time.
     #[inline(never)]
     pub fn available_for(&mut self, count: usize, now: u64, time: u64) -> u64 {
         debug_assert!(time >= now);

@@ -1,4 +1,4 @@
-//! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. Which it is is known when the node is: each has code
+//! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. The node decides which; each has code
 //! of its own, so that smaller lines pay nothing for larger ones.
 
 use octavo_node::{CacheConfig, LineSize, NodeConfig};

@@ -3,7 +3,7 @@
 use octavo_manager::{Geometry, MemoryConfig, PLACEMENTS, Placement};
 use octavo_registry::{Choice, OptionError, Outside};
 
-/// What makes a placement of what follows the colon.
+/// Makes a placement from the text after the colon.
 type Make = fn(&str) -> Box<dyn Placement>;
 
 const PLACES: [(&str, Make); 2] = [("limited:", crate::failure::limited), ("appointed:", crate::deadlines::appointed)];

@@ -27,7 +27,7 @@ pub struct Shape {
     pub kept: &'static [&'static str],
     /// Numbers that the host gives for each vertex.
     pub given: &'static [&'static str],
-    /// What neighbours gather, of `kept`.
+    /// Index in `kept` of the values that neighbours gather.
     pub gathered: usize,
     /// The name of the numbers of edges, if they have some.
     pub edges: Option<&'static str>,

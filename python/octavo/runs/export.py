@@ -1,0 +1,102 @@
+"""Tables of result folders as CSV, or as LaTeX for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.errors import OutputError
+from octavo.files import manifest, parquet
+from octavo.plain import near
+from octavo.runs import measures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USUAL = "points"
+"""The table that comparisons, sweeps and advice have."""
+_BRIEF = ("time_ps", "speedup", "faults")
+"""The measures that LaTeX shows unless columns are named: a page of a paper has no room for all."""
+_LEFT_OUT = {"point", "status", "error", "run", *measures.NAMES, *measures.PROGRAM_NAMES} - set(_BRIEF)
+_PS_A_MS = 1e9
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{each: f"\\{each}" for each in "&%$#_{}"},
+}
+
+
+def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """Read one table of a folder that Octavo wrote, checked against its manifest.
+
+    Args:
+        folder: a run, comparison, sweep, advice, profile or trace.
+        name: the file's name without `.parquet`.
+        columns: which columns, in this order; all if empty.
+
+    Raises:
+        OutputError: the folder has no manifest, no such table, or the table no such column.
+        DamagedError: the table is not what was written.
+
+    """
+    root = Path(folder)
+    found = manifest.read(root) if root.is_dir() else None
+    if found is None:
+        raise OutputError(f"{root} is no folder of results", "expected a folder with octavo-manifest.json")
+    file = f"{name}.parquet"
+    if file not in found.files:
+        names = sorted(Path(each).stem for each in found.files if each.endswith(".parquet"))
+        raise OutputError(f"no table `{name}` in {root}", f"tables: {', '.join(names) or 'none'}")
+    manifest.verify(root, found, [file])
+    whole = parquet.read(root / file, "the command that wrote it, given again, writes it anew", verified=True)
+    for column in columns:
+        if column not in whole.columns:
+            hint = near(column, whole.columns) or f"columns: {', '.join(whole.columns)}"
+            raise OutputError(f"no column `{column}` in {root / file}", hint)
+    return whole.select(columns) if columns else whole
+
+
+def brief(whole: pl.DataFrame) -> pl.DataFrame:
+    """Leave out the measures that a table in a paper has no room for: all but time, speed-up and faults."""
+    return whole.select(each for each in whole.columns if each not in _LEFT_OUT)
+
+
+def csv(whole: pl.DataFrame) -> str:
+    """Return a table as CSV with a header; lists become texts with spaces between their values."""
+    lists = [each for each, kind in whole.schema.items() if isinstance(kind, pl.List)]
+    flat = [pl.col(each).cast(pl.List(pl.String)).list.join(" ") for each in lists]
+    return whole.with_columns(flat).write_csv()
+
+
+def latex(whole: pl.DataFrame) -> str:
+    r"""Return a table as a LaTeX `tabular` with the rules of `booktabs`.
+
+    Columns that end in `_ps` are shown in milliseconds, other fractions with two digits; numbers stand on the right.
+    """
+    aligned = "".join("r" if kind.is_numeric() else "l" for kind in whole.dtypes)
+    heads = [_escaped(_head(each)) for each in whole.columns]
+    rows = [[_cell(name, value) for name, value in row.items()] for row in whole.iter_rows(named=True)]
+    lines = [" & ".join(cells) + r" \\" for cells in (heads, *rows)]
+    begin, end = rf"\begin{{tabular}}{{{aligned}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", end, ""])
+
+
+def _head(column: str) -> str:
+    return f"{column.removesuffix('_ps')} (ms)" if column.endswith("_ps") else column
+
+
+def _cell(column: str, value: object) -> str:
+    if value is None:
+        return "--"
+    if isinstance(value, (int, float)) and column.endswith("_ps"):
+        return f"{value / _PS_A_MS:.3f}"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return _escaped(str(value))
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(each, each) for each in text)
