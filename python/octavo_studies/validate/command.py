@@ -348,7 +348,7 @@ COMMANDS = (
         (
             "octavo validate machine machine.toml",
             "octavo validate machine machine.toml --only memory,zero_copy --json",
-            "octavo validate machine machine.toml --markdown docs/validation-machine.md",
+            "octavo validate machine machine.toml --markdown docs/validation-gpu.md",
         ),
         ("fidelity", "assignments", "scale", "seed"),
         _LEAVES,
