@@ -8,10 +8,10 @@ from importlib.resources import files
 
 import polars as pl
 import pytest
-from octavo.explain.quantities import picoseconds
 
 from octavo.errors import ScenarioError
 from octavo.files.notes import OctavoNote
+from octavo.quantities import count
 from octavo.reproduce.grace_hopper import (
     iterations,
     kinds,
@@ -64,9 +64,9 @@ def test_contexts_are_made_in_as_much_less_time_as_inputs_are_smaller(context, s
 
 
 def test_runs_have_the_scaled_context(study):
-    whole = picoseconds(study.described["host"]["costs"]["context"])
+    whole = count(study.described["host"]["costs"]["context"], "ps")
     run = study.recipe(("hotspot", "managed")).resolve().values["node"]["host"]["costs"]["context"]
-    assert picoseconds(run) == pytest.approx(whole * study.scale * PROGRAMS["hotspot"].share, rel=1e-5)
+    assert count(run, "ps") == pytest.approx(whole * study.scale * PROGRAMS["hotspot"].share, rel=1e-5)
 
 
 def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_device_memory(relative, study):
