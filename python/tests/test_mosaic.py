@@ -29,7 +29,7 @@ class Fake:
     """A result with a time, and times of the programs of a mix."""
 
     def __init__(self, time: int, finished: list[int] | None = None) -> None:
-        self.summary = {"time_ps": time, "jobs": [{"first_end_ps": end} for end in finished or []]}
+        self.summary = self.totals = {"time_ps": time, "jobs": [{"first_end_ps": end} for end in finished or []]}
 
 
 def test_weighted_speedup_is_the_sum_of_speeds_relative_to_alone():

@@ -68,7 +68,9 @@ mod tests {
         assert_eq!("1.25us".parse(), Ok(Time(1_250_000)));
         assert_eq!(Time(1_250_000).to_string(), "1250ns");
         assert_eq!("0.1 us".parse(), Ok(Time(100_000)));
-        assert_eq!(["1\u{b5}s".parse(), "1\u{3bc}s".parse()], [Ok(Time(1_000_000)); 2]);
+        for micro in ["1\u{b5}s", "1\u{3bc}s"] {
+            assert_eq!(micro.parse(), Ok(Time(1_000_000)));
+        }
         assert_eq!(Time::ZERO.to_string(), "0ps");
     }
 
