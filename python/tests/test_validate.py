@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 from conftest import contents
 
-from octavo import OctavoError, ValidationError, validate
+from octavo import OctavoError, ValidationError
 from octavo.files.manifest import MANIFEST_FILE
+from octavo_studies import validate
 from octavo_studies.validate import launches, reference, rerun, tables
 from octavo_studies.validate.counts import error
 from octavo_studies.validate.sheet import sheet
