@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from octavo.cli import complete
 from octavo.cli.app import app
 from octavo.cli.commands import COMMANDS, load
 
@@ -210,3 +211,46 @@ def test_a_program_of_each_kind_is_printed(cli):
 
 def test_schema_is_json(cli):
     assert json.loads(cli("schema").stdout)["title"] == "Octavo scenario"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["RUN", "fir"], "run"),
+        (["rn", "fir"], "run"),
+        (["trace", "INFO", "x"], "info"),
+        (["run", "fir", "--Placement", "grit"], "--placement"),
+        (["run", "fir", "--placement", "GRIT"], "grit"),
+        (["run", "FIR"], "fir"),
+        (["run", "fir", "--node", "Grit-4GPU"], "grit-4gpu"),
+        (["run", "fir", "--set", "Memory.placement=grit"], "memory"),
+        (["list", "Nodes"], "nodes"),
+        (["show", "Grit"], "grit"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_what_is_nearly_a_name_gets_a_hint(typed, meant, cli):
+    done = cli(*typed)
+    assert done.returncode == 2, done.stderr
+    assert re.search(rf"(did you mean|possible options)\W+{meant}\b", done.stderr, re.IGNORECASE), done.stderr
+
+
+def test_commands_stand_in_groups_and_all_of_them(cli):
+    told = cli("--help").stdout
+    assert [told.count(f"\n  {name} ") for name in COMMANDS] == [1] * len(COMMANDS)
+    groups = list(dict.fromkeys(command.group for command in COMMANDS.values()))
+    assert sorted(groups, key=told.index) == groups
+    assert "..." not in told.partition("Simulate:")[2], "no sentence is cut"
+
+
+def test_a_target_is_completed_from_workloads_folders_and_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("fir.toml", "first.png", ".fir.toml"):
+        Path(name).touch()
+    (tmp_path / "firs").mkdir()
+    (tmp_path / "firs" / "a.toml").touch()
+    assert complete.targets("fir") == ["fir", "fir.toml", "firs/"]
+    assert complete.targets("firs/") == ["firs/a.toml"]
+    assert complete.targets("nowhere/") == []
+    assert ".fir.toml" in complete.targets(".f")
+    assert ".fir.toml" not in complete.targets("")

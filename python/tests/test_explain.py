@@ -14,7 +14,7 @@ from nsys_exports import saxpy
 
 import octavo
 from octavo.errors import OutputError, SimulationError
-from octavo.explain import changes, difference, explain, what_if, words
+from octavo.explain import changes, difference, explain, targets, what_if, words
 from octavo.explain.facts import facts, pairs
 from octavo.explain.occupied import MEMORY, REMOTE, WALKERS
 from octavo.explain.what_if import Remedy, beside
@@ -293,3 +293,20 @@ def test_what_has_no_time_or_no_scenario_is_refused(tmp_path):
     profile = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
     with pytest.raises(OutputError, match="is the profile of a real program"):
         profile.explain()
+
+
+def test_a_comparison_and_a_sweep_are_targets(cli, tmp_path):
+    small = ("--scale", "1/256", "-q")
+    assert cli("compare", "fir,spmv", "-p", "on-touch,grit", "--replicates", "2", "-o", "both", *small).returncode == 0
+    told = json.loads(cli("explain", "both", "--json").stdout)
+    pairs = [one["runs"] for one in told["differences"]]
+    assert pairs == [[f"{name} under on-touch", f"{name} under grit"] for name in ("fir", "spmv")]
+    scenario = {"workload": {"name": "fir", "scale": 1 / 256}}
+    octavo.sweep({"scenario": scenario, "grid": {"node.gpus": [2, 4, 8]}}, output=tmp_path / "swept")
+    assert [*targets.named([tmp_path / "swept"])] == [f"fir under gpus={count}" for count in (2, 4, 8)]
+    one = next((tmp_path / "swept" / "runs").iterdir())
+    assert len(targets.named([one, one])) == 1, "a run that is named twice is one"
+    done = cli("explain", "both", "--what-if")
+    assert done.returncode == 2
+    (tmp_path / "empty").mkdir()
+    assert cli("explain", "empty").returncode == 2

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from octavo.cli.help import plain, without_types, write_commands, write_examples
-from octavo.plain import shortened
+from octavo.plain import near, shortened
 
 
 @dataclass(frozen=True)
@@ -225,8 +225,18 @@ def _short_errors() -> Iterator[None]:
     except Exception as raised:
         error: Any = raised
         if hasattr(error, "format_message") and isinstance(getattr(error, "message", None), str):
-            error.message = shortened(_with_nearest(error.message))
+            error.message = shortened(_with_nearest(_in_other_case(error.message, error)))
         raise
+
+
+def _in_other_case(message: str, error: Any) -> str:
+    """A message about a command, with the one that is written so but for capitals, or nearly so."""
+    typed = re.match(r"No such command '(.*?)'\.$", message)
+    context = getattr(error, "ctx", None)
+    if typed is None or context is None:
+        return message
+    hint = near(typed[1].lower(), list(context.command.commands))
+    return f"{message} {hint[0].upper()}{hint[1:]}" if hint else message
 
 
 def _with_nearest(message: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ def names(kind: str | None = None) -> Complete:
     return _among(known)
 
 
+def targets(incomplete: str) -> list[str]:
+    """Workloads by name, then what scenarios, traces and recorded steps may be: folders, and files of these kinds."""
+    return [*names("workloads")(incomplete), *_files(incomplete)]
+
+
 def choices(argument: str) -> Complete:
     """What completes one of the few values that an argument has, by the name of their type: `Kind`, `Fidelity`."""
 
@@ -38,6 +44,25 @@ def key(incomplete: str) -> list[str]:
     from octavo.scenarios import catalogue  # noqa: PLC0415 - as above
 
     return [f"{each}=" for each in catalogue.settable() if each.startswith(incomplete)]
+
+
+_KINDS = (".toml", ".trace", ".json", ".gz")
+"""How files of scenarios, traces and recorded steps end."""
+
+
+def _files(incomplete: str) -> list[str]:
+    """Paths that begin so; folders end in a slash, as more may follow."""
+    folder, slash, begun = incomplete.rpartition("/")
+    try:
+        found = sorted(os.scandir(f"{folder}{slash}" or "."), key=lambda entry: entry.name)
+    except OSError:
+        return []
+    shown = [entry for entry in found if entry.name.startswith(begun) and (begun or not entry.name.startswith("."))]
+    return [
+        f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
+        for entry in shown
+        if entry.is_dir() or entry.name.endswith(_KINDS)
+    ]
 
 
 def _among(known: Callable[[], Iterable[str]]) -> Complete:

@@ -13,17 +13,19 @@ from octavo.cli.sink import Sink
 from octavo.errors import OctavoError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from octavo.explain import Difference
     from octavo.explain.waits import Wait
     from octavo.explain.what_if import Remedy
+    from octavo.runs.result import RunResult
 
 EXAMPLES = options.examples(
     "octavo explain runs/first",
     "octavo explain runs/first --what-if --picture why.png",
     "octavo explain runs/first --what-if --replicates 7",
     "octavo explain runs/on-touch runs/grit",
+    "octavo explain runs/compare-fir-1a2b3c4d",
 )
 
 WAIT_COLUMNS = ["what for", "share of the wait", "p50", "p95", "p99"]
@@ -33,7 +35,9 @@ BUFFER_COLUMNS = ["buffer", "faults", "then", "pages moved", "then"]
 Runs = Annotated[
     list[Path],
     typer.Argument(
-        metavar="RUN", help="Folder of a run; of several, each is compared with the first.", show_default=False
+        metavar="RUN",
+        help="Folder of a run, a comparison or a sweep; several runs of a workload are compared with the first.",
+        show_default=False,
     ),
 ]
 WhatIf = Annotated[
@@ -63,12 +67,11 @@ def explain(
     quiet: options.Quiet = False,
 ) -> None:
     """Say what bound a run, which buffers cause it and what would help, or where runs differ from the first."""
-    from octavo.explain import difference  # noqa: PLC0415 - polars takes long to import
-    from octavo.explain import explain as explained  # noqa: PLC0415 - as above
+    from octavo.explain import explain as explained  # noqa: PLC0415 - polars takes long to import
+    from octavo.explain import targets  # noqa: PLC0415 - as above
     from octavo.explain.what_if import beside  # noqa: PLC0415 - as above
     from octavo.explain.words import against  # noqa: PLC0415 - as above
     from octavo.runs.progress import watching  # noqa: PLC0415 - as above
-    from octavo.runs.result import RunResult  # noqa: PLC0415 - as above
 
     sink = Sink(as_json=as_json, quiet=quiet)
     _check_picture(picture)
@@ -76,15 +79,15 @@ def explain(
         raise OutputError(
             "--output, --workers and --replicates apply only to the runs of --what-if", "leave them out, or add it"
         )
-    if len(runs) > 1:
-        _check_several(runs, what_if=what_if, picture=picture)
-        with _without_force():
-            first, *others = (RunResult.load(run) for run in runs)
-            _show_differences(sink, [difference(first, other) for other in others], picture)
-        return
+    with _without_force():
+        found = targets.named(runs)
+        if len(found) > 1:
+            _check_several(found, what_if=what_if, picture=picture)
+            _show_differences(sink, _differences(found), picture)
+            return
     with watching(quiet=quiet or not what_if) as watch, _without_force():
-        result = RunResult.load(runs[0])
-        folder = (output or beside(runs[0])) if what_if else None
+        result = next(iter(found.values()))
+        folder = (output or beside(result.folder)) if what_if else None
         one = explained(result, what_if=folder, replicates=replicates, workers=workers, watch=watch)
     sink.document(one.to_dict())
     for sentence in one.sentences:
@@ -115,7 +118,20 @@ def _wait(one: Wait) -> tuple[str, ...]:
     return (WAITED[one.part], f"{one.share:.1%}", *map(duration, (one.p50_ps, one.p95_ps, one.p99_ps)))
 
 
-def _check_several(runs: Sequence[Path], *, what_if: bool, picture: Path | None) -> None:
+def _differences(found: Mapping[str, RunResult]) -> list[Difference]:
+    """Where each run differs from the first of its workload."""
+    from octavo.explain import difference  # noqa: PLC0415 - polars takes long to import
+
+    alike: dict[str, list[str]] = {}
+    for name, result in found.items():
+        alike.setdefault(result.scenario.label, []).append(name)
+    pairs = [(first, other) for first, *others in alike.values() for other in others]
+    if not pairs:
+        raise OutputError(f"nothing to compare: found {len(found)} runs of {len(alike)} workloads", "name one run")
+    return [difference(found[first], found[other], (first, other)) for first, other in pairs]
+
+
+def _check_several(runs: Mapping[str, RunResult], *, what_if: bool, picture: Path | None) -> None:
     """Refuse what is for one run, or for two."""
     if what_if:
         raise OutputError(f"--what-if: expected one run, found {len(runs)}", "name one run, or leave out --what-if")

@@ -36,7 +36,7 @@ Target = Annotated[
     str | None,
     typer.Argument(
         metavar="TARGET",
-        autocompletion=complete.names("workloads"),
+        autocompletion=complete.targets,
         help="Workload by name, folder of a trace, file of a recorded step, or scenario file (TOML).",
         show_default=False,
     ),

@@ -53,7 +53,9 @@ _GROUPS = ("labels", "communities")
 """Results that say which group a vertex belongs to."""
 
 
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder of a run, a comparison or a sweep.", show_default=False)
+]
 
 
 class Kind(Enum):
@@ -190,18 +192,22 @@ def served(
 ) -> None:
     """Print how long requests waited for their tokens, in a run of `llm-decode` or `moe-decode`."""
     from octavo.explain.serving import latencies  # noqa: PLC0415 - as above
+    from octavo.explain.targets import named  # noqa: PLC0415 - polars takes long to import
     from octavo.runs.pressure import pressure  # noqa: PLC0415 - as above
-    from octavo.runs.result import RunResult  # noqa: PLC0415 - polars takes long to import
 
     sink = Sink(as_json=as_json)
-    result = RunResult.load(run)
-    shrunk = pressure(result)
-    found = latencies(result)
-    sink.document({**found, "scale": shrunk.scale})
+    results = named([run])
+    documents = {name: {**latencies(one), "scale": pressure(one).scale} for name, one in results.items()}
+    sink.document(documents if len(documents) > 1 else next(iter(documents.values())))
+    for name, found in documents.items():
+        _show_served(sink, f"{name}: " if len(documents) > 1 else "", found)
+
+
+def _show_served(sink: Sink, name: str, found: dict[str, Any]) -> None:
     names = {"first": "time to first token", "next": "time between tokens"}
-    rows = [[called, str(found[name]["count"]), *_waits(found[name])] for name, called in names.items()]
-    of = "" if shrunk.scale in (1, None) else f", of a model at scale {shrunk.scale:g}"
-    title = f"{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second{of}"
+    rows = [[called, str(found[each]["count"]), *_waits(found[each])] for each, called in names.items()]
+    of = "" if found["scale"] in (1, None) else f", of a model at scale {found['scale']:g}"
+    title = f"{name}{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second{of}"
     sink.table(title, ["", "tokens", "half wait at most", "99 of 100 at most"], rows)
 
 

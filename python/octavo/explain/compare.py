@@ -96,8 +96,8 @@ class Difference:
         return "\n".join(self.sentences)
 
 
-def difference(first: RunResult, second: RunResult) -> Difference:
-    """Put two simulated runs beside each other.
+def difference(first: RunResult, second: RunResult, names: tuple[str, str] | None = None) -> Difference:
+    """Put two simulated runs beside each other; `names` are what they are called, if not what ran under what.
 
     Raises:
         OutputError: one has no time or no scenario, or is damaged.
@@ -106,4 +106,4 @@ def difference(first: RunResult, second: RunResult) -> Difference:
     for result in (first, second):
         result.check_time()
     with vouched([first, second]):
-        return Difference((first.name, second.name), (facts(first), facts(second)))
+        return Difference(names or (first.name, second.name), (facts(first), facts(second)))

@@ -8,21 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import OutputError
-from octavo.explain.what_if import beside
-from octavo.files import manifest
-from octavo.files.manifest import MANIFEST_FILE
+from octavo.explain import targets
 from octavo.report import advice, nodes
 from octavo.report.folders import Named
 from octavo.runs import replicates
 from octavo.runs.bounds import BOUND
-from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result, is_imported
+from octavo.runs.held import is_imported
 from octavo.runs.replicates import Interval, interval
 from octavo.runs.result import RunResult, vouched
 from octavo.sweeps import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 PLACEMENT = "memory.placement.name"
 _EXECUTOR = "executor.kind"
@@ -90,7 +87,8 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
         OutputError: a folder holds no finished result, or one that this Octavo cannot read, or a damaged one.
 
     """
-    results = list({found.folder.resolve(): found for path in paths for found in _results(Path(path))}.values())
+    folders = dict.fromkeys(folder for path in paths for folder in targets.folders(Path(path)))
+    results = list({folder.resolve(): _with_time(folder) for folder in folders}.values())
     with vouched(results):
         together = _together(results, [_values(result) for result in results])
         results = [own for own, _, _ in together]
@@ -146,47 +144,10 @@ def differences(scenarios: Sequence[Mapping[str, str]]) -> list[str]:
     return [key for key in keys if len({values.get(key) for values in scenarios}) > 1]
 
 
-def _results(path: Path) -> Iterator[RunResult]:
-    check_is_folder(path)
-    if holds_result(path):
-        yield _with_time(path)
-        return
-    found = [folder for folder in _below(path) if holds_result(folder)]
-    tried = [beside(folder) for folder in found]  # Their runs stand with what they are changes of.
-    found = [folder for folder in found if not any(other in folder.parents for other in tried)]
-    if not found:
-        raise OutputError(
-            f"{path} holds no finished result",
-            f"expected {SUMMARY_FILE} and scenario.toml in it, or in folders below it; a run that was stopped has none",
-        )
-    for folder in found:
-        yield _with_time(folder)
-
-
-def _below(path: Path) -> list[Path]:
-    """Folders that may hold a result: those with a summary, or with a manifest, which says what is missing.
-
-    Raises:
-        DamagedError: a manifest cannot tell what its folder is.
-
-    """
-    files = [file for name in (SUMMARY_FILE, MANIFEST_FILE) for file in path.rglob(name)]
-    folders = sorted({file.parent for file in files if not _hidden(file.relative_to(path))})
-    for folder in folders:
-        if folder != path:
-            manifest.read(folder)
-    return folders
-
-
 def _with_time(folder: Path) -> RunResult:
     result = RunResult.load(folder)
     result.check_time()
     return result
-
-
-def _hidden(path: Path) -> bool:
-    """Whether something is part of a result that is still being written."""
-    return any(part.startswith(".") for part in path.parts)
 
 
 def _values(result: RunResult) -> dict[str, str]:
