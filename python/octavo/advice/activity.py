@@ -68,9 +68,10 @@ def observed(
         }
         if certainty == "simulated":
             values |= _copies(events.filter(within(place, system.page)), values["faults"], system)
-        values |= {"groups": float((1 / asked["together"]).sum()), "blocks": _blocks(asked)}
+        values["blocks"] = _blocks(asked)
         exact = {name: Fact.exact(value, certainty, where) for name, value in values.items()}
-        found.append(buffer.knowing({**exact, "concurrency": _concurrency(asked, certainty)}))
+        counted = {"concurrency": _concurrency(asked, certainty), "groups": _groups_of(asked, certainty)}
+        found.append(buffer.knowing({**exact, **counted}))
     return found
 
 
@@ -120,6 +121,14 @@ def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
     fresh = (pl.col("last") - pl.max_horizontal("first", before)).clip(0)
     times, once = runs.select((pl.col("last") - pl.col("first")).sum(), once=fresh.sum()).row(0)
     return times, once
+
+
+def _groups_of(asked: pl.DataFrame, certainty: Certainty) -> Fact:
+    """Groups that a buffer's faults are in: those that it shares are all its own if the others go elsewhere."""
+    shared, alone = float((1 / asked["together"]).sum()), float(asked["group"].n_unique())
+    return Fact.between(
+        shared, alone, alone, certainty, "groups with faults of the buffer; its part of them at the least"
+    )
 
 
 def _blocks(asked: pl.DataFrame) -> float:

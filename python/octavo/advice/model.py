@@ -155,7 +155,7 @@ class FaultGroups:
     """What the driver served the faults of a data structure in."""
 
     groups: float
-    """Groups; of one that others have faults in, too, the share of its own faults."""
+    """Groups that it has faults in, or its part of those that others have faults in, too."""
     blocks: int
     """Blocks of 2 MiB that groups have faults of, counted for each group."""
 

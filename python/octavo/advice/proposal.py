@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
 
 _HOSTS: Mapping[Placement, Host] = {"managed": "on-demand", "prefetched": "prefetched", "pinned": "pinned"}
-RESIDUAL = 0.35
+RESIDUAL = 0.21
 """How far the model is off, as a share of the sum of the sizes of its terms: nine in ten buffers of the workloads in
 `docs/advise.md` are nearer, measured one by one against whole programs on five nodes."""
 _ENDS: tuple[End, ...] = ("low", "value", "high")

@@ -112,7 +112,7 @@ def _show_all(sink: Sink, advice: Advice) -> None:
         ]
         for row in shown.to_dicts()
     ]
-    title = f"All {points.height} placements ({_KEY})"
+    title = f"{points.height} placements that device memory has room for ({_KEY})"
     sink.table(title, ["rank", "placements", "time", "regret", "device", ""], rows)
     too_large = points["seconds"].null_count()
     if too_large:
