@@ -95,7 +95,8 @@ class Study(engine.Study):
         needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
         memory = max(2, round(needed / (case.need or self.need) / CHUNK)) * CHUNK
         capacity = ("node.capacity.footprint_percent=0", f"node.capacity.bytes={memory}B")
-        settings = (systems.DRIVER, *capacity, *self.overrides)
+        costs = systems.COSTS if self.node == NODE else ()
+        settings = (systems.DRIVER, *costs, *capacity, *self.overrides)
         sized = [(job, self._bytes(job, needed, memory)) for job in case.yielding]
         scales = {job.name: _scale(job, each) for job, each in sized if each is not None}
         return Recipe.from_jobs(case.jobs(scales), node=self.node).with_overrides(settings), memory
