@@ -164,7 +164,6 @@ def test_commands_in_running_text_exist():
 
 
 NO_KEYS = {
-    "CHANGELOG.md": {"memory.is_fast"},
     "docs/calibrate.md": {"managed.events.parquet"},
     "docs/jobs.md": {"job.back"},
     "docs/python-policies.md": {"service.block"},
