@@ -385,3 +385,46 @@ def test_pages_that_go_to_and_fro_are_held_up_whoever_writes_them():
     assert (clusters.placement, clusters.buffer.write_shared) == ("device", False)
     # Ten stores of the host between launches, three of which the guard lets pass; 500 us each.
     assert clusters.penalties["managed"].thrashing == pytest.approx(7 * 500e-6)
+
+
+def test_a_program_that_prefetches_already_is_compared_with_itself(tmp_path):
+    """What it says of managed memory is kept where the buffer stays managed, and goes where it does not."""
+    path = tmp_path / "prefetching.toml"
+    path.write_text(
+        'node.preset = "cuda-sm90"\nmemory.preset = "stock-driver"\n'
+        '[workload]\nname = "vectoradd"\nscale = 0.015625\n[program]\nkind = "managed"\n'
+        '[program.buffers.b]\nprefetch = "gpu0"\nread_mostly = true\n'
+    )
+    advice = octavo.advise(path, exhaustive=True)
+    assert advice.plan.present == {"a": "managed", "b": "prefetched", "c": "managed"}
+    assert advice.found.present == octavo.run(path).seconds
+    assert advice.found.advised < advice.found.present
+    found = {row["placements"]: row["seconds"] for row in advice.exhausted.points.to_dicts()}
+    plain = octavo.run(workload="vectoradd", node="cuda-sm90", scale=SMALL, kind="explicit")
+    assert found["ddd"] == plain.seconds
+
+
+def test_a_proposal_can_be_left_unchecked(cli):
+    done = cli("advise", "vectoradd", "--scale", "1/256", "--runs", "0", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["found"] is None
+    done = cli("advise", "vectoradd", "--scale", "1/256", "--runs", "2", "--json")
+    candidates = json.loads(done.stdout)["found"]["candidates"]
+    assert len(candidates) <= 2
+    assert all({"placements", "predicted", "seconds"} == each.keys() for each in candidates)
+
+
+def test_no_gain_exceeds_the_time_of_a_recording(tmp_path):
+    allocation = {"kind": "managed", "call": "cudaMallocManaged", "bytes": 64 * MIB, "site": 0}
+    names = ("copied_in", "copied_out", "copied_within", "filled", "prefetched")
+    ways = {name: {"calls": 0, "bytes": 0} for name in names}
+    told = {"octavo_profile": 1, "sites": [[]], "allocations": [{**allocation, **ways}], "time_ns": 2_000_000}
+    (tmp_path / "profile.json").write_text(json.dumps(told))
+    advice = octavo.advise(tmp_path / "profile.json", node="machines/h100.toml")
+    assert advice.found is None
+    assert 0 < advice.plan.gain.value <= advice.plan.gain.high <= 2e-3
+    del told["time_ns"]
+    (tmp_path / "profile.json").write_text(json.dumps(told))
+    longer = octavo.advise(tmp_path / "profile.json", node="machines/h100.toml")
+    # Measured on this machine: 64 MiB that the host wrote take 8.3 ms at faults, and 1.65 ms prefetched.
+    assert 2e-3 < longer.plan.gain.value < 10e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,13 @@ def placed(scenario: Scenario, placements: Choice, exchanged: Iterable[str] = ()
     """
     told = scenario.values.get("program", {}).get("buffers", {})
     said = [change for name, kind in placements.items() for change in _said(name, kind, told.get(name, {}), exchanged)]
-    return Recipe(scenario.toml, "scenario", ("program.kind=managed", *said)).resolve()
+    return Recipe(_without_buffers(scenario.toml), "scenario", ("program.kind=managed", *said)).resolve()
+
+
+def _without_buffers(toml: str) -> str:
+    """A resolved scenario that says nothing of single buffers: a change adds to a table, and takes nothing away."""
+    sections = re.split(r"^(?=\[)", toml, flags=re.MULTILINE)
+    return "".join(section for section in sections if not section.startswith("[program.buffers"))
 
 
 def _said(name: str, placement: Placement, own: Mapping[str, Any], exchanged: Iterable[str]) -> Iterator[str]:

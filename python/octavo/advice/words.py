@@ -43,14 +43,19 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
     together = max(buffer.facts["concurrency"].value, 1.0)
     of_host = {
         "exposed": f"{size(penalty.volume)} over the link, {_times(buffer)}",
-        "faults": f"{buffer.facts['faults'].value:,.0f} faults, {together:.0f} served at a time",
+        "faults": f"{_faults(buffer)}, {together:.0f} served at a time",
         "prefetches": f"prefetching it before launches, {buffer.facts['ahead_calls'].value:,.0f} times",
         "thrashing": "faults that are held up: host and device write it in turns",
-        "first_touch": f"{buffer.facts['faults'].value:,.0f} faults: the device touches it first",
+        "first_touch": f"{_faults(buffer)}: the device touches it first",
         "returned": f"{size(buffer.facts['returned'].value)} back to the host, by its faults",
         "having": "pinning its pages" if rival == "pinned" else "making and freeing its pages",
     }
     return of_host.get(term, "more")
+
+
+def _faults(buffer: Buffer) -> str:
+    count = f"{buffer.facts['faults'].value:,.0f}"
+    return f"{count} fault" if count == "1" else f"{count} faults"
 
 
 def _device(buffer: Buffer) -> str:
