@@ -56,10 +56,19 @@ class OctavoError(Exception):
     typed: frozenset[str] | None = None
     """Arguments of the Python function that failed; nothing if it is unknown which there were."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, *, code: str = "") -> None:
+        """Say what went wrong.
+
+        Args:
+            message: what was expected and what was found.
+            hint: what may help.
+            code: a name of the mistake that stays when its words change, such as `unknown-variant`; may be empty.
+
+        """
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.code = code
 
     def __str__(self) -> str:
         """Message and hint for Python: of arguments, where the command line speaks of options."""

@@ -3,12 +3,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from gpu_stand_in.build import build
 from warm import Warm
+
+from octavo.errors import OctavoError
 
 if TYPE_CHECKING:
     import subprocess
@@ -78,3 +81,12 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory, libraries: str) -> Enviro
     """What a process needs to find a driver of a GPU that is not there."""
     folder = build(tmp_path_factory.mktemp("stand-in"), tool("c++"))
     return {"LD_LIBRARY_PATH": f"{folder}:{libraries}", "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+
+
+@contextmanager
+def refused(code: str, kind: type[OctavoError] = OctavoError) -> Iterator[None]:
+    """Whatever its words are, the block raises the error with this code, and says more than the code."""
+    with pytest.raises(kind) as found:
+        yield
+    assert found.value.code == code, found.value
+    assert found.value.message

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from octavo.cli import complete
+from octavo.cli import complete, options
 from octavo.cli.app import app
 from octavo.cli.commands import COMMANDS, load
+from octavo.cli.requests import spread
 
 ROOT = Path(__file__).parents[2]
 
@@ -254,3 +257,35 @@ def test_a_target_is_completed_from_workloads_folders_and_files(tmp_path, monkey
     assert complete.targets("nowhere/") == []
     assert ".fir.toml" in complete.targets(".f")
     assert ".fir.toml" not in complete.targets("")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Some options."""
+
+    scale: options.Scale = None
+    node: options.Node = None
+
+
+def test_a_request_stands_for_its_options():
+    found = []
+
+    def command(target: options.Target, asked: Asked, force: options.Force = False) -> None:
+        """What it does."""
+        found.append((target, asked, force))
+
+    made = spread(command)
+    assert list(inspect.signature(made).parameters) == ["target", "scale", "node", "force"]
+    assert made.__doc__ == command.__doc__
+    made(target="fir", scale=0.5, node=None, force=True)
+    assert found == [("fir", Asked(0.5), True)]
+    assert spread(test_version) is test_version
+
+
+def test_what_commands_have_in_common_is_said_once():
+    common = {each.name for each in fields(options.Common)}
+    for name in ("run", "compare"):
+        given = {each.name for each in load(name, COMMANDS[name]).params}
+        assert common <= given
+    every = options.Common(*common).arguments()
+    assert sorted(every.values()) == sorted(common), "each option reaches the scenario"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import SMALL
+from conftest import SMALL, refused
 from nsys_exports import saxpy
 
 import octavo
@@ -288,10 +288,10 @@ def test_a_whole_program_is_told_by_phase(tmp_path):
 
 def test_what_has_no_time_or_no_scenario_is_refused(tmp_path):
     instant = octavo.run(**SYSTEM, executor="instant", output=tmp_path / "instant")
-    with pytest.raises(OutputError, match="has no times"):
+    with refused("no-time", OutputError):
         instant.explain()
     profile = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
-    with pytest.raises(OutputError, match="is the profile of a real program"):
+    with refused("no-scenario", OutputError):
         profile.explain()
 
 

@@ -104,7 +104,7 @@ def test_replicates_show_their_intervals_and_who_is_level():
     assert "<th>interval</th>" in shown
     assert "medians of 2 replicates" in shown
     assert re.search(r"<td>[−+][\d.]+% [−+][\d.]+%</td>", shown)
-    assert "<p>fir: fastest is ideal.</p>" in shown
+    assert "<p>fir: fastest is duplication.</p>" in shown
 
 
 def test_scenarios_are_shown_in_a_line():

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from octavo.cli.help import plain, without_types, write_commands, write_examples
+from octavo.cli.requests import spread
 from octavo.plain import near, shortened
 
 
@@ -259,5 +260,5 @@ def load(name: str, command: Command) -> Any:
         owner.add_typer(found, name=name)
     else:
         settings, kind = getattr(where, "SETTINGS", None), getattr(where, "COMMAND", TyperCommand)
-        owner.command(name, cls=kind, epilog=where.EXAMPLES, context_settings=settings)(found)
+        owner.command(name, cls=kind, epilog=where.EXAMPLES, context_settings=settings)(spread(found))
     return plain(typer.main.get_group(owner).commands[name])

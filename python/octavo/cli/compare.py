@@ -13,13 +13,13 @@ from octavo.cli import complete, options
 from octavo.cli import dry_run as dry
 from octavo.cli import trend as trends
 from octavo.cli.compared import pressures, show
-from octavo.cli.sink import Sink
 from octavo.errors import SimulationError
 from octavo.runs.progress import watching
 from octavo.variants import DEFAULT_PLACEMENTS
 
 if TYPE_CHECKING:
     from octavo.arguments import Arguments
+    from octavo.cli.sink import Sink
     from octavo.runs.comparison import Comparison
     from octavo.runs.trend import Trend
 
@@ -96,27 +96,20 @@ Trends = Annotated[
 ]
 
 
+_COMMON, _SAID = options.Common(), options.Said()
+
+
 def compare(
     target: options.Target = None,
     workload: Workloads = None,
     placement: Placements = None,
     kind: Kinds = None,
     sharing: Sharings = None,
-    executor: options.Executor = None,
-    fidelity: options.Fidelity = None,
     baseline: Baseline = None,
     alone: Alone = False,
     replicates: options.Replicates = 1,
     trend: Trends = False,
-    prefetch: options.Prefetch = None,
-    eviction: options.Eviction = None,
-    demotion: options.Demotion = None,
-    guard: options.Guard = None,
-    node: options.Node = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    memory: options.Memory = None,
-    seed: options.Seed = None,
+    common: options.Common = _COMMON,
     workers: options.Workers = None,
     _memory_limit: options.MemoryLimit = None,
     output: options.Output = None,
@@ -124,29 +117,16 @@ def compare(
     picture_width: options.PictureWidth = None,
     force: options.Force = False,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = _SAID,
 ) -> None:
     """Run placements, kinds of memory or ways to share it side by side: time, speed-up, faults, where time goes.
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
+    sink = said.sink()
     scenario, workloads = options.sources(target, options.listed(workload))
-    named: Arguments = {
-        "prefetch": prefetch,
-        "eviction": eviction,
-        "executor": executor,
-        "fidelity": fidelity,
-        "demotion": demotion,
-        "guard": guard,
-        "node": node,
-        "scale": scale,
-        "memory": memory,
-        "seed": seed,
-        "overrides": assignments,
-    }
-    options.check_once(assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
+    named = common.arguments()
+    options.check_once(common.assignments, workload=workload, placement=placement, kind=kind, sharing=sharing, **named)
     plan = partial(
         comparisons.plan_comparison,
         scenario,
@@ -170,12 +150,12 @@ def compare(
         return
     how: dict[str, Any] = {"workers": workers, "force": force}
     try:
-        with watching(quiet=quiet) as watch:
+        with watching(quiet=said.quiet) as watch:
             comparison = planned.run(root, watch=watch, wanted=wanted, **how)
     except SimulationError:
         _show_finished(sink, planned, root)
         raise
-    with watching(quiet=quiet or not smaller) as watch:
+    with watching(quiet=said.quiet or not smaller) as watch:
         below = {
             scale: one.run(trends.folder(root, scale), watch=watch, report=False, **how)
             for scale, one in smaller.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, cast
 
@@ -10,6 +11,7 @@ import typer
 
 from octavo.cli import complete
 from octavo.cli import help as foot
+from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import memory
 from octavo.scenarios import lost
@@ -241,6 +243,51 @@ Program = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+@dataclass(frozen=True)
+class Common:
+    """What every command says of the scenarios that it runs, beside what they vary."""
+
+    prefetch: Prefetch = None
+    eviction: Eviction = None
+    demotion: Demotion = None
+    guard: Guard = None
+    executor: Executor = None
+    fidelity: Fidelity = None
+    node: Node = None
+    assignments: Set = None
+    scale: Scale = None
+    memory: Memory = None
+    seed: Seed = None
+
+    def arguments(self) -> arguments.Arguments:
+        """The same as Python's functions take it."""
+        return {
+            "prefetch": self.prefetch,
+            "eviction": self.eviction,
+            "demotion": self.demotion,
+            "guard": self.guard,
+            "executor": self.executor,
+            "fidelity": self.fidelity,
+            "node": self.node,
+            "scale": self.scale,
+            "memory": self.memory,
+            "seed": self.seed,
+            "overrides": self.assignments,
+        }
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command says what it found."""
+
+    as_json: Json = False
+    quiet: Quiet = False
+
+    def sink(self) -> Sink:
+        """Where it says it."""
+        return Sink(as_json=self.as_json, quiet=self.quiet)
 
 
 def source(target: str | None, workload: str | None) -> tuple[Path | None, str | None]:

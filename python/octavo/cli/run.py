@@ -12,7 +12,6 @@ from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import options
 from octavo.cli.complete import names as complete
-from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.explain.fixed import fixed
 from octavo.runs import measures
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octavo.arguments import Arguments
+    from octavo.cli.sink import Sink
     from octavo.runs.pressure import Pressure
     from octavo.runs.replicates import Interval
     from octavo.runs.result import RunResult
@@ -64,23 +64,16 @@ Placement = Annotated[
 ]
 
 
+_COMMON, _SAID = options.Common(), options.Said()
+
+
 def run(
     target: options.Target = None,
     workload: options.Workload = None,
     placement: Placement = None,
-    prefetch: options.Prefetch = None,
-    eviction: options.Eviction = None,
-    demotion: options.Demotion = None,
     sharing: options.Sharing = None,
-    guard: options.Guard = None,
     kind: options.Kind = None,
-    executor: options.Executor = None,
-    fidelity: options.Fidelity = None,
-    node: options.Node = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    memory: options.Memory = None,
-    seed: options.Seed = None,
+    common: options.Common = _COMMON,
     output: options.Output = None,
     force: options.Force = False,
     perfetto: Perfetto = None,
@@ -88,30 +81,19 @@ def run(
     replicates: options.Replicates = 1,
     _memory_limit: options.MemoryLimit = None,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = _SAID,
 ) -> None:
     """Run one scenario and write its results to a folder: scenario, summary and Parquet tables."""
-    sink = Sink(as_json=as_json, quiet=quiet)
+    sink = said.sink()
     scenario, workload = options.source(target, workload)
     named: Arguments = {
+        **common.arguments(),
         "workload": workload,
         "placement": placement,
-        "prefetch": prefetch,
-        "eviction": eviction,
-        "demotion": demotion,
         "sharing": sharing,
-        "guard": guard,
         "kind": kind,
-        "executor": executor,
-        "fidelity": fidelity,
-        "node": node,
-        "scale": scale,
-        "memory": memory,
-        "seed": seed,
-        "overrides": assignments,
     }
-    options.check_once(assignments, **named)
+    options.check_once(common.assignments, **named)
     resolved = api.scenario(scenario, **named)
     folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     points = [Point(resolved.label, resolved, folder), *_further(resolved, folder, replicates)]
@@ -120,9 +102,9 @@ def run(
         return
     if chart is not None:
         _check_chart(chart, resolved)
-    with watching(quiet=quiet) as watch:
+    with watching(quiet=said.quiet) as watch:
         result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
-    with watching(quiet=quiet or len(points) == 1) as watch:
+    with watching(quiet=said.quiet or len(points) == 1) as watch:
         further = execute(points[1:], force=force, watch=watch) if len(points) > 1 else []
     repeated = [result, *further] if further else []
     _show(sink, result, repeated, pressure(result))

@@ -60,7 +60,7 @@ def report(
     if mebibytes < MIN_MEBIBYTES:
         raise OutputError(f"expected a size of at least {MIN_MEBIBYTES} MiB, found {mebibytes} MiB")
     if not runs:
-        raise OutputError("nothing to report on", "name at least one folder of a result")
+        raise OutputError("nothing to report on", "name at least one folder of a result", code="no-runs")
     told = advice.read(runs)
     folders = advice.with_its_runs(runs)
     found = read(folders) if folders else []
@@ -97,6 +97,8 @@ def _title(found: Sequence[Run], told: Sequence[Mapping[str, Any]]) -> str:
 
 def _check_output(output: Path) -> None:
     if output.is_dir():
-        raise OutputError(f"cannot write {output}: it is a folder", "name a file with -o, such as report.html")
+        raise OutputError(
+            f"cannot write {output}: it is a folder", "name a file with -o, such as report.html", code="is-a-folder"
+        )
     check_made(output, REPORT)
     disk.check_writable(output.parent)

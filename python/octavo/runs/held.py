@@ -57,7 +57,8 @@ _NAMED = 3
 def check_is_folder(path: Path) -> None:
     """Raises OutputError if nothing, or a file, is where the folder of a result is expected."""
     if not path.is_dir():
-        raise OutputError(f"{path}: expected the folder of a result, found {'a file' if path.exists() else 'nothing'}")
+        found, code = ("a file", "not-a-folder") if path.exists() else ("nothing", "nothing-there")
+        raise OutputError(f"{path}: expected the folder of a result, found {found}", code=code)
 
 
 def instead(folder: Path) -> str:

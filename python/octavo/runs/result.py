@@ -59,7 +59,7 @@ class RunResult:
         folder = Path(folder)
         check_is_folder(folder)
         if not holds_result(folder):
-            raise OutputError(f"{folder} holds no finished result", instead(folder))
+            raise OutputError(f"{folder} holds no finished result", instead(folder), code="no-result")
         result = cls(folder)
         result.check_format()
         if result._manifest() is None:
@@ -113,7 +113,7 @@ class RunResult:
 
         """
         if is_imported(self.folder):
-            raise OutputError(f"{self.folder} is the profile of a real program and has no scenario")
+            raise OutputError(f"{self.folder} is the profile of a real program and has no scenario", code="no-scenario")
         return Scenario(_text(self._checked(SCENARIO_FILE)))
 
     @property
@@ -167,6 +167,7 @@ class RunResult:
             raise OutputError(
                 f"{self.folder} has no times: it was run with the executor `instant`",
                 "expected a run with --executor simulated, the default",
+                code="no-time",
             )
 
     @property
