@@ -1,11 +1,14 @@
 use crate::{Bandwidth, Bytes, Cycles, Frequency, Rate, Time, UnitError};
 
+/// A base unit, and how many of it.
+type Counted = (&'static str, u64);
+
 /// The base unit of `text`, whatever quantity it is, and how many of these it is: `("ps", 1_250_000)` of `1.25us`.
 ///
 /// # Errors
 /// It is no quantity, or a fraction finer than the base unit.
-pub fn any(text: &str) -> Result<(&'static str, u64), UnitError> {
-    let parsers: [fn(&str) -> Option<(&'static str, u64)>; 6] = [
+pub fn any(text: &str) -> Result<Counted, UnitError> {
+    let parsers: [fn(&str) -> Option<Counted>; 6] = [
         |text| text.parse().ok().map(|Time(count)| ("ps", count)),
         |text| text.parse().ok().map(|Bytes(count)| ("B", count)),
         |text| text.parse().ok().map(|Bandwidth(count)| ("B/s", count)),
