@@ -1283,10 +1283,8 @@ class MemoryGuard(TypedDict, total=False):
 
     adaptive_lapse: bool
     """Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
-    500ms; default true, as release 595 does (460 does not). As compiled there, an eight-bit vote is compared as an
-    unsigned number. So the lapse grows at once. It shrinks only from 500ms, when 32 more moves were further apart
-    than were closer together. Counting the moves of one block of 2 MiB together is our reading. Nap, pin time and
-    epoch stay."""
+    500ms; default as `node.driver.release` does, or true. As compiled there, it grows at once. It shrinks only from
+    500ms, when 32 more moves of a block of 2 MiB (our reading) were further apart than were closer together."""
 
     nap: str
     """Time for which the others wait when one processor gets a page; default 500us (`uvm_perf_thrashing_nap` 1, of
@@ -1341,6 +1339,9 @@ class MemorySizing(TypedDict, total=False):
     """What it costs to move base pages so that a large frame becomes free: `worst-case` (the GPU stops), `bulk-
     copy` (inside the memory), `ideal` (nothing), or `none`, which never moves any; default `worst-case` (Mosaic,
     MICRO 2017: CAC, CAC-BC, ideal CAC, no CAC)."""
+
+    device_only: bool
+    """Whether device memory alone has large pages, as on an MI300A (arXiv 2508.12743); default false."""
 
 
 class MemoryFragmentation(TypedDict, total=False):
@@ -2073,7 +2074,7 @@ class NodeHost(TypedDict, total=False):
     costs: NodeHostCosts
     """Costs of allocating, populating, copying and freeing."""
 
-    preset: Literal["x86-server", "grace", "mi300a", "power8"] | str
+    preset: Literal["x86-server", "grace", "gb10", "mi300a", "strix-halo", "power8"] | str
     """Values to start from."""
 
 
@@ -2127,6 +2128,10 @@ class NodeDriverTransFw(TypedDict, total=False):
 
 class NodeDriver(TypedDict, total=False):
     """The driver's service of faults, counter notifications and reports."""
+
+    release: str
+    """Release of NVIDIA's driver, such as 615 or 580.159.04, or `none`. It decides what is not said:
+    `memory.guard.adaptive_lapse` (from 590 on) and `node.coherence.gpu_memory` (`cdmm` from 615 on)."""
 
     service: NodeDriverService
     """How requests are served."""
@@ -2279,8 +2284,8 @@ class Node(TypedDict, total=False):
     preset: (
         Literal["grit-2gpu", "grit-4gpu", "grit-8gpu", "grit-16gpu", "r9nano", "r9nano-4", "cuda-sm60", "cuda-sm70",
         "cuda-sm80", "cuda-sm90", "mosaic-30sm", "mosaic-30sm-published-simulator", "dgx-v100-4", "hgx-h100-8",
-        "b200-8", "gh200", "gh200-cdmm", "gb200", "x86-h100-hmm", "mi300a", "x86-p100-pcie3", "power8-p100",
-        "gtx1080ti-uvmsmart"] | str
+        "b200-8", "h200-nvl", "gh200", "gh200-numa", "gh200-cdmm", "gb200", "gb300", "gb10", "x86-h100-hmm", "mi300a",
+        "mi300a-4", "strix-halo", "x86-p100-pcie3", "power8-p100", "gtx1080ti-uvmsmart"] | str
     )
     """Values to start from."""
 
