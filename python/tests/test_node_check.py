@@ -1,4 +1,4 @@
-"""Gates: product nodes reach what their values promise, in the order of their generations; what is in the way is found."""
+"""Gates: product nodes reach what their values promise, in the order of their generations."""
 
 from __future__ import annotations
 

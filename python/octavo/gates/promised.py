@@ -87,9 +87,10 @@ class Promised:
 
     @property
     def lines_of_peer(self) -> float:
-        """Bytes a second of lines that GPU 0 and GPU 1 read of each other, by their links or, without any, through the host.
+        """Bytes a second of lines that GPU 0 and GPU 1 read of each other.
 
-        Each way carries the lines that one reads and the requests of the other.
+        They go by links of their own or, without any, through the host. Each way carries the lines that one reads and
+        the requests of the other.
         """
         link, links = self.values["gpu_link"], self.values.get("links")
         between = [pair["count"] for pair in links or () if sorted(pair["gpus"]) == [0, 1]]
