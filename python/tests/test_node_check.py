@@ -60,7 +60,7 @@ def test_a_promise_follows_its_keys():
     two = promised("node.links=[{ gpus = [1, 0], count = 2 }]")
     assert two.lines_of_peer == pytest.approx(2 * usual.lines_of_peer)
     none = promised("node.links=[]")
-    assert none.lines_of_peer == usual.lines_of_host
+    assert none.lines_of_peer < usual.lines_of_host, "the other's requests take the same way"
 
 
 def test_the_command_says_what_passes_and_fails_if_something_does_not(tmp_path):

@@ -10,6 +10,7 @@ from octavo.quantities import count, cycle
 if TYPE_CHECKING:
     from octavo.runs.pressure import Pressure
     from octavo.runs.result import RunResult
+    from octavo.runs.totals import Summary
 
 _LAUNCHES = 0.05
 """The least share of the time that launches take for them to be named; chosen."""
@@ -48,7 +49,7 @@ def _reaches(node: dict[str, Any]) -> list[tuple[str, int]]:
     return [*cache, ("the reach of the L2 TLB", int(large["entries"]) * _LARGE_PAGE)] if large else cache
 
 
-def _launching(node: dict[str, Any], summary: dict[str, Any]) -> float:
+def _launching(node: dict[str, Any], summary: Summary) -> float:
     """Share of the run's time that starting kernels takes: launches of a GPU follow one another."""
     each = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
     return summary["launches"] * each / summary["time_ps"] if summary["time_ps"] else 0.0

@@ -87,15 +87,19 @@ class Promised:
 
     @property
     def lines_of_peer(self) -> float:
-        """Bytes a second of lines that GPU 0 reads of GPU 1: by their own links or, without any, through the host."""
+        """Bytes a second of lines that GPU 0 and GPU 1 read of each other.
+
+        They go by links of their own or, without any, through the host. Each way carries the lines that one reads and
+        the requests of the other.
+        """
         link, links = self.values["gpu_link"], self.values.get("links")
         between = [pair["count"] for pair in links or () if sorted(pair["gpus"]) == [0, 1]]
         rate = number(link["bandwidth"], "B/s") * (1 if links is None else sum(between))
-        return self._of_lines(rate or min(self.to_gpu, self.to_host))
+        return self._of_lines(rate or min(self.to_gpu, self.to_host), headers=2)
 
-    def _of_lines(self, rate: float) -> float:
+    def _of_lines(self, rate: float, headers: int = 1) -> float:
         remote = self.values["remote"]
-        return rate * LINE / (LINE + number(remote.get("header", "0B"), "B"))
+        return rate * LINE / (LINE + headers * number(remote.get("header", "0B"), "B"))
 
     def rate(self, key: str) -> float:
         """Bytes a second, 0 of a bandwidth that is left out."""

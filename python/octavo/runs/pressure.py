@@ -87,6 +87,8 @@ def pressure(result: RunResult) -> Pressure:
     scenario, summary = result.scenario, result.summary
     node, scales = scenario.values["node"], scenario.scales
     footprint, capacity = summary["footprint_bytes"], summary["capacity_bytes"]
+    whole: int | None
+    whole_capacity: int | None
     given = _core.bytes_of(node["capacity"].get("bytes", "0B"))
     scale = scales.pop() if len(scales) == 1 else None
     shrinks = given and node["capacity"].get("shrinks", False)
@@ -95,8 +97,9 @@ def pressure(result: RunResult) -> Pressure:
         whole, whole_capacity = max(round(footprint * given / capacity), footprint), given
     else:
         whole = None if scale is None else round(footprint / scale)
-        follows = capacity and not given and whole is not None
-        whole_capacity = round(capacity * whole / footprint) if follows and footprint else capacity
+        whole_capacity = capacity
+        if capacity and whole and footprint and not given:
+            whole_capacity = round(capacity * whole / footprint)
     return Pressure(footprint, whole, capacity, whole_capacity, node["gpus"], scale, given == 0)
 
 

@@ -107,10 +107,8 @@ impl Manager {
                     let page = u64::from(run.first.0) + u64::from(run.count) * turn as u64 / gpus.len() as u64;
                     if turn == 0 { page } else { page.next_multiple_of(piece).min(end) }
                 };
-                let part = |turn| PageRun {
-                    first: PageId(edge(turn) as u32),
-                    count: (edge(turn + 1) - edge(turn)) as u32,
-                };
+                let part =
+                    |turn| PageRun { first: PageId(edge(turn) as u32), count: (edge(turn + 1) - edge(turn)) as u32 };
                 let parts = gpus.iter().enumerate().map(|(turn, gpu)| (part(turn), gpu.memory()));
                 parts.filter(|(part, _)| part.count > 0).collect()
             }
