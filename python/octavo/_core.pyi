@@ -35,7 +35,6 @@ __all__ = [
     "Unsubscribe",
     "Yield",
     "budget_choice",
-    "bytes_of",
     "event_kinds",
     "gpu_compile",
     "gpu_describe",
@@ -115,9 +114,6 @@ def resolve(
     text: str, name: str, overrides: list[str], read: Callable[[str, str | None], tuple[str, str]] | None = None
 ) -> tuple[str, str]:
     """A scenario file with overrides as TOML and JSON; `read(place, named_by)` reads nodes' files: name and text."""
-
-def bytes_of(text: str) -> int:
-    """Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none."""
 
 def quantity(text: str) -> tuple[Literal["ps", "B", "B/s", "Hz", "cycles", "op/s"], int]:
     """The base unit of a quantity and how many of these it is; `ValueError` if it is none."""

@@ -38,6 +38,16 @@ def count(quantity: object, unit: Base) -> int:
     return found
 
 
+def bytes_of(size: object) -> int:
+    """Bytes of a size (`1.5MiB`).
+
+    Raises:
+        ValueError: it is none.
+
+    """
+    return count(size, "B")
+
+
 def split(quantity: object) -> tuple[int | float, str]:
     """The number and the unit of a quantity, as they are written.
 

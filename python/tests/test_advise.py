@@ -12,13 +12,13 @@ from conftest import SMALL, contents
 from nsys_exports import HTOD, KIB, MIB, A, B, Export, saxpy
 
 import octavo
-from octavo._core import bytes_of
 from octavo.advice import activity, exhaustive, profiles, systems
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.proposal import plan
 from octavo.cli.advised import Library, _show_actions
 from octavo.cli.sink import Sink
 from octavo.measured.imports import import_nsys
+from octavo.quantities import bytes_of
 
 PAGE = 4096
 VECTORS: dict = {"scale": SMALL, "placements": ["device", "managed", "pinned"]}

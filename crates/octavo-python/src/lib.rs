@@ -57,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{gpu_memory, memory_needed, page_order, run};
     #[pymodule_export]
-    use crate::scenario::{bytes_of, quantity, resolve, toml_flaw, toml_line};
+    use crate::scenario::{quantity, resolve, toml_flaw, toml_line};
     #[pymodule_export]
     use crate::table_file::table_bytes;
     #[pymodule_export]

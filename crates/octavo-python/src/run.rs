@@ -115,11 +115,7 @@ pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64,
 /// Bytes of memory that each GPU of a resolved scenario has for its programs at their scale; none without a limit.
 #[pyfunction]
 pub fn gpu_memory(py: Python<'_>, resolved: &str) -> PyResult<Option<u64>> {
-    py.detach(|| {
-        let scenario = load(resolved)?;
-        let built = scenario.sizes().map_err(|error| errors::parts(&error))?;
-        built.gpu_memory().map_err(|error| errors::SimulationError::new_err(error.to_string()))
-    })
+    py.detach(|| load(resolved)?.gpu_memory().map_err(|error| errors::parts(&error)))
 }
 
 /// The pages that a resolved scenario's workload accesses without time, in order: see `octavo_sim::page_order`. Runs of

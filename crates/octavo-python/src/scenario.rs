@@ -42,13 +42,6 @@ pub fn resolve(
     raised.take().map_or_else(|| spelled_out(resolved), Err)
 }
 
-/// Bytes of a size as scenarios write it, such as `1.5MiB`; `ValueError` if it is none.
-#[pyfunction]
-pub fn bytes_of(text: &str) -> PyResult<u64> {
-    let Bytes(bytes) = text.parse().map_err(|error: UnitError| PyValueError::new_err(error.to_string()))?;
-    Ok(bytes)
-}
-
 /// The base unit of a quantity and how many of these it is, such as `("ps", 1250000)` of `1.25us`; `ValueError` if it is
 /// none.
 #[pyfunction]

@@ -45,20 +45,6 @@ pub struct Built {
     pub node: NodeConfig,
     /// A program alone, or the jobs.
     pub parts: Vec<Part>,
-    page_bytes: u64,
-    /// Pages of all programs.
-    footprint: u64,
-}
-
-impl Built {
-    /// Bytes of memory that each GPU has; `None` without a limit.
-    ///
-    /// # Errors
-    /// When that is too few to run.
-    pub fn gpu_memory(&self) -> Result<Option<u64>, CapacityError> {
-        let pages = self.node.capacity_pages(self.page_bytes, self.footprint)?;
-        Ok(pages.map(|pages| u64::from(pages) * self.page_bytes))
-    }
 }
 
 /// The reason why nothing can be run.
@@ -72,6 +58,9 @@ pub enum PartRefused {
         /// Why.
         error: OptionError,
     },
+    /// A GPU would have too little memory.
+    #[error(transparent)]
+    Capacity(#[from] CapacityError),
     /// What is around its launches cannot be.
     #[error(transparent)]
     Program(#[from] ProgramRefused),
@@ -113,6 +102,19 @@ impl Scenario {
         self.built_as(&mut Look::Sizes)
     }
 
+    /// Bytes of memory that each GPU has for the programs at their scale; `None` without a limit.
+    ///
+    /// # Errors
+    /// As [`Scenario::workloads`]; or that is too few to run.
+    pub fn gpu_memory(&self) -> Result<Option<u64>, PartRefused> {
+        let workloads = self.workloads()?;
+        let all = || workloads.iter().map(|(_, workload)| workload.as_ref());
+        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
+        let footprint = all().map(|workload| pages(workload, page_bytes)).sum();
+        let room = self.shrunk_node(all()).capacity_pages(page_bytes, footprint)?;
+        Ok(room.map(|pages| u64::from(pages) * page_bytes))
+    }
+
     fn built_as(&self, look: &mut Look<'_>) -> Result<Built, PartRefused> {
         let workloads = self.workloads()?;
         let node = self.shrunk_node(workloads.iter().map(|(_, workload)| workload.as_ref()));
@@ -132,7 +134,7 @@ impl Scenario {
             }
         };
         let parts = workloads.into_iter().enumerate().map(part).collect::<Result<_, PartRefused>>()?;
-        Ok(Built { node, parts, page_bytes, footprint })
+        Ok(Built { node, parts })
     }
 
     fn build(&self, workload: &WorkloadChoice) -> Result<Box<dyn Workload>, PartRefused> {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from octavo import _core, api, given
+from octavo import api, given
 from octavo.advice import activity, exhaustive, folder, profiles, programs, recording, systems, verification
 from octavo.advice.answer import Advice
 from octavo.advice.facts import PLACEMENTS
@@ -13,6 +13,7 @@ from octavo.advice.request import Order
 from octavo.arguments import spelled_out
 from octavo.errors import AdviceError
 from octavo.plain import shortened
+from octavo.quantities import bytes_of
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
@@ -129,7 +130,7 @@ def _bytes(budget: int | str | None) -> int | None:
     if not isinstance(budget, str):
         return None if budget is None else given.whole("budget", budget, least=0)
     try:
-        return _core.bytes_of(budget)
+        return bytes_of(budget)
     except ValueError:
         raise AdviceError(f"--budget: expected a size such as 40GB or 512MiB, found {shortened(budget)}") from None
 
@@ -186,7 +187,7 @@ def _on_program(
     scenario: Scenario, constants: SystemConstants, run: RunResult | None, order: Order, root: Path, watch: Watch
 ) -> Advice:
     buffers = programs.buffers(scenario, constants.system)
-    constants = systems.limited(constants, scenario, [buffer.size for buffer in buffers])
+    constants = systems.limited(constants, scenario)
     managed = run if run is not None and run.scenario == scenario and activity.tells(run) else None
     notes: tuple[str, ...] = ("nothing was run: faults, their concurrency and re-migration are estimates",)
     if not order.quick:

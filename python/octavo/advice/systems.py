@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from octavo import api
+from octavo import _core, api
 from octavo.advice.model import AllocationCosts, System
 from octavo.errors import AdviceError
 from octavo.files import atomic
@@ -19,7 +19,7 @@ from octavo.measured.calibrate import quantities
 from octavo.scenarios import nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from octavo.measured.calibrate.measured import Measured, Unit
     from octavo.scenarios.scenario import Scenario
@@ -169,23 +169,13 @@ def text(constants: SystemConstants) -> str:
     return json.dumps(document(constants), indent=2, ensure_ascii=False) + "\n"
 
 
-def limited(constants: SystemConstants, scenario: Scenario, sizes: Sequence[int]) -> SystemConstants:
-    """The constants with the device memory that a share of a program's footprint is.
-
-    Args:
-        constants: of the scenario's node.
-        scenario: the program.
-        sizes: bytes of its buffers.
-
-    """
-    capacity, page = scenario.values["node"]["capacity"], constants.system.page
-    percent = capacity.get("footprint_percent", 0)
-    if not percent or quantities.number(capacity.get("bytes") or "0B", "B"):
+def limited(constants: SystemConstants, scenario: Scenario) -> SystemConstants:
+    """The constants with the device memory that a program has at its scale: `node.capacity`."""
+    room = _core.gpu_memory(scenario.toml)
+    if room is None:
         return constants
-    sharers = 100 * (constants.gpus if capacity.get("scope") == "total" else 1)
-    pages = -(-sum(-(-size // page) for size in sizes) * percent // sharers)
-    origins = {**constants.origins, "capacity": Origin("derived", "node.capacity.footprint_percent, the footprint")}
-    return replace(constants, system=replace(constants.system, capacity=pages * page), origins=origins)
+    origins = {**constants.origins, "capacity": Origin("derived", "node.capacity, the program's footprint and scale")}
+    return replace(constants, system=replace(constants.system, capacity=room), origins=origins)
 
 
 _WHERE = {

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo._core import bytes_of
 from octavo.explain.occupied import occupied
 from octavo.explain.waits import Wait, waits
-from octavo.quantities import count
+from octavo.quantities import bytes_of, count
 from octavo.runs import events, measures
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo import _core
-from octavo.quantities import count, cycle
+from octavo.quantities import bytes_of, count, cycle
 
 if TYPE_CHECKING:
     from octavo.runs.pressure import Pressure
@@ -44,7 +43,7 @@ def fixed(result: RunResult, pressure: Pressure) -> list[str]:
 
 def _reaches(node: dict[str, Any]) -> list[tuple[str, int]]:
     """Bytes that one GPU's second-level cache holds, and that its second-level TLB maps by large entries, if any."""
-    cache = [("the L2 cache", _core.bytes_of(node["l2"]["size"]))]
+    cache = [("the L2 cache", bytes_of(node["l2"]["size"]))]
     large = node["l2_tlb"].get("large")
     return [*cache, ("the reach of the L2 TLB", int(large["entries"]) * _LARGE_PAGE)] if large else cache
 

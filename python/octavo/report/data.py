@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo._core import VERSION, bytes_of
+from octavo._core import VERSION
 from octavo.explain import what_if, words
 from octavo.explain.compare import Difference
 from octavo.explain.facts import facts, pairs
+from octavo.quantities import bytes_of
 from octavo.report import phases, shade, speed, sweep
 from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack

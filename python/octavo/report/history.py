@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo._core import bytes_of
 from octavo.errors import OutputError
+from octavo.quantities import bytes_of
 from octavo.runs.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES, check
 from octavo.runs.events import code as _code
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo._core import bytes_of
+from octavo.quantities import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo._core import bytes_of
+from octavo.quantities import bytes_of
 from octavo.runs.colours import PAIRS
 from octavo.runs.events import MOVES
 

@@ -13,6 +13,7 @@ from octavo import addresses, given
 from octavo.addresses import NO_MORE
 from octavo.errors import ScenarioError, SimulationError
 from octavo.plain import shortened
+from octavo.quantities import bytes_of
 
 _MOST_QUOTED = 200
 """Characters that a message quotes of an amount; chosen."""
@@ -35,7 +36,7 @@ def amount(text: str) -> int:
 
     """
     try:
-        return _core.bytes_of(text)
+        return bytes_of(text)
     except ValueError:
         raise ValueError(
             f"expected an amount of memory such as 8GiB or 500MB, found {shortened(text, _MOST_QUOTED)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo import _core
+from octavo.quantities import bytes_of
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
@@ -89,7 +89,7 @@ def pressure(result: RunResult) -> Pressure:
     footprint, capacity = summary["footprint_bytes"], summary["capacity_bytes"]
     whole: int | None
     whole_capacity: int | None
-    given = _core.bytes_of(node["capacity"].get("bytes", "0B"))
+    given = bytes_of(node["capacity"].get("bytes", "0B"))
     scale = scales.pop() if len(scales) == 1 else None
     shrinks = given and node["capacity"].get("shrinks", False)
     if shrinks and capacity:

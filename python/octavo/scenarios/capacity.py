@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from octavo import _core
 from octavo.errors import ScenarioError
 from octavo.plain import shortened
+from octavo.quantities import bytes_of
 
 if TYPE_CHECKING:
     from octavo.scenarios.scenario import Recipe
@@ -39,7 +39,7 @@ def override(recipe: Recipe, memory: int | str) -> str:
 
 def _bytes(memory: object) -> int:
     try:
-        found = memory if type(memory) is int else _core.bytes_of(memory) if isinstance(memory, str) else 0
+        found = memory if type(memory) is int else bytes_of(memory) if isinstance(memory, str) else 0
     except ValueError:
         found = 0
     if not 0 < found < _MOST:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo import api
-from octavo._core import bytes_of
+from octavo.quantities import bytes_of
 from octavo.runs import pictures
 from octavo.runs.experiment import Variant
 from octavo_studies.grit.dispatches import DISPATCHERS, Dispatcher

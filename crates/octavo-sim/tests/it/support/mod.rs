@@ -254,14 +254,13 @@ pub fn node(gpus: u32) -> NodeConfig {
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
         host: host(),
         driver: driver(),
-        capacity: CapacityConfig {
-            footprint_percent: 0,
-            scope: CapacityScope::PerGpu,
-            bytes: Bytes(0),
-            shrinks: false,
-            change: Vec::new(),
-        },
+        capacity: unlimited(),
     }
+}
+
+fn unlimited() -> CapacityConfig {
+    let scope = CapacityScope::PerGpu;
+    CapacityConfig { footprint_percent: 0, scope, bytes: Bytes(0), shrinks: false, change: Vec::new() }
 }
 
 /// The memory system of one placement with all its defaults.
