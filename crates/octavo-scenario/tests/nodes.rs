@@ -1,7 +1,6 @@
 //! Nodes in files: what a user writes into them, and how they are named.
 
 use octavo_manager::{HOST, HOST_MEMORY, MemoryId, ProcessorId};
-use octavo_node::{AllocationCosts, CallCost};
 use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve, resolve_with};
 
 const MACHINE: &str = r#"

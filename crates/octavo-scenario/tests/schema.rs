@@ -19,7 +19,7 @@ fn no_definition_is_idle_and_all_are_small_together() {
     assert!(text.len() < 155_000, "{} bytes", text.len());
     for name in schema()["$defs"].as_object().unwrap().keys() {
         let uses = text.matches(&format!("\"#/$defs/{name}\"")).count();
-        assert!(uses > 1, "{name}: {uses}");
+        assert!(uses > 0, "{name} is idle");
     }
 }
 
