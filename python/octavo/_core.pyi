@@ -574,7 +574,7 @@ class Occupancy:
         """Pages that a GPU's memory has room for now, beside those that unfinished plans will bring or take away."""
 
     def removable(self, gpu: int) -> int:
-        """Pages of 2 MiB blocks, but the one that seeks room, that a GPU keeps for others and the host has a copy of."""
+        """Pages of 2 MiB blocks, but the one that seeks room, that a GPU keeps for others and the host has, too."""
 
     def awaiting(self, gpu: int) -> int:
         """2 MiB blocks that a GPU keeps for others and that the host has yet to get a copy of."""
