@@ -202,7 +202,7 @@ def test_names_of_python_in_running_text_exist():
         for code in inline(page.read_text(encoding="utf-8"))
         if (found := re.match(r"octavo(\.\w+)+", code)) and not NO_PYTHON.fullmatch(found[0])
     ]
-    assert len(named) > 40
+    assert len(named) > 25
     assert not [each for each in named if not is_python(each[1])]
     assert not is_python("octavo.trace.opne")
 

@@ -19,7 +19,6 @@ COSTS = (
     "node.driver.service.block=0ns",
     "node.driver.service.request=1us",
     "node.remote.header=24B",
-    "node.remote.lines_in_flight=0",
 )
 """What launches, batches and lines of the host cost on the publication's machine, of 2021: chosen, since its driver was
 not measured. The node itself has what an H100 and its driver of today cost."""
