@@ -48,22 +48,6 @@ fn device_memory_is_dealt_out_or_split_and_mapped_on_every_gpu() {
 }
 
 #[test]
-fn device_memory_is_dealt_out_by_blocks_where_one_entry_leads_to_a_block() {
-    let config = MemoryConfig { sizing: choice("whole-blocks", "{}"), ..MemoryConfig::default() };
-    for (spread, first) in [(Spread::Interleaved, 96), (Spread::Split, 608)] {
-        let mut node = Node::new(&config);
-        // 96 pages of one block, two blocks, and 8 pages of a fourth.
-        let run = PageRun { first: PageId(512 - 96), count: 96 + 2 * 512 + 8 };
-        allocate(&mut node, Allocation { kind: Kind::Device, spread, ..run.into() });
-        let owners: Vec<MemoryId> = run.iter().map(|page| node.manager.page(page).owner).collect();
-        let runs: Vec<usize> = owners.chunk_by(|one, next| one == next).map(<[_]>::len).collect();
-        let expected = if spread == Spread::Split { vec![first, 520] } else { vec![first, 512, 512, 8] };
-        assert_eq!(runs, expected, "{spread:?}");
-        assert_eq!(owners[0], MemoryId::gpu(0));
-    }
-}
-
-#[test]
 fn a_gpu_whose_part_is_empty_gets_no_frames() {
     let mut node = Node::new(&MemoryConfig::default());
     let one = Allocation { run: PageRun::one(PageId(3000)), ..device(Spread::Split) };

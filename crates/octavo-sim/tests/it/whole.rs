@@ -1,7 +1,7 @@
 //! Whole programs: allocation, the host's phases, copies, launches and frees, held to sums by hand.
 
-use octavo_manager::{Advice, Kind, MemoryConfig, ProcessorId, ProcessorMask};
-use octavo_node::{LargeTlbConfig, StagingConfig};
+use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask};
+use octavo_node::StagingConfig;
 use octavo_program::{
     Action, ActionId, BufferId, Lowering, Ordered, Program, ProgramBuilder, ProgramKind, Size, Span, Workload, lower,
 };
@@ -345,28 +345,4 @@ fn buffers_that_nobody_allocates_are_there_from_the_start_and_gone_before_the_jo
         // Other times shift a few of the faults of managed memory, which two GPUs compete for.
         assert!(both.abs_diff(2 * first) * 10 <= first, "{}: {both}, a new process has nothing yet", kind.name());
     }
-}
-
-#[test]
-fn one_entry_leads_to_a_block_of_device_memory_however_little_of_it_there_is() {
-    let workload = kernel("fir");
-    let programs = [ProgramKind::Explicit, ProgramKind::Managed].map(|kind| lowered(workload.as_ref(), kind));
-    let mut node = roomy(2);
-    for tlb in [&mut node.l1_tlb, &mut node.l2_tlb] {
-        tlb.large = Some(LargeTlbConfig { entries: 16, ways: 16 });
-    }
-    let whole_blocks = MemoryConfig {
-        sizing: Choice::named("whole-blocks"),
-        allocator: Choice::named("chunks"),
-        ..memory("on-touch")
-    };
-    let accesses = |memory: &MemoryConfig, program| {
-        let job = Job::alone(workload.as_ref(), Some(program));
-        simulate_jobs(&node, memory, &[job], RunOptions::default()).unwrap().summary.accesses
-    };
-    let [explicit, managed] = programs.each_ref().map(|program| accesses(&whole_blocks, program));
-    assert!(explicit.walks <= 2 * 3, "buffers of less than 2 MiB on two GPUs: {}", explicit.walks);
-    assert_eq!(explicit.l1_tlb_hits, explicit.l1_tlb_large_hits);
-    assert!(explicit.walks * 10 < accesses(&memory("on-touch"), &programs[0]).walks, "pages");
-    assert_eq!(managed.l1_tlb_large_hits, 0, "managed memory has entries of 2 MiB for blocks that are there whole");
 }
