@@ -60,7 +60,7 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     changed = (key for change in overrides_of(arguments.get("overrides")) for key in lost.keys_of(change))
     said = next((key for key in changed if f"{key}.".startswith("node.capacity.")), None)
     if said is not None:
-        raise ScenarioError(f"--memory and `{said}` both say how much memory there is", "leave one of them out")
+        raise ScenarioError(f"--memory: `{said}` says how much memory there is, too", "leave one of them out")
     return found.with_overrides([capacity.override(found, memory)])
 
 

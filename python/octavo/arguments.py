@@ -46,7 +46,7 @@ class Arguments(TypedDict, total=False):
         node: node preset, or a TOML file with a `[node]`, such as a machine file.
         scale: footprint relative to the published one, such as `1 / 16`.
         memory: memory of each GPU for the program at scale 1, such as `48GB`; a smaller program gets its share. Or
-            percent of the footprint, such as `60%`. What the node has, at every scale, if left out.
+            percent of the footprint, such as `60%`. What the node has, which shrinks alike, if left out.
         seed: seed of everything random.
         overrides: further values: an `octavo.Config`, values by dotted key, or a list of `KEY=VALUE`.
 

@@ -33,9 +33,9 @@ _ALSO = {
 }
 """Keys that arguments of other names stand for, too: several of a kind, or the workload that `octavo.advise` takes."""
 _SAME = (
-    *("alone", "baseline", "best", "bounds", "budget", "by-phase", "direction", "executor", "exhaustive", "faults"),
+    *("alone", "baseline", "best", "budget", "direction", "executor", "exhaustive", "faults"),
     *("fidelity", "kind", "node", "on", "perfetto", "placements", "quick", "readings", "replicates", "scale", "seed"),
-    *("symmetry", "trials", "verify", "workers", "workload"),
+    *("memory", "runs", "trials", "trend", "workers", "workload"),
 )
 """Options of the command line that arguments in Python have the names of."""
 _OPTIONS = {

@@ -142,3 +142,31 @@ def test_a_rate_of_a_shrunk_model_says_so(cli):
     done = cli("workload", "served", "b")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
+
+
+def test_jobs_of_different_scales_have_the_memory_as_it_is(cli, tmp_path):
+    job = '[[job]]\nname = "{}"\nworkload = {{ name = "{}", scale = {} }}\ngpus = [{}]\n'
+    text = (
+        'node.preset = "cuda-sm90"\nnode.gpus = 2\n'
+        + job.format("a", "fir", 0.005, 0)
+        + job.format("b", "relu", 0.001, 1)
+    )
+    (tmp_path / "jobs.toml").write_text(text)
+    found = json.loads(cli("run", "jobs.toml", "--json", "-o", "a").stdout)["pressure"]
+    assert (found["whole"], found["capacity"]) == (None, 80 * GB)
+    assert cli("run", "jobs.toml", "-o", "a").returncode == 0
+    assert cli("run", "jobs.toml", "--memory", "1GiB", "-o", "b").returncode == 2
+
+
+def test_too_little_memory_is_refused_at_every_scale(cli):
+    for scale in ("1", "1/256"):
+        done = cli("run", "fir", "-n", "cuda-sm90", "--scale", scale, "--memory", "1KB", "-o", "a")
+        assert done.returncode == 2, scale
+        assert "Traceback" not in done.stderr
+    assert cli("advise", "fir", "-n", "cuda-sm90", "--scale", "1/256", "--memory", "300KB").returncode == 2
+
+
+def test_scale_above_1_and_traces_say_what_they_have():
+    found = pressure(octavo.run(workload="fir", node="gh200", scale=1 / 64, overrides={"workload.samples": 100_000}))
+    assert found.whole == found.footprint
+    assert found.warning is None

@@ -54,3 +54,27 @@ def test_compare_says_whether_it_holds(cli):
     assert found["scales"] == [1 / 256, 1 / 128, 1 / 64]
     assert [one["variant"] for one in found["variants"]] == ["managed"]
     assert found["variants"][0]["verdict"] in cli(*small).stdout
+
+
+@pytest.mark.parametrize("given", [("--set", "workload.samples=20000"), ("--executor", "instant")])
+def test_a_trend_needs_a_size_that_follows_the_scale(cli, given):
+    done = cli("compare", "fir", "-n", "cuda-sm90", "--kind", "explicit,managed", "--trend", *given, "-o", "a")
+    assert done.returncode == 2
+    assert "--trend" in done.stderr
+
+
+def test_a_dry_run_counts_all_scales(cli):
+    small = (
+        "compare",
+        "fir",
+        "-n",
+        "cuda-sm90",
+        "--kind",
+        "explicit,managed",
+        "--scale",
+        "1/256",
+        "--dry-run",
+        "--json",
+    )
+    runs = [json.loads(cli(*small, *more).stdout)["runs"] for more in ((), ("--trend",))]
+    assert runs == [2, 6]

@@ -15,7 +15,7 @@ use crate::patience::patiently;
 use crate::site::{Frame, Sites, callers, frames, name_of};
 use crate::written;
 
-/// The format that is written; `python/octavo/advice/recorded.py` reads it.
+/// The format that is written; `python/octavo/advice/recording.py` reads it.
 pub const FORMAT: u32 = 1;
 /// Allocations that are kept one by one; later ones are counted as lost. Chosen: some 20 MB of a profile.
 const MOST: usize = 1 << 16;

@@ -15,8 +15,8 @@ pub struct CapacityConfig {
     /// Memory of each GPU, independent of the footprint; 0, the default: the share decides.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub bytes: Bytes,
-    /// Whether memory in bytes, the host's too, is for programs at scale 1: a program below that has the part of it in
-    /// which it is as cramped; default false.
+    /// Whether bytes, of changes too, are for programs at scale 1: a program below that has the part of them in which it
+    /// is as cramped, unless jobs have different scales; default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shrinks: bool,
     /// How it changes while a workload runs.

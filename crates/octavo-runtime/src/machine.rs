@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::abi::{BAD_FILE, INTERNAL, NO_FILE, Status};
 
-/// The format that is read; `python/octavo/advice/constants.py` writes it.
+/// The format that is read; `python/octavo/advice/systems.py` writes it.
 const FORMAT: u64 = 4;
 /// Bytes that no file of constants reaches, so that none is read without end; chosen.
 const MOST_BYTES: u64 = 1 << 20;

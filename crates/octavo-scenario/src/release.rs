@@ -3,7 +3,7 @@
 use octavo_node::{GpuMemory, Release};
 use serde_json::{Map, Value};
 
-use crate::layer::{RELEASE, lookup};
+use crate::layer::{Layer, RELEASE, lookup};
 
 /// Spells out what changed with releases of the driver and is not said. A release that is none is refused later.
 pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
@@ -17,6 +17,18 @@ pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
     let guard = lookup(scenario, "memory.guard.name").and_then(Value::as_str);
     if let Some(adapts) = release.adapts_lapse().filter(|_| guard == Some("stock-driver")) {
         fill(scenario, &["memory", "guard"], "adaptive_lapse", adapts.into());
+    }
+}
+
+/// Keys that a release selects.
+const SELECTED: [&str; 2] = ["node.coherence.gpu_memory", "memory.guard.adaptive_lapse"];
+
+/// Lets a release that a later layer names select anew what an earlier one that names its own release spells out.
+pub(crate) fn replace_selected(written: &mut [Layer]) {
+    let says = |layer: &Layer| lookup(&layer.values, RELEASE).is_some();
+    let Some(last) = written.iter().rposition(says) else { return };
+    for layer in written[..last].iter_mut().filter(|layer| says(layer)) {
+        SELECTED.iter().for_each(|key| drop(layer.take(key)));
     }
 }
 

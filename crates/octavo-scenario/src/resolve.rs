@@ -148,6 +148,7 @@ fn gives_memory_alone(written: &[Layer]) -> bool {
 
 /// Lays the presets that the scenario names below what was written.
 fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
+    release::replace_selected(&mut written);
     let mut node = node_layers(main, &written, read)?;
     let located = |problem: Problem| Merged::of(main, &written).locate(problem);
     let memory = named(&written, "memory.preset")

@@ -7,7 +7,7 @@ use octavo_units::Bytes;
 use crate::scenario::Scenario;
 use crate::workloads::{WORKLOADS, WorkloadChoice};
 
-/// A program that looks this many times smaller than a GPU's memory is not built at scale 1 for its exact size: its
+/// A graph that looks this many times smaller than a GPU's memory is not built a second time for its exact size: its
 /// memory can be a little wrong, and it still fits with room to spare. Chosen.
 const FAR: u128 = 8;
 
@@ -29,7 +29,8 @@ impl Footprint {
             return memory;
         }
         let pages = (u128::from(memory.0 / page_bytes) * u128::from(self.run)).div_ceil(u128::from(self.whole));
-        Bytes(u64::try_from(pages).unwrap_or(u64::MAX).saturating_mul(page_bytes).min(memory.0))
+        // Less than a page stays too little: 0 would be no limit.
+        Bytes(u64::try_from(pages).unwrap_or(u64::MAX).saturating_mul(page_bytes).clamp(memory.0.min(1), memory.0))
     }
 }
 
@@ -37,39 +38,38 @@ impl Scenario {
     /// The node with the memories that its workloads, built, have at their scale.
     pub(crate) fn shrunk_node<'a>(&self, built: impl IntoIterator<Item = &'a dyn Workload>) -> NodeConfig {
         let mut node = self.node.clone();
-        if !node.capacity.shrinks {
-            return node;
+        let chosen = || self.workload.iter().chain(self.job.iter().map(|job| &job.workload));
+        let scale = chosen().next().map(|first| first.scale);
+        if !node.capacity.shrinks || chosen().any(|one| Some(one.scale) != scale) {
+            return node; // What jobs of different scales have is not one part of it.
         }
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let chosen = self.workload.iter().chain(self.job.iter().map(|job| &job.workload));
-        let footprints = chosen.zip(built).map(|(choice, workload)| self.footprint(choice, workload, page_bytes));
+        let footprints = chosen().zip(built).map(|(choice, workload)| self.footprint(choice, workload, page_bytes));
         let all = footprints.fold(Footprint::default(), Footprint::plus);
         let capacity = &mut node.capacity;
         let changes = capacity.change.iter_mut().filter_map(|change| change.bytes.as_mut());
-        let further = node.host.memories.iter_mut().map(|memory| &mut memory.capacity);
-        let memories = [&mut capacity.bytes, &mut node.host.memory.capacity].into_iter().chain(changes).chain(further);
+        let memories = std::iter::once(&mut capacity.bytes).chain(changes);
         memories.for_each(|memory| *memory = all.part_of(*memory, page_bytes));
         node
     }
 
-    /// Pages of one workload. It is built at scale 1 only where that is quick, or may decide whether it fits.
+    /// Pages of one workload, built at scale 1 where that is quick.
     fn footprint(&self, choice: &WorkloadChoice, built: &dyn Workload, page_bytes: u64) -> Footprint {
         let run = pages(built, page_bytes);
         if choice.scale >= 1.0 || choice.name == octavo_trace::ENTRY.name {
             return Footprint { run, whole: run };
         }
         let proportional = Footprint { run, whole: (run as f64 / choice.scale).ceil() as u64 };
-        let room = u128::from(self.node.capacity.bytes.0 / page_bytes);
-        if u128::from(proportional.whole) * FAR <= room {
-            return proportional;
-        }
         let pages_at = |scale: f64| {
             let size = Size { scale, ..choice.size(self.seed) };
             let whole = WORKLOADS.build(&choice.choice(), &size);
             whole.map(|whole| pages(whole.as_ref(), page_bytes))
         };
+        let room = u128::from(self.node.capacity.bytes.0 / page_bytes);
         let whole = if built.held_bytes() == 0 {
             pages_at(1.0)
+        } else if u128::from(proportional.whole) * FAR <= room {
+            Ok(proportional.whole)
         } else {
             // A graph takes memory and time to build: whether it follows the scale, half of it tells as well.
             pages_at(choice.scale / 2.0).map(|half| if half < run { proportional.whole } else { run })
@@ -99,5 +99,6 @@ mod tests {
         assert_eq!(Footprint { run: 5, whole: 5 }.part_of(Bytes(7), page), Bytes(7), "a whole program has all of it");
         assert_eq!(Footprint { run: 9, whole: 5 }.part_of(Bytes(7), page), Bytes(7), "memory never grows");
         assert_eq!(Footprint { run: 1, whole: 9 }.part_of(Bytes(0), page), Bytes(0), "no limit stays none");
+        assert_eq!(Footprint { run: 1, whole: 9 }.part_of(Bytes(9), page), Bytes(1), "too little stays too little");
     }
 }

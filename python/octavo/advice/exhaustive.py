@@ -124,7 +124,7 @@ def seconds(
         force = False
     times = verification.seconds(scenario, every, root, exchanged=exchanged, workers=workers, force=force, watch=watch)
     if all(time is None for time in times):
-        raise AdviceError("--exhaustive: no placement fits into memory", "allow more memory, or a smaller scale")
+        raise AdviceError("--exhaustive: no placement fits into memory", "more --memory, or other --placements")
     return {verification.label(choice): time for choice, time in zip(every, times, strict=True)}
 
 

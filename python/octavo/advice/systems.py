@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from octavo import _core, api
 from octavo.advice.model import AllocationCosts, System
-from octavo.errors import AdviceError
+from octavo.errors import AdviceError, ScenarioError
 from octavo.files import atomic
 from octavo.files.replaced import check_free
 from octavo.files.toml import read_toml
@@ -170,8 +170,16 @@ def text(constants: SystemConstants) -> str:
 
 
 def limited(constants: SystemConstants, scenario: Scenario) -> SystemConstants:
-    """The constants with the device memory that a program has at its scale: `node.capacity`."""
-    room = _core.gpu_memory(scenario.toml)
+    """The constants with the device memory that a program has at its scale: `node.capacity`.
+
+    Raises:
+        ScenarioError: that is too little to run.
+
+    """
+    try:
+        room = _core.gpu_memory(scenario.toml)
+    except _core.SimulationError as error:
+        raise ScenarioError(error.args[0], "more node.capacity, or --memory") from None
     if room is None:
         return constants
     origins = {**constants.origins, "capacity": Origin("derived", "node.capacity, the program's footprint and scale")}

@@ -147,7 +147,7 @@ def advise(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say where each buffer of a program should lie (device, managed, prefetched, pinned), what that gains, and why.
+    """Say where each buffer of a program should lie (device, managed, prefetched, pinned), what it gains, and why.
 
     A model of the node proposes, a few simulations of the whole program check it, and the fastest is the advice.
     """

@@ -87,7 +87,7 @@ COMMANDS = {
         "advise",
         "advise",
         PLACE,
-        "Say where each buffer of a program should lie (device, managed, pinned), what that gains, and why.",
+        "Say where each buffer of a program should lie (device, managed, prefetched, pinned), what it gains, and why.",
     ),
     "constants": Command(
         "constants",

@@ -146,7 +146,7 @@ def compare(
     wanted = planned.asked(formats or None, picture_width)
     root = output or Path("runs") / planned.name
     if dry_run:
-        dry.show(sink, planned.experiment.points(root), workers, force=force)
+        dry.show(sink, [*planned.experiment.points(root), *trends.points(smaller, root)], workers, force=force)
         return
     how: dict[str, Any] = {"workers": workers, "force": force}
     try:
@@ -155,12 +155,13 @@ def compare(
     except SimulationError:
         _show_finished(sink, planned, root)
         raise
-    with watching(quiet=said.quiet or not smaller) as watch:
-        below = {
-            scale: one.run(trends.folder(root, scale), watch=watch, report=False, **how)
-            for scale, one in smaller.items()
-        }
-    _show(sink, comparison, root, trends.trend_of(planned, comparison, below) if trend else None)
+    try:
+        with watching(quiet=said.quiet or not smaller) as watch:
+            followed = trends.follow(planned, comparison, smaller, root, watch=watch, **how) if trend else None
+    except SimulationError:
+        _show(sink, comparison, root, None)
+        raise
+    _show(sink, comparison, root, followed)
 
 
 def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -> None:

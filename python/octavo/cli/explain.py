@@ -126,8 +126,8 @@ def _differences(found: Mapping[str, RunResult]) -> list[Difference]:
     for name, result in found.items():
         alike.setdefault(result.scenario.label, []).append(name)
     pairs = [(first, other) for first, *others in alike.values() for other in others]
-    if not pairs:
-        raise OutputError(f"nothing to compare: found {len(found)} runs of {len(alike)} workloads", "name one run")
+    if alone := [names[0] for names in alike.values() if len(names) == 1]:
+        raise OutputError(f"nothing to compare {alone[0]} with: the only run of its workload", "leave it out")
     return [difference(found[first], found[other], (first, other)) for first, other in pairs]
 
 

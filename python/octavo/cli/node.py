@@ -25,7 +25,7 @@ Name = Annotated[
     typer.Argument(
         metavar="NODE",
         autocompletion=complete.names("nodes"),
-        help="Node preset, or a TOML file with a \\[node], such as machine.toml.",
+        help="Node preset, or a TOML file with a [node], such as machine.toml.",
         show_default=False,
     ),
 ]

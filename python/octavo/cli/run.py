@@ -176,7 +176,7 @@ def tell_scale(sink: Sink, result: RunResult, pressure: Pressure, *, of: str = "
     """Say what a reader should know before the numbers of a program below scale 1 are taken for the whole one's."""
     notes = [pressure.warning] if pressure.warning else []
     if out_of_proportion := fixed(result, pressure):
-        notes.append(f"at scale {pressure.scale:g} {'; '.join(out_of_proportion)}.")
+        notes.append(f"at scale {pressure.scale or 1:g} {'; '.join(out_of_proportion)}.")
     for note in notes:
         sink.tell(f"Note{of}: {note}")
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from octavo.errors import ScenarioError
+from octavo.errors import ScenarioError, SimulationError
 from octavo.runs.trend import PARTS, Trend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from octavo.cli.sink import Sink
     from octavo.comparisons import PlannedComparison
     from octavo.runs.comparison import Comparison
+    from octavo.runs.execute import Point, Progress
 
-_FOLDER = "trend"
-"""Where the comparisons at smaller scales lie, below the folder of the one that was asked for."""
 _MEANINGS = {
     "holds": "the same at all three scales, and at scale 1 if it goes on like this",
     "turns": "not the same at all three scales: compare at a larger one",
@@ -30,27 +30,72 @@ def smaller(
     """Plan the comparison at the smaller scales of a trend.
 
     Raises:
-        ScenarioError: its programs have no scale in common, or it has no times.
+        ScenarioError: it has no times, or its programs have no scale in common that can be changed.
 
     """
-    scales = {scale for scenario in planned.experiment.scenarios.values() for scale in scenario.scales}
-    if len(scales) != 1:
-        raise ScenarioError("--trend: expected programs of one scale", "leave out --trend, or recorded traces")
     if not planned.experiment.has_time:
         raise ScenarioError("--trend: the executor `instant` has no times", "leave out --trend or --executor")
-    scale = scales.pop()
-    return {scale * part: at_scale(scale * part) for part in PARTS if part < 1}
+    scale = _scale(planned)
+    plans = {scale * part: at_scale(scale * part) for part in PARTS if part < 1}
+    for below, one in plans.items():
+        if _scale(one) != below:
+            raise ScenarioError(
+                "--trend: expected programs whose size follows --scale, found one whose size is given",
+                "leave out --trend, or what gives the size",
+            )
+    return plans
 
 
-def folder(root: Path, scale: float) -> Path:
-    """Where the comparison at a smaller scale lies."""
-    return root / _FOLDER / f"{scale:g}"
+def _scale(planned: PlannedComparison) -> float:
+    """The scale of all programs of a comparison."""
+    scenarios = planned.experiment.scenarios.values()
+    scales = {scale for scenario in scenarios for scale in scenario.scales}
+    if len(scales) != 1 or any(scenario.traces for scenario in scenarios):
+        raise ScenarioError("--trend: expected programs of one scale, and no recorded traces", "leave out --trend")
+    return scales.pop()
 
 
-def trend_of(planned: PlannedComparison, comparison: Comparison, below: dict[float, Comparison]) -> Trend:
-    """Put a comparison beside those at smaller scales."""
-    [scale] = {scale for scenario in planned.experiment.scenarios.values() for scale in scenario.scales}
-    return Trend.of({**below, scale: comparison})
+def _folder(root: Path, scale: float) -> Path:
+    """Where the comparison at a smaller scale lies: beside the one that was asked for, whose reports are its own."""
+    beside = root.resolve()
+    return beside.with_name(f"{beside.name}-trend") / f"{scale:g}"
+
+
+def points(smaller: dict[float, PlannedComparison], root: Path) -> list[Point]:
+    """Every run at a smaller scale."""
+    return [point for scale, one in smaller.items() for point in one.experiment.points(_folder(root, scale))]
+
+
+def follow(
+    planned: PlannedComparison,
+    comparison: Comparison,
+    smaller: dict[float, PlannedComparison],
+    root: Path,
+    *,
+    watch: Callable[[Progress], None] | None,
+    workers: int | None,
+    force: bool,
+) -> Trend:
+    """Run a comparison at smaller scales, and put it beside them.
+
+    Raises:
+        SimulationError: a run failed; its scale is named.
+
+    """
+    found = {_scale(planned): comparison}
+    for scale, one in smaller.items():
+        with _named(scale):
+            found[scale] = one.run(_folder(root, scale), workers=workers, force=force, watch=watch, report=False)
+    return Trend.of(found)
+
+
+@contextmanager
+def _named(scale: float) -> Iterator[None]:
+    """Say at which scale a run failed."""
+    try:
+        yield
+    except SimulationError as error:
+        raise SimulationError(f"--trend, at scale {scale:g}: {error.message}", error.hint) from error
 
 
 def show(sink: Sink, trend: Trend, baseline: str) -> None:

@@ -47,7 +47,7 @@ class Pressure:
     def warning(self) -> str | None:
         """What a reader of this run would get wrong about the whole program, if anything."""
         whole, capacity = self.whole, self.whole_capacity
-        if whole is None or capacity is None or self.fits == self.whole_fits:
+        if whole is None or whole < self.footprint or capacity is None or self.fits == self.whole_fits:
             return None
         size = _text(capacity)
         fits = f"fits into {size} of each GPU's memory" if self.whole_fits else f"does not fit into {size} of each GPU"
@@ -92,8 +92,8 @@ def pressure(result: RunResult) -> Pressure:
     given = bytes_of(node["capacity"].get("bytes", "0B"))
     scale = scales.pop() if len(scales) == 1 else None
     shrinks = given and node["capacity"].get("shrinks", False)
-    if shrinks and capacity:
-        # Memory keeps its ratio to the footprint, so that the one tells the other. Jobs may have different scales.
+    if shrinks and capacity and scale is not None and scale < 1:
+        # Memory keeps its ratio to the footprint, so that the one tells the other.
         whole, whole_capacity = max(round(footprint * given / capacity), footprint), given
     else:
         whole = None if scale is None else round(footprint / scale)

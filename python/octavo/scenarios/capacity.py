@@ -26,14 +26,21 @@ def override(recipe: Recipe, memory: int | str) -> str:
         memory: bytes for the program at scale 1 (`48GB`), or whole percent of its footprint (`60%`).
 
     Raises:
-        ScenarioError: it is neither, or the scenario says how memory changes during a run.
+        ScenarioError: it is neither, bytes are for programs of different scales, or the scenario says how memory
+            changes during a run.
 
     """
+    scenario = recipe.resolve()
+    if "change" in scenario.values["node"]["capacity"]:
+        raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out")
     percent = _PERCENT.fullmatch(str(memory))
     if percent is not None and int(percent[1]) > 0:
         return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
-    if "change" in recipe.resolve().values["node"]["capacity"]:
-        raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out")
+    if len(scenario.scales) > 1:
+        raise ScenarioError(
+            "--memory: expected programs of one scale, of which the memory is a part",
+            "say percent of the footprint, or node.capacity.bytes",
+        )
     return f'node.capacity={{bytes="{_bytes(memory)}B", footprint_percent=0, shrinks=true}}'
 
 

@@ -184,7 +184,7 @@ fn both(one: &Buffer, other: &Buffer) -> bool {
 }
 
 /// Whether callers are the same ones: of files by their names, wherever they lie. Code without a file has no address
-/// that stays. `python/octavo/advice/recorded.py` tells them apart in the same way.
+/// that stays. `python/octavo/advice/recording.py` tells them apart in the same way.
 fn same(one: &[Frame], other: &[Frame]) -> bool {
     let name = |frame: &Frame| frame.module.rsplit('/').next().unwrap_or_default().to_owned();
     let alike = |(one, other): (&Frame, &Frame)| {

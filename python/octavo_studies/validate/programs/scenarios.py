@@ -40,7 +40,9 @@ def scenario(one: Measured, node: str | Path, changes: Sequence[str] = ()) -> Sc
 
     """
     lost.refuse(changes, _OWN, "the comparison")
-    recipe = Recipe.from_names(one.program, node=node_name(node)).with_overrides([f"workload.scale={one.scale!r}"])
+    recipe = Recipe.from_names(one.program, node=node_name(node)).with_overrides(
+        [f"workload.scale={one.scale!r}", "node.capacity.shrinks=false"]  # The GPU had all of its memory.
+    )
     inputs = inputs_of(recipe.resolve()) if one.kind == "managed-prefetch" else []
     prefetched = [f"program.buffers.{name}.prefetch=gpu0" for name in inputs]
     return recipe.with_overrides([f"program.kind={KINDS[one.kind]}", _CONTEXT, *prefetched, *changes]).resolve()
