@@ -33,7 +33,8 @@ def test_the_penalty_is_the_equations(h100):
     found = model.penalty(system, SIXTEEN)
     assert found.volume == PAGE * 16
     beside = 8 * system.unmap
-    assert found.faults == pytest.approx(8 / 4 * (system.fault_wait + system.fault_group) + 8 * system.fault + beside)
+    group = system.fault_wait + system.fault_group + system.fault_block
+    assert found.faults == pytest.approx(8 / 4 * group + 8 * system.fault + beside)
     assert found.copy == pytest.approx(PAGE * 16 / system.copy + system.copy_call)
     assert found.latency == pytest.approx(PAGE * 16 / system.on_demand, rel=1e-6)
     assert found.phi == pytest.approx(sum(found.terms.values()))
@@ -57,9 +58,9 @@ def test_a_node_says_where_each_constant_comes_from(h100):
     names = set(h100.system.__dataclass_fields__)
     assert set(h100.origins) == names
     assert h100.origins["copy_call"].where == "node.host.costs.copy_call"
-    assert h100.system.fault_group == pytest.approx(20e-6 + 2 * 1000 / 1980e6)
-    assert (h100.system.fault_wait, h100.system.fault_block) == (2e-6, 0.0)
-    assert h100.system.device == pytest.approx(79 * 64 / 3 * 1980e6)
+    assert h100.system.fault_group == pytest.approx(3.697e-6 + 2 * 2516 / 1980e6)
+    assert (h100.system.fault_wait, h100.system.fault_block) == (2e-6, 9.504e-6)
+    assert h100.system.device == pytest.approx(68 * 64 / 3 * 1980e6)
     pool = systems.from_node("grit-4gpu")
     assert (pool.system.most_faults, pool.gpus) == (1, 4)
     assert pool.system.by_lines == pytest.approx(16 * 64 / pool.system.latency)

@@ -91,7 +91,7 @@ import octavo
 both = octavo.compare(workloads=["fir"], placements=["on-touch", "grit"], scale=1 / 256, output="both")
 octavo.report.report("both/runs/fir/grit", "one.html")
 octavo.explain.explain(both.results["fir", "grit"])
-octavo.advise("spmv", scale=1 / 256, verify=True, output="advice")
+octavo.advise("spmv", scale=1 / 256, output="advice")
 for wanted in (both.plot, lambda: octavo.roofline.Roofline(1e12, 1e11, 1e10, 1e10).ceilings([1.0])):
     try:
         wanted()

@@ -342,7 +342,7 @@ def damaged(runs, tmp_path, name, damage):
         (
             "summary.json",
             lambda text: re.sub(rb'"format": \d+,', b"", text),
-            rf"expected a result of format {RESULT_FORMAT}, found format 1",
+            rf"expected a result of format {RESULT_FORMAT}, found format None",
         ),
         ("scenario.toml", lambda text: text[: len(text) // 2], r"scenario.toml"),
         ("events.parquet", lambda text: text[: len(text) // 2], r"events.parquet is damaged: expected a Parquet table"),

@@ -13,9 +13,9 @@ from octavo.cli import dry_run as dry
 from octavo.cli import options
 from octavo.cli.complete import names as complete
 from octavo.errors import ScenarioError
-from octavo.explain.fixed import fixed
 from octavo.runs import measures
 from octavo.runs.execute import Point, execute
+from octavo.runs.fixed import fixed
 from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
