@@ -115,7 +115,7 @@ def test_what_does_not_shrink_is_named(cli):
 def test_run_and_compare_state_it(cli):
     small = ("--scale", "1/256", "-n", "cuda-sm90")
     done = json.loads(cli("run", "fir", *small, "--json", "-o", "a").stdout)["pressure"]
-    assert done["whole"] == pytest.approx(done["footprint"] * 256, rel=1e-4)
+    assert done["whole"] == pytest.approx(done["footprint"] * 256, rel=0.03), "but for whole pages"
     assert done["whole_fits"]
     for command in (("run", "fir"), ("compare", "fir", "-p", "on-touch")):
         said = cli(*command, *small, "-o", command[0]).stdout

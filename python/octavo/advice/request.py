@@ -46,8 +46,6 @@ class Order:
         """
         proposal.check_asked(self.budget, self.placements)
         check_crew(self.on)
-        if self.quick and (self.exhaustive or self.runs):
-            raise AdviceError("--quick simulates nothing: expected neither --exhaustive nor --runs beside it")
         if self.on is not None and not self.exhaustive:
             raise AdviceError("--on: expected --exhaustive beside it")
         is_recording = isinstance(source, (str, Path)) and recording.is_recording(Path(source))

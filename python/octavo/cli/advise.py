@@ -75,7 +75,10 @@ On = Annotated[
     ),
 ]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Simulate nothing: neither what tells facts nor what checks the proposal.")
+    bool,
+    typer.Option(
+        "--quick", help="Simulate nothing that tells facts, and no check unless --runs or --exhaustive asks for it."
+    ),
 ]
 Faults = Annotated[
     Path | None,
