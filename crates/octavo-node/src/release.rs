@@ -43,7 +43,7 @@ impl TryFrom<String> for Release {
         let numbers: Vec<&str> = text.split('.').collect();
         let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         let is_branch = numbers[0].len() == 3 && !numbers[0].starts_with('0');
-        if text == NONE || (is_branch && numbers.len() <= 3 && numbers.iter().all(|part| is_number(&part))) {
+        if text == NONE || (is_branch && numbers.len() <= 3 && numbers.iter().all(is_number)) {
             return Ok(Self(text));
         }
         Err(format!("{EXPECTED}, found {text}"))

@@ -4,7 +4,6 @@ use std::cell::Cell;
 
 use octavo_program::{Mix, Workload};
 use octavo_scenario::{Resolved, Scenario, ScenarioError, Source};
-use octavo_units::{Bytes, UnitError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -84,11 +84,12 @@ fn played(scenario: &Scenario) -> Played {
         Ok(built) => built,
         Err(refused) => return Played::Refused { key: None, reason: refused.to_string() },
     };
-    let (node, parts) = (&built.node, &built.parts);
+    // With the memories that it has at its scale.
+    let (scenario, parts) = (&Scenario { node: built.node, ..scenario.clone() }, &built.parts);
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
     let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
     let kept = Kept { in_time, events: true, intervals: in_time, walks: scenario.record.walks };
-    match estimate_memory(node, &scenario.memory, &jobs, kept) {
+    match estimate_memory(&scenario.node, &scenario.memory, &jobs, kept) {
         Ok(needed) if needed.total() > MOST_MEMORY => return Played::Left("memory"),
         Ok(_) => {}
         Err(error) => return judged(error, false),
@@ -150,7 +151,7 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
         memory: Some(BOUND),
         progress: Some(&mut look),
     };
-    let result = simulate_jobs(node, &scenario.memory, jobs, options)?;
+    let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
     Ok((summary, result.tables))
 }
@@ -164,7 +165,7 @@ fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) 
         memory: Some(BOUND),
         progress: Some(&mut look),
     };
-    let result = run_jobs_at_once(node, &scenario.memory, jobs, options)?;
+    let result = run_jobs_at_once(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
     Ok((summary, result.tables))
 }
