@@ -93,7 +93,7 @@ fn memory_of(scenario: &Scenario, built: &Built) -> Result<MemoryEstimate, SimEr
     let intervals = in_time && scenario.record.interval > Time::ZERO;
     estimate_memory(
         &built.node,
-        &scenario.memory,
+        &built.memory,
         &jobs,
         Kept { in_time, events: scenario.record.events, intervals, walks: in_time && scenario.record.walks },
     )
@@ -130,7 +130,7 @@ pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable
             let message = format!("expected one workload, found {} jobs", built.parts.len());
             return Err(errors::SimulationError::new_err(message));
         };
-        page_order_of(&built.node, &scenario.memory, &job(part), turn)
+        page_order_of(&built.node, &built.memory, &job(part), turn)
             .map_err(|error| errors::SimulationError::new_err(error.to_string()))
     })?;
     to_python(py, table)
@@ -161,7 +161,7 @@ fn in_time(
         progress: Some(&mut report),
     };
     let jobs: Vec<Job<'_>> = built.parts.iter().map(job).collect();
-    let result = simulate_jobs(&built.node, &scenario.memory, &jobs, options)?;
+    let result = simulate_jobs(&built.node, &built.memory, &jobs, options)?;
     let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
     flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
     Ok((json(&result.summary), result.tables))
@@ -182,7 +182,7 @@ fn at_once(
         progress: Some(&mut report),
     };
     let jobs: Vec<Job<'_>> = built.parts.iter().map(job).collect();
-    let result = run_jobs_at_once(&built.node, &scenario.memory, &jobs, options)?;
+    let result = run_jobs_at_once(&built.node, &built.memory, &jobs, options)?;
     Ok((json(&result.summary), result.tables))
 }
 

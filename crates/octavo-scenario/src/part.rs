@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
+use octavo_manager::{MemoryConfig, ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{CapacityError, NodeConfig};
 use octavo_program::{Look, Program, Workload};
 use octavo_registry::OptionError;
@@ -43,6 +43,8 @@ pub struct Part {
 pub struct Built {
     /// The scenario's node with the memories that the programs have at their scale: see `CapacityConfig::shrinks`.
     pub node: NodeConfig,
+    /// The memory system with the reserves that are left of theirs.
+    pub memory: MemoryConfig,
     /// A program alone, or the jobs.
     pub parts: Vec<Part>,
 }
@@ -111,13 +113,13 @@ impl Scenario {
         let all = || workloads.iter().map(|(_, workload)| workload.as_ref());
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let footprint = all().map(|workload| pages(workload, page_bytes)).sum();
-        let room = self.shrunk_node(all()).capacity_pages(page_bytes, footprint)?;
+        let room = self.shrunk(all()).0.capacity_pages(page_bytes, footprint)?;
         Ok(room.map(|pages| u64::from(pages) * page_bytes))
     }
 
     fn built_as(&self, look: &mut Look<'_>) -> Result<Built, PartRefused> {
         let workloads = self.workloads()?;
-        let node = self.shrunk_node(workloads.iter().map(|(_, workload)| workload.as_ref()));
+        let (node, memory) = self.shrunk(workloads.iter().map(|(_, workload)| workload.as_ref()));
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let footprint = workloads.iter().map(|(_, workload)| pages(workload.as_ref(), page_bytes)).sum();
         let part = |(index, (name, workload)): (usize, NamedWorkload)| match self.job.get(index) {
@@ -134,7 +136,7 @@ impl Scenario {
             }
         };
         let parts = workloads.into_iter().enumerate().map(part).collect::<Result<_, PartRefused>>()?;
-        Ok(Built { node, parts })
+        Ok(Built { node, memory, parts })
     }
 
     fn build(&self, workload: &WorkloadChoice) -> Result<Box<dyn Workload>, PartRefused> {

@@ -1,7 +1,9 @@
 //! Memories of a node as a program below scale 1 has them: smaller, so that it is as cramped as the whole program.
 
+use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
 use octavo_program::{Size, Workload, pages_of};
+use octavo_registry::Choice;
 use octavo_units::Bytes;
 
 use crate::scenario::Scenario;
@@ -35,13 +37,13 @@ impl Footprint {
 }
 
 impl Scenario {
-    /// The node with the memories that its workloads, built, have at their scale.
-    pub(crate) fn shrunk_node<'a>(&self, built: impl IntoIterator<Item = &'a dyn Workload>) -> NodeConfig {
-        let mut node = self.node.clone();
+    /// The node and the memory system with the memories that its workloads, built, have at their scale.
+    pub(crate) fn shrunk<'a>(&self, built: impl IntoIterator<Item = &'a dyn Workload>) -> (NodeConfig, MemoryConfig) {
+        let (mut node, mut memory) = (self.node.clone(), self.memory.clone());
         let chosen = || self.workload.iter().chain(self.job.iter().map(|job| &job.workload));
         let scale = chosen().next().map(|first| first.scale);
         if !node.capacity.shrinks || chosen().any(|one| Some(one.scale) != scale) {
-            return node; // What jobs of different scales have is not one part of it.
+            return (node, memory); // What jobs of different scales have is not one part of it.
         }
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let footprints = chosen().zip(built).map(|(choice, workload)| self.footprint(choice, workload, page_bytes));
@@ -50,7 +52,8 @@ impl Scenario {
         let changes = capacity.change.iter_mut().filter_map(|change| change.bytes.as_mut());
         let memories = std::iter::once(&mut capacity.bytes).chain(changes);
         memories.for_each(|memory| *memory = all.part_of(*memory, page_bytes));
-        node
+        shrink_reserve(&mut memory.demotion, |bytes| all.part_of(bytes, page_bytes));
+        (node, memory)
     }
 
     /// Pages of one workload, built at scale 1 where that is quick.
@@ -75,6 +78,17 @@ impl Scenario {
             pages_at(choice.scale / 2.0).map(|half| if half < run { proportional.whole } else { run })
         };
         whole.map_or(proportional, |whole| Footprint { run, whole })
+    }
+}
+
+/// Options that are a part of a GPU's memory, by demotion.
+const RESERVES: [(&str, &str); 2] = [("reserve", "free"), ("spare-memory", "reserve")];
+
+fn shrink_reserve(demotion: &mut Choice, part: impl Fn(Bytes) -> Bytes) {
+    let Some((_, key)) = RESERVES.iter().find(|(name, _)| demotion.name == *name) else { return };
+    let Some(reserve) = demotion.options.get_mut(*key) else { return };
+    if let Some(bytes) = reserve.as_str().and_then(|text| text.parse().ok()) {
+        *reserve = part(bytes).to_string().into();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use octavo_node::NodeConfig;
+use octavo_node::{NodeConfig, Release};
 use octavo_scenario::{Resolved, Source, presets, resolve};
 use octavo_sim::{Kept, Progress, RunOptions, SimError, estimate_memory, simulate_jobs};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
@@ -37,12 +37,12 @@ fn run(resolved: &Resolved) -> Result<(), String> {
         .collect();
     let intervals = scenario.record.interval > Time::ZERO;
     let kept = Kept { in_time: true, events: false, intervals, walks: scenario.record.walks };
-    if estimate_memory(&built.node, &scenario.memory, &jobs, kept).is_ok_and(|needed| needed.total() > MOST_MEMORY) {
+    if estimate_memory(&built.node, &built.memory, &jobs, kept).is_ok_and(|needed| needed.total() > MOST_MEMORY) {
         return Ok(()); // What `--memory-limit` is for.
     }
     let mut stop = |_: Progress| ControlFlow::Break(());
     let options = RunOptions { interval: scenario.record.interval, progress: Some(&mut stop), ..RunOptions::default() };
-    match simulate_jobs(&built.node, &scenario.memory, &jobs, options) {
+    match simulate_jobs(&built.node, &built.memory, &jobs, options) {
         Ok(_) | Err(SimError::Interrupted | SimError::TooLong { .. }) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
@@ -134,6 +134,8 @@ fn values(now: &Value, odd: u64) -> Vec<String> {
             Frequency(count).to_string()
         } else if text.parse::<Bandwidth>().is_ok() {
             Bandwidth(count).to_string()
+        } else if Release::try_from(text.to_owned()).is_ok() {
+            count.to_string()
         } else {
             panic!("a quantity of which unit? {text}")
         }

@@ -20,7 +20,7 @@ fn run(resolved: &Resolved) -> Result<RunResult, SimError> {
     let built = scenario.built_while(&mut || ControlFlow::Continue(())).unwrap();
     let jobs: Vec<_> =
         built.parts.iter().map(|part| Job::alone(part.workload.as_ref(), part.program.as_ref())).collect();
-    simulate_jobs(&built.node, &scenario.memory, &jobs, RunOptions::default())
+    simulate_jobs(&built.node, &built.memory, &jobs, RunOptions::default())
 }
 
 fn ends(workload: &str, node: &str, changes: &[&str]) {

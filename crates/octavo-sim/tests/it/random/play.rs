@@ -85,7 +85,7 @@ fn played(scenario: &Scenario) -> Played {
         Err(refused) => return Played::Refused { key: None, reason: refused.to_string() },
     };
     // With the memories that it has at its scale.
-    let (scenario, parts) = (&Scenario { node: built.node, ..scenario.clone() }, &built.parts);
+    let (scenario, parts) = (&Scenario { node: built.node, memory: built.memory, ..scenario.clone() }, &built.parts);
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
     let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
     let kept = Kept { in_time, events: true, intervals: in_time, walks: scenario.record.walks };
