@@ -50,8 +50,8 @@ fn size(bytes: u64) -> String {
 /// Bytes that buffers of a kind can take at most on the node, and whose they are; none if there is no limit.
 fn room(node: &NodeConfig, kind: RunKind) -> Option<(u64, &'static str)> {
     let first = node.host.memory.capacity.0;
-    let host = first + node.host.memories.iter().map(|memory| memory.capacity.0).sum::<u64>();
-    let gpus = node.capacity.bytes.0 * u64::from(node.gpus);
+    let host = node.host.memories.iter().fold(first, |sum, memory| sum.saturating_add(memory.capacity.0));
+    let gpus = node.capacity.bytes.0.saturating_mul(u64::from(node.gpus));
     if first == 0 || gpus == 0 {
         return None;
     }

@@ -78,8 +78,8 @@ fn a_chunk_alone_comes_slower_than_chunks_in_a_row() {
     let node = preset("dgx-v100-4");
     let alone = |launches: &[&[usize]]| CHUNK as f64 / moving(&node, 1, launches) / 1e3;
     assert_near(alone(FROM_HOST), 13.24, 0.001);
-    assert_near(alone(OVER_TWO_LINKS), 39.27, 0.001);
-    assert_near(alone(OVER_ONE_LINK), 21.58, 0.001);
+    assert_near(alone(OVER_TWO_LINKS), 38.60, 0.001);
+    assert_near(alone(OVER_ONE_LINK), 21.38, 0.001);
 }
 
 #[test]
