@@ -61,7 +61,7 @@ fn room(node: &NodeConfig, kind: RunKind) -> Option<(u64, &'static str)> {
         RunKind::Explicit if host >= gpus => (host, "the host's memory"),
         RunKind::Explicit => (gpus, "the GPUs' memory"),
         RunKind::Launches | RunKind::Managed | RunKind::System | RunKind::Recorded => {
-            (host + gpus, "the memory of host and GPUs")
+            (host.saturating_add(gpus), "the memory of host and GPUs")
         }
     })
 }
