@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, pages_of};
 use crate::host_side::HostSide;
 use crate::op::OpSink;
 use crate::program::Program;
@@ -130,4 +130,10 @@ pub trait Workload: Send + Sync {
     fn address_end(&self) -> u64 {
         self.buffers().last().map_or(0, |last| last.base + last.bytes)
     }
+}
+
+/// Pages of all buffers of these workloads.
+pub fn footprint_pages<'a>(page_bytes: u64, workloads: impl IntoIterator<Item = &'a dyn Workload>) -> u64 {
+    let pages = |workload: &'a dyn Workload| pages_of(workload.buffers(), page_bytes);
+    workloads.into_iter().flat_map(pages).map(|pages| pages.end - pages.start).sum()
 }

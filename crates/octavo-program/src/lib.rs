@@ -40,7 +40,7 @@ pub use dispatch::Dispatch;
 pub use entry::{Size, WorkloadEntry};
 pub use host::{HostPhase, Piece, Sweep, Threads};
 pub use host_side::{Exchange, HostSide, HostSideBuilder, Role};
-pub use launches::{Application, Cursor, Launch, Resources, Workload};
+pub use launches::{Application, Cursor, Launch, Resources, Workload, footprint_pages};
 pub use listing::{ListedAction, ListedBuffer, Listing};
 pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, lower, lower_in_strips};
 pub use mix::Mix;

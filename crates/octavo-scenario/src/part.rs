@@ -4,14 +4,13 @@ use std::ops::ControlFlow;
 
 use octavo_manager::{MemoryConfig, ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{CapacityError, NodeConfig};
-use octavo_program::{Look, Program, Workload};
+use octavo_program::{Look, Program, Workload, footprint_pages};
 use octavo_registry::OptionError;
 use octavo_units::Time;
 
 use crate::job::{Again, JobChoice};
 use crate::program::{Place, ProgramRefused};
 use crate::scenario::Scenario;
-use crate::shrink::pages;
 use crate::workloads::{WORKLOADS, WorkloadChoice};
 
 /// A program and its name, which is empty for a program alone.
@@ -112,16 +111,17 @@ impl Scenario {
         let workloads = self.workloads()?;
         let all = || workloads.iter().map(|(_, workload)| workload.as_ref());
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let footprint = all().map(|workload| pages(workload, page_bytes)).sum();
+        let footprint = footprint_pages(page_bytes, all());
         let room = self.shrunk(all()).0.capacity_pages(page_bytes, footprint)?;
         Ok(room.map(|pages| u64::from(pages) * page_bytes))
     }
 
     fn built_as(&self, look: &mut Look<'_>) -> Result<Built, PartRefused> {
         let workloads = self.workloads()?;
-        let (node, memory) = self.shrunk(workloads.iter().map(|(_, workload)| workload.as_ref()));
+        let all = || workloads.iter().map(|(_, workload)| workload.as_ref());
+        let (node, memory) = self.shrunk(all());
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let footprint = workloads.iter().map(|(_, workload)| pages(workload.as_ref(), page_bytes)).sum();
+        let footprint = footprint_pages(page_bytes, all());
         let part = |(index, (name, workload)): (usize, NamedWorkload)| match self.job.get(index) {
             None => {
                 let place = Place { key: "", node: &node, gpus: node.gpus, alone: node.gpus == 1, footprint };

@@ -2,7 +2,7 @@
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
-use octavo_program::{Size, Workload, pages_of};
+use octavo_program::{Size, Workload, footprint_pages};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 
@@ -58,7 +58,7 @@ impl Scenario {
 
     /// Pages of one workload, built at scale 1 where that is quick.
     fn footprint(&self, choice: &WorkloadChoice, built: &dyn Workload, page_bytes: u64) -> Footprint {
-        let run = pages(built, page_bytes);
+        let run = footprint_pages(page_bytes, [built]);
         if choice.scale >= 1.0 || choice.name == octavo_trace::ENTRY.name {
             return Footprint { run, whole: run };
         }
@@ -66,7 +66,7 @@ impl Scenario {
         let pages_at = |scale: f64| {
             let size = Size { scale, ..choice.size(self.seed) };
             let whole = WORKLOADS.build(&choice.choice(), &size);
-            whole.map(|whole| pages(whole.as_ref(), page_bytes))
+            whole.map(|whole| footprint_pages(page_bytes, [whole.as_ref()]))
         };
         let room = u128::from(self.node.capacity.bytes.0 / page_bytes);
         let whole = if built.held_bytes() == 0 {
@@ -90,11 +90,6 @@ fn shrink_reserve(demotion: &mut Choice, part: impl Fn(Bytes) -> Bytes) {
     if let Some(bytes) = reserve.as_str().and_then(|text| text.parse().ok()) {
         *reserve = part(bytes).to_string().into();
     }
-}
-
-/// Pages of all buffers of a workload.
-pub(crate) fn pages(workload: &dyn Workload, page_bytes: u64) -> u64 {
-    pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
 }
 
 #[cfg(test)]

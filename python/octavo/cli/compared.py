@@ -24,10 +24,11 @@ def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]
     What `pressures` found of each workload follows.
     """
     _show_tables(sink, comparison)
+    first = _first(comparison)
     for workload, found in pressure_of.items():
         rows = ", ".join(f"{name} {value}" for name, value in found.rows())
         sink.tell(f"{workload}: {rows}.")
-        tell_scale(sink, _first(comparison)[workload], found, of=f" on {workload}")
+        tell_scale(sink, first[workload], found, of=f" on {workload}")
 
 
 def pressures(comparison: Comparison) -> dict[str, Pressure]:

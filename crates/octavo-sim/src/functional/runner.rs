@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
-use octavo_program::Workload;
+use octavo_program::{Workload, footprint_pages};
 use octavo_units::Time;
 
 use crate::error::SimError;
@@ -14,7 +14,6 @@ use crate::functional::run::Begun;
 use crate::gpu::touched::Touched;
 use crate::job::{Job, check_jobs, side_by_side};
 use crate::observe::record::Recorder;
-use crate::simulate::footprint_pages;
 
 /// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`run_jobs_at_once`].
 ///

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use octavo_manager::{Manager, MemoryConfig};
 use octavo_node::NodeConfig;
-use octavo_program::{Program, Workload, pages_of};
+use octavo_program::{Program, Workload, footprint_pages};
 use octavo_units::Time;
 
 pub use self::begun::Progress;
@@ -154,14 +154,6 @@ fn listen<K: Listen>(
             Ok((done.finish(spans)?, kept))
         }
     }
-}
-
-/// Pages of all these workloads.
-pub(crate) fn footprint_pages<'a>(page_bytes: u64, workloads: impl IntoIterator<Item = &'a dyn Workload>) -> u64 {
-    let pages = |workload: &dyn Workload| -> u64 {
-        pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
-    };
-    workloads.into_iter().map(pages).sum()
 }
 
 /// The manager of a node whose GPUs hold this many pages each.
