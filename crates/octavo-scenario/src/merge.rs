@@ -76,7 +76,7 @@ impl Merged {
     /// Lays `layer` over what is there.
     fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
-        let Layer { source, mut values, lines, file } = layer;
+        let Layer { source, mut values, lines, chosen: _, file } = layer;
         if file {
             self.node = Some(source.clone());
         }

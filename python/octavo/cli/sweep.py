@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.cli import dry_run as dry
-from octavo.cli import options
+from octavo.cli import options, trust
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs import measures
 from octavo.runs.progress import watching
+from octavo.runs.result import RunResult
 from octavo.runs.slugs import slug
 from octavo.sweeps.api import DEFAULT_TRIALS, asked, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
@@ -126,7 +127,7 @@ def sweep(
     if as_json:
         sink.document(_document(root, planned, table))
     if sink.human:
-        _show(sink, planned, table)
+        _show(sink, planned, table, root)
     files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, *PICTURE_FILES) if (root / name).is_file())]
     sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
@@ -155,7 +156,7 @@ def _compared(planned: Sweep) -> str:
     return planned.goal.metric if planned.goal else TIME
 
 
-def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
+def _show(sink: Sink, planned: Sweep, table: pl.DataFrame, root: Path) -> None:
     keys = planned.spec.keys
     names = short_names(keys)
     metric = planned.goal.metric if planned.goal else None
@@ -185,6 +186,7 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
         sink.tell(f"and {table.height - _SHOWN} more points")
     if tried > table.height:
         sink.tell(f"{tried} trials, {tried - table.height} of them of a point that was known: each ran once")
+    trust.tell(sink, [RunResult(root / row["run"]) for row in rows if row["run"]])
     if planned.goal:
         _tell_best(sink, planned.goal, best_points(table, planned.goal), names, several=several)
 

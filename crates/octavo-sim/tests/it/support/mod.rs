@@ -374,6 +374,7 @@ fn host() -> HostConfig {
         page_sizes: Vec::new(),
         memory: FirstMemoryConfig::default(),
         memories: Vec::new(),
+        page_cache: None,
         cpu: CpuConfig {
             cores: 4,
             lines_in_flight: 8,
