@@ -170,8 +170,8 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     let below = driver.below.into_iter().chain(host.below);
     let above = driver.above.into_iter().chain(host.above);
     let presets = [presets::defaults()].into_iter().chain(executor).chain(memory).chain(below).chain(node).chain(above);
-    let layers: Vec<Layer> = presets.chain(written.iter().cloned()).collect();
-    let mut merged = Merged::of(main, &layers);
+    let below: Vec<Layer> = presets.collect();
+    let mut merged = Merged::of(main, below.iter().chain(&written));
     taken_as_said(&written).for_each(|key| drop(merged.take(key)));
     for key in ["memory.preset", "node.preset", NODES_MEMORY, DRIVER.preset, HOST.preset] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
@@ -180,7 +180,8 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
             );
         }
     }
-    about::spell_out(&mut merged.values, &layers, &written);
+    let own: Vec<&Layer> = written.iter().filter(|layer| !spells_out_node(layer)).collect();
+    about::spell_out(&mut merged.values, &below, &written, &own);
     Ok(merged)
 }
 
@@ -222,7 +223,7 @@ struct PartLayers {
 
 fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> Result<PartLayers, ScenarioError> {
     let asked = named(written, part.preset).map(part.find).transpose();
-    let above = asked.map_err(|problem| Merged::of(main, written).locate(problem))?;
+    let above = asked.map_err(|problem| Merged::of(main, &*written).locate(problem))?;
     if let Some(layer) = &above {
         // The scenario's choice replaces the node's own.
         node.iter_mut().for_each(|layer| drop(layer.take(part.preset)));
@@ -232,7 +233,7 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     let speaks_of_it = |layer: &Layer| lookup(&layer.values, part.table).is_some();
     let default = part.default.filter(|_| node.iter().chain(written.iter()).any(speaks_of_it));
     let own = named(node, part.preset).or(default).map(part.find).transpose();
-    let below = own.map_err(|problem| Merged::of(main, node).locate(problem))?;
+    let below = own.map_err(|problem| Merged::of(main, &*node).locate(problem))?;
     if let (Some(layer), Some(at)) = (&below, node.iter().rposition(|layer| layer.text(part.preset).is_some())) {
         // A named preset (even the same as before) overrides the nodes below it, entry by entry of the table, with all
         // that an entry contains. Entries that the preset does not mention stay.
@@ -262,7 +263,7 @@ fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
 
 /// Whether a layer says all that a node needs, as the file of a resolved scenario does. One that says less changes the
 /// node that is named.
-pub(crate) fn spells_out_node(layer: &Layer) -> bool {
+fn spells_out_node(layer: &Layer) -> bool {
     let Some(node) = layer.values.get("node").and_then(Value::as_object) else { return false };
     let needed = SCHEMA["properties"]["node"]["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     needed.into_iter().all(|key| node.contains_key(key))

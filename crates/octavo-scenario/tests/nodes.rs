@@ -351,6 +351,14 @@ fn an_override_that_names_a_node_leaves_what_the_scenario_says_beside_it() {
 }
 
 #[test]
+fn what_a_scenario_says_as_the_node_does_changes_nothing() {
+    let set = ["node.preset=cuda-sm90", "node.gpus=1", "node.host.costs.context=0ns", "node.dram.banks=79"];
+    assert_eq!(about(&resolved("s.toml", SCENARIO, &set).unwrap()).changed, ["dram.banks"]);
+    let set = ["node.preset=gh200", "node.host.costs.context=0ns"];
+    assert_eq!(about(&resolved("s.toml", SCENARIO, &set).unwrap()).changed, ["host.costs.context"]);
+}
+
+#[test]
 fn a_page_cache_is_where_the_operating_system_has_the_memory_of_gpus() {
     let cache = "node.host.page_cache={bytes=\"40GB\", free_blocks_percent=25}";
     let found = resolved("s.toml", SCENARIO, &["node.preset=gb10", cache]).unwrap();
