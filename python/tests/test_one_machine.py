@@ -16,7 +16,7 @@ STOCK_DRIVER = (
 )
 """Nodes that have the memory system of NVIDIA's driver."""
 OTHERS = {
-    **dict.fromkeys(("gh200", "gh200-numa", "gh200-cdmm", "gb200", "gb300"), "grace-hopper"),
+    **dict.fromkeys(("gh200", "gh200-numa", "gh200-cdmm", "gb200", "gb200-nvl72", "gb300"), "grace-hopper"),
     **dict.fromkeys(("mi300a", "mi300a-4", "gb10", "strix-halo"), "one-memory"),
 }
 """Nodes with another one."""

@@ -7,10 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import octavo
-from octavo.cli.app import app
 from octavo.runs.decided import LEAST, decided
 from octavo.runs.pressure import pressure
 from octavo.runs.room import Room, room
@@ -84,7 +82,13 @@ def test_a_result_names_the_chosen_values_that_decide_it_and_no_others(slow_laun
 
 @pytest.mark.parametrize(
     ("needed", "cached", "percent", "verdict"),
-    [(32, 10, 50, "fits"), (32, 90, 50, "slows"), (32, 90, 100, "fits"), (90, 90, 100, "slows"), (131, 0, 100, "fails")],
+    [
+        (32, 10, 50, "fits"),
+        (32, 90, 50, "slows"),
+        (32, 90, 100, "fits"),
+        (90, 90, 100, "slows"),
+        (131, 0, 100, "fails"),
+    ],
 )
 def test_whether_a_program_fits_beside_the_page_cache(needed, cached, percent, verdict):
     free = (130 - cached) * percent // 100
@@ -107,25 +111,23 @@ def test_the_page_cache_counts_for_the_program_at_scale_1_and_small_pages_need_n
     assert headings(ROOT / "docs/fits.md") >= {"beside-the-page-cache"}
 
 
-def test_commands_say_it(tmp_path, slow_launches):
+def test_commands_say_it(cli, tmp_path, slow_launches):
     node = str(slow_launches / "guessed.toml")
     run = ["--scale", "0.001", "--node", node, "--kind", "managed"]
     commands = (
-        ["run", "fir", *run, "-o", str(tmp_path / "run")],
-        ["compare", "fir", *run, "-o", str(tmp_path / "compare")],
-        ["explain", str(tmp_path / "run")],
+        ["run", "fir", *run, "-o", "run"],
+        ["compare", "fir", *run, "-o", "compare"],
+        ["explain", "run"],
         ["advise", "fir", "--scale", "0.001", "--node", node],
     )
     for command in commands:
-        found = CliRunner().invoke(app, [*command, "--json"])
-        [said] = json.loads(found.stdout)["nodes"]
-        assert said["compared"] is None, command
-        assert said["see"].startswith("docs/"), command
-        keys = [one["key"] for one in said["decided"]]
-        assert "compute.kernel_overhead" in keys, command
-        again = CliRunner().invoke(app, [*command, "--force"] if command[0] in ("run", "compare") else command)
-        assert "node.compute.kernel_overhead" in again.stdout, command
-    octavo.report([tmp_path / "run"], tmp_path / "page.html")
+        [said] = json.loads(cli(*command, "--json").stdout)["nodes"]
+        assert (said["compared"], said["see"].startswith("docs/")) == (None, True), command
+        assert "compute.kernel_overhead" in [one["key"] for one in said["decided"]], command
+        told = cli(*command).stdout
+        assert "node.compute.kernel_overhead" in told, command
+        assert said["see"] in told, command
+    assert cli("report", "run", "-o", "page.html").returncode == 0
     assert "node.compute.kernel_overhead" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

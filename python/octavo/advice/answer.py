@@ -38,7 +38,7 @@ class Advice:
     notes: tuple[str, ...] = ()
     """What to know about it."""
     decided: tuple[Decided, ...] = ()
-    """Values of the node that no source gives and that decide the time of the present placement, as it was simulated."""
+    """Values of the node that no source gives and that decide the simulated time of the present placement."""
     recording: Recording | None = None
     """The recording that the advice is about, if it is about one."""
 

@@ -170,7 +170,9 @@ def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -
     over_scales = {} if trend is None else {"trend": trend.to_dict()}
     if sink.as_json:
         nodes = trust.documents(comparison.results.values())
-        sink.document({"folder": str(root), **comparison.to_dict(), "pressure": pressure, "nodes": nodes, **over_scales})
+        sink.document(
+            {"folder": str(root), **comparison.to_dict(), "pressure": pressure, "nodes": nodes, **over_scales}
+        )
     show(sink, comparison, found)
     if trend is not None:
         trends.show(sink, trend, comparison.baseline)
