@@ -162,6 +162,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         sharing: LinkSharing::PerGpu,
     };
     NodeConfig {
+        about: None,
         gpus,
         clock: Frequency(1_000_000_000),
         fidelity: Fidelity::Line,
