@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Text
 
 import octavo
 from octavo.runs.decided import LEAST, decided
@@ -46,6 +47,15 @@ def test_what_is_compared_is_the_node_as_it_is():
     assert "dram.banks" in of_node(h100, **{"node.dram.banks": 79}).sentence
     assert "capacity" not in of_node(h100, **{"node.capacity.bytes": "40GB"}).sentence
     assert of_node("cuda-sm90").compared is None
+
+
+def test_pictures_name_the_node_and_say_whether_it_was_compared():
+    of = {"workload": "vectoradd", "scale": 0.001, "node": "cuda-sm90"}
+    compared = octavo.compare(**of, kinds=["explicit", "managed"])
+    pictures = [*(compared.plot(name) for name in compared.drawings()), octavo.run(**of).plot()]
+    for picture in pictures:
+        said = [text.get_text() for text in picture.figure.findobj(Text)]
+        assert any(of_node("cuda-sm90").brief in " ".join(text.split()) for text in said), said
 
 
 @pytest.mark.parametrize("node", ["mi300a", "mi300a-4"])

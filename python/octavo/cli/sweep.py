@@ -141,7 +141,8 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     several = planned.spec.replicates > 1
     machines = not several and bool(read_places(root))
     points = with_machines(root, table) if machines else table
-    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts()}
+    nodes = trust.documents(_results(root, table.to_dicts()))
+    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts(), "nodes": nodes}
     if several:
         found["level_with"] = {str(point): others for point, others in level(table, _compared(planned)).items()}
     if planned.goal is None:
@@ -149,6 +150,11 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     ordered = best_points(table, planned.goal)
     beside = {"level_with_best": [row["point"] for row in ordered[1:]]} if several else {}
     return found | {"best": ordered[0] if ordered else None} | beside
+
+
+def _results(root: Path, points: Sequence[Mapping[str, Any]]) -> list[RunResult]:
+    """The results of points that have one."""
+    return [RunResult(root / point["run"]) for point in points if point["run"]]
 
 
 def _compared(planned: Sweep) -> str:
@@ -186,7 +192,7 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame, root: Path) -> None:
         sink.tell(f"and {table.height - _SHOWN} more points")
     if tried > table.height:
         sink.tell(f"{tried} trials, {tried - table.height} of them of a point that was known: each ran once")
-    trust.tell(sink, [RunResult(root / row["run"]) for row in rows if row["run"]])
+    trust.tell(sink, _results(root, rows))
     if planned.goal:
         _tell_best(sink, planned.goal, best_points(table, planned.goal), names, several=several)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from octavo.runs.decided import Decided, decided, sentence
+from octavo.runs import decided
 from octavo.scenarios.about import About, about
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from octavo.cli.sink import Sink
+    from octavo.runs.decided import Decided
     from octavo.runs.result import RunResult
 
 
@@ -21,7 +22,7 @@ def tell(sink: Sink, results: Iterable[RunResult]) -> None:
         return
     for node, values in _nodes(results).items():
         sink.tell(f"Note: {node.sentence}")
-        if said := sentence(values):
+        if said := decided.sentence(values):
             sink.tell(f"Note: {said}")
 
 
@@ -35,8 +36,9 @@ def _nodes(results: Iterable[RunResult]) -> dict[About, list[Decided]]:
     """The nodes of results, and of each the values that decide any of its results, with their largest share."""
     nodes: dict[About, dict[str, Decided]] = {}
     for result in results:
-        largest = nodes.setdefault(about(result.scenario.values), {})
-        for value in decided(result):
+        scenario = result.scenario
+        largest = nodes.setdefault(about(scenario.values), {})
+        for value in decided.of(scenario, result.totals):
             if value.key not in largest or largest[value.key].share < value.share:
                 largest[value.key] = value
     return {node: sorted(found.values(), key=lambda one: (-one.share, one.key)) for node, found in nodes.items()}

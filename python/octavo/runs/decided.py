@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
 
 LEAST = 0.05
 """The least share of the time from which on a value is told to decide; chosen."""
@@ -38,11 +39,16 @@ def decided(result: RunResult) -> list[Decided]:
         OutputError: the result cannot be read.
 
     """
-    if not result.has_time:
+    return of(result.scenario, result.totals)
+
+
+def of(scenario: Scenario, summary: Mapping[str, Any]) -> list[Decided]:
+    """The same of a scenario and what its run came to."""
+    if "time_ps" not in summary:
         return []
-    values = result.scenario.values
+    values = scenario.values
     node, chosen = values["node"], set(about(values).chosen)
-    spent = (part for part in _parts(node, result) if part.key in chosen and part.share >= LEAST)
+    spent = (part for part in _parts(node, scenario.kind, summary) if part.key in chosen and part.share >= LEAST)
     largest: dict[str, Decided] = {}
     for part in sorted(spent, key=lambda part: (-part.share, part.key)):
         largest.setdefault(part.key, part)
@@ -62,15 +68,14 @@ def sentence(found: Sequence[Decided]) -> str | None:
     return f"values that no source gives decide up to {min(found[0].share, 1):.0%} of the time: {listed(keys)}."
 
 
-def _parts(node: Mapping[str, Any], result: RunResult) -> Iterator[Decided]:
+def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> Iterator[Decided]:
     """Every value that is known to take a part of the time, and its share."""
-    summary: Mapping[str, Any] = result.summary
     time = max(int(summary["time_ps"]), 1)
     yield from (Decided(key, part, taken / time) for part, costs in _costs(node, summary) for key, taken in costs)
-    point = measures.of_summary("", "", result.summary)
+    point = measures.of_summary("", "", summary)
     phases = measures.phases(point) if "phases" in summary else {}
     for phase, keys in _OF_PHASE.items():
-        told = [key for key in keys if _concerns(key, result.scenario.kind)]
+        told = [key for key in keys if _concerns(key, kind)]
         yield from (Decided(key, phase.replace("_", " "), phases.get(phase, 0) / time) for key in told)
     kernels = phases["kernels"] / time if phases else 1.0
     for cause, share in measures.shares(point).items():

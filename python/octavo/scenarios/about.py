@@ -35,15 +35,30 @@ class About:
     """Keys that the scenario gives beside the node."""
 
     @property
+    def brief(self) -> str:
+        """The node and whether it was compared, for titles of pictures."""
+        return f"{self.name or f'a node {_NAMELESS}'}, {self._comparison}{', but changed' * self._is_other}"
+
+    @property
     def sentence(self) -> str:
         """Whether it was compared, and where; then what is not simulated."""
-        found = self.compared or "a real machine"
-        verb = "compared with" if self.compared else "not compared with"
-        said = f"node {self.name or _NAMELESS}: {verb} {found} ({self.see})"
-        changed = tuple(key for key in self.changed if not key.startswith(_MEMORY))
-        if self.compared and changed:
-            said += f", but not with what is changed here: {listed(changed)}"
+        said = f"node {self.name or _NAMELESS}: {self._comparison} ({self.see})"
+        if self._is_other:
+            said += f", but not with what is changed here: {listed(self._changed)}"
         return f"{said}. Not modelled: {'; '.join(self.not_modelled)}." if self.not_modelled else f"{said}."
+
+    @property
+    def _comparison(self) -> str:
+        return f"compared with {self.compared}" if self.compared else "not compared with a real machine"
+
+    @property
+    def _is_other(self) -> bool:
+        """Whether what was compared is not the node that ran."""
+        return bool(self.compared and self._changed)
+
+    @property
+    def _changed(self) -> tuple[str, ...]:
+        return tuple(key for key in self.changed if not key.startswith(_MEMORY))
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON says of it; all chosen keys are in `scenario.toml` of a result."""
