@@ -65,13 +65,15 @@ def sentence(found: Sequence[Decided]) -> str | None:
     if not found:
         return None
     keys = tuple(dict.fromkeys(f"node.{one.key}" for one in found))
-    return f"values that no source gives decide up to {min(found[0].share, 1):.0%} of the time: {listed(keys)}."
+    return f"values that no source gives decide up to {found[0].share:.0%} of the time: {listed(keys)}."
 
 
 def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> Iterator[Decided]:
     """Every value that is known to take a part of the time, and its share."""
     time = max(int(summary["time_ps"]), 1)
-    yield from (Decided(key, part, taken / time) for part, costs in _costs(node, summary) for key, taken in costs)
+    yield from (
+        Decided(key, part, min(taken / time, 1.0)) for part, costs in _costs(node, summary) for key, taken in costs
+    )
     point = measures.of_summary("", "", summary)
     phases = measures.phases(point) if "phases" in summary else {}
     for phase, keys in _OF_PHASE.items():
@@ -83,7 +85,7 @@ def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> It
 
 
 def _costs(node: Mapping[str, Any], summary: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    """Picoseconds of what the summary counts: launches, the driver's service, first touches, each by its key."""
+    """Picoseconds of what the summary counts: launches, entries of page tables, the driver's service, each by its key."""
     launch = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
     yield "launches", [("compute.kernel_overhead", summary["launches"] * launch)]
     entries = sum(summary["manager"][name] for name in _MAPPED)
