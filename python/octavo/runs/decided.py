@@ -85,7 +85,7 @@ def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> It
 
 
 def _costs(node: Mapping[str, Any], summary: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    """Picoseconds of what the summary counts: launches, entries of page tables, the driver's service, each by its key."""
+    """Picoseconds of launches, entries of page tables and the driver's service, each by its key."""
     launch = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
     yield "launches", [("compute.kernel_overhead", summary["launches"] * launch)]
     entries = sum(summary["manager"][name] for name in _MAPPED)
