@@ -127,7 +127,8 @@ def sweep(
     if as_json:
         sink.document(_document(root, planned, table))
     if sink.human:
-        _show(sink, planned, table, root)
+        _show(sink, planned, table)
+        trust.tell(sink, _results(root, table.head(_SHOWN).to_dicts()))
     files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, *PICTURE_FILES) if (root / name).is_file())]
     sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
@@ -162,7 +163,7 @@ def _compared(planned: Sweep) -> str:
     return planned.goal.metric if planned.goal else TIME
 
 
-def _show(sink: Sink, planned: Sweep, table: pl.DataFrame, root: Path) -> None:
+def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
     keys = planned.spec.keys
     names = short_names(keys)
     metric = planned.goal.metric if planned.goal else None
@@ -192,7 +193,6 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame, root: Path) -> None:
         sink.tell(f"and {table.height - _SHOWN} more points")
     if tried > table.height:
         sink.tell(f"{tried} trials, {tried - table.height} of them of a point that was known: each ran once")
-    trust.tell(sink, _results(root, rows))
     if planned.goal:
         _tell_best(sink, planned.goal, best_points(table, planned.goal), names, several=several)
 
