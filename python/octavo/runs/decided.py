@@ -115,7 +115,7 @@ def _calls(what: str) -> list[str]:
 
 
 _OF_PHASE: Mapping[str, Sequence[str]] = {
-    "allocation": [*_calls("allocate"), "host.costs.frame", "host.costs.context"],
+    "allocation": [*_calls("allocate"), "host.costs.context"],
     "deallocation": [*_calls("free"), "host.costs.unmap_page"],
     "host_initialisation": [
         "host.costs.minor_fault",
