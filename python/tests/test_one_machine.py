@@ -16,7 +16,7 @@ STOCK_DRIVER = (
 )
 """Nodes that have the memory system of NVIDIA's driver."""
 OTHERS = {
-    **dict.fromkeys(("gh200", "gh200-numa", "gh200-cdmm", "gb200", "gb300"), "grace-hopper"),
+    **dict.fromkeys(("gh200", "gh200-numa", "gh200-cdmm", "gb200", "gb200-nvl72", "gb300"), "grace-hopper"),
     **dict.fromkeys(("mi300a", "mi300a-4", "gb10", "strix-halo"), "one-memory"),
 }
 """Nodes with another one."""
@@ -34,7 +34,9 @@ def memory(node: str, **overrides: str) -> dict[str, object]:
 @pytest.mark.parametrize("node", [*STOCK_DRIVER, *OTHERS])
 def test_all_ways_to_ask_give_one_answer(node, kind):
     of = {"workload": WORKLOAD, "scale": SCALE, "node": node, "kind": kind}
-    seconds = octavo.run(**of).seconds
+    run = octavo.run(**of)
+    seconds = run.seconds
+    assert run.explain().facts.time_ps == round(seconds * 1e12)
     compared = octavo.compare(workload=WORKLOAD, scale=SCALE, node=node, kinds=[kind]).points["time_ps"]
     scenario = {"workload": {"name": WORKLOAD, "scale": SCALE}, "node": {"preset": node}, "program": {"kind": kind}}
     swept = octavo.sweep({"scenario": scenario, "grid": {"record.events": [True, False]}})["time_ps"]

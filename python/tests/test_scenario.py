@@ -79,7 +79,7 @@ def test_every_registered_name_makes_a_scenario():
     for memory in listing["memories"]:
         octavo.scenario(workload="fir", overrides={"memory.preset": memory["name"]})
     for node in listing["nodes"]:
-        assert octavo.scenario(workload="fir", node=node["name"]).values["node"]["gpus"] in (1, 2, 4, 8, 16)
+        assert octavo.scenario(workload="fir", node=node["name"]).values["node"]["gpus"] in (1, 2, 4, 8, 16, 72)
 
 
 def test_a_workload_is_a_program_of_a_kind():

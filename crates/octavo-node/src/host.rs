@@ -25,6 +25,9 @@ pub struct HostConfig {
     /// Its other memories. Pages fill the first memory, then these, the one of lowest latency first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<FurtherMemoryConfig>,
+    /// What its page cache has of the memory that GPUs share with it. Unless said, nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCacheConfig>,
     /// Its cores, for the phases in which the host computes.
     pub cpu: CpuConfig,
     /// Costs of allocating, populating, copying and freeing.
@@ -38,12 +41,31 @@ pub struct FirstMemoryConfig {
     /// Bytes that it holds; 0, the default, for no limit.
     #[serde(default)]
     pub capacity: Bytes,
+    /// Whether bytes, of the other memories too, are for programs at scale 1, as `node.capacity.shrinks`; default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shrinks: bool,
 }
 
 impl FirstMemoryConfig {
     fn is_unlimited(&self) -> bool {
         self.capacity.0 == 0
     }
+}
+
+/// Memory that the operating system uses for files when a program starts. It changes no time: results say whether the
+/// program at scale 1 fits beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageCacheConfig {
+    /// Bytes of files that it keeps.
+    pub bytes: Bytes,
+    /// Share of the remaining memory that lies in free blocks of 2 MiB, in per cent; 100, the default, for all of it.
+    #[serde(default = "all")]
+    pub free_blocks_percent: u32,
+}
+
+const fn all() -> u32 {
+    100
 }
 
 /// Another memory of the host.

@@ -6,6 +6,7 @@
 //! are cycles of the GPU clock.
 #![forbid(unsafe_code)]
 
+mod about;
 mod coherence;
 mod driver;
 mod durations;
@@ -22,6 +23,7 @@ mod topology;
 mod validate;
 mod wiring;
 
+pub use about::AboutConfig;
 pub use coherence::{CoherenceConfig, GpuMemory, SystemMemory};
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
 pub use error::NodeError;
@@ -35,7 +37,7 @@ pub use gpu::{
 };
 pub use host::{
     AllocationCosts, CallCost, CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind,
-    HostConfig, HostCosts, StagingConfig,
+    HostConfig, HostCosts, PageCacheConfig, StagingConfig,
 };
 pub use memory::{CapacityChange, CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};

@@ -5,6 +5,7 @@ use octavo_units::Frequency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::about::AboutConfig;
 use crate::coherence::{CoherenceConfig, SystemMemory};
 use crate::driver::DriverConfig;
 use crate::fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, PairConfig, RemoteConfig, SwitchConfig};
@@ -29,6 +30,9 @@ pub enum LaunchDiscards {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
+    /// What its results are worth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<AboutConfig>,
     /// Number of GPUs, 1 to 72.
     pub gpus: u32,
     /// Clock of the GPUs' compute units, caches and translation.

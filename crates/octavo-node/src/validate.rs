@@ -4,7 +4,7 @@ use octavo_driver::config::ServiceModel;
 use octavo_manager::{MAX_GPUS, MAX_MEMORIES, MAX_PROCESSORS};
 use octavo_units::{Bytes, Frequency, Time};
 
-use crate::coherence::SystemMemory;
+use crate::coherence::{GpuMemory, SystemMemory};
 use crate::durations::check_durations;
 use crate::error::{NodeError, error, in_range};
 use crate::fidelity::Fidelity;
@@ -227,7 +227,19 @@ impl NodeConfig {
         }
         at_most("host.fault_message", self.host.fault_message, MAX_MESSAGE)?;
         at_most("remote.header", self.remote.header, MAX_MESSAGE)?;
+        self.validate_page_cache()?;
         self.validate_host_memories()
+    }
+
+    fn validate_page_cache(&self) -> Result<(), NodeError> {
+        let Some(cache) = &self.host.page_cache else { return Ok(()) };
+        in_range("host.page_cache.free_blocks_percent", cache.free_blocks_percent, 0, 100)?;
+        if self.coherence.as_ref().is_none_or(|coherence| coherence.gpu_memory != GpuMemory::Numa) {
+            let message = "expected none where the driver alone manages the GPU's memory \
+                           (`coherence.gpu_memory` is not numa): files are not kept there";
+            return Err(error("host.page_cache", message));
+        }
+        Ok(())
     }
 
     fn validate_host_memories(&self) -> Result<(), NodeError> {

@@ -115,8 +115,8 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
-    /// Bytes of its buffers whose contents it keeps in memory, such as a graph that is searched; 0 for those that
-    /// compute their accesses from positions alone.
+    /// Bytes of its buffers whose contents are in memory while it is built or runs, such as a graph that is searched; 0
+    /// for those that compute their accesses from positions alone.
     fn held_bytes(&self) -> u64 {
         0
     }

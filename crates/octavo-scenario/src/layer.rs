@@ -1,6 +1,6 @@
 //! One source of values: a scenario file, a preset, or one `--set key=value`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -18,9 +18,16 @@ pub(crate) struct Layer {
     pub source: String,
     pub values: Map<String, Value>,
     pub lines: BTreeMap<String, usize>,
+    /// Keys whose values no source gives.
+    pub chosen: BTreeSet<String>,
     /// Whether it is the part of a file that the scenario names.
     pub file: bool,
 }
+
+/// How the comment behind a value begins that no source gives.
+const CHOSEN: &str = "# [chosen]";
+/// The same of a value in a scenario that is spelled out, below the node.
+const CHOSEN_KEYS: &str = "node.about.chosen";
 
 impl Layer {
     /// Reads a TOML file.
@@ -28,7 +35,7 @@ impl Layer {
         let table = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
         let mut reader = Reader::new(source, text);
         let values = reader.table("", table.get_ref())?;
-        Ok(Self { source: source.to_owned(), values, lines: reader.lines, file: false })
+        Ok(Self::of(source, text, values, reader.lines))
     }
 
     /// Reads the table `name` of a TOML file, and ignores all other tables.
@@ -45,7 +52,17 @@ impl Layer {
             values @ Value::Object(_) => nested(&[name], values),
             other => return Err(reader.refused(name, &other.to_string(), "a table")),
         };
-        Ok(Self { source: source.to_owned(), values, lines: reader.lines, file: true })
+        Ok(Self { file: true, ..Self::of(source, text, values, reader.lines) })
+    }
+
+    fn of(source: &str, text: &str, values: Map<String, Value>, lines: BTreeMap<String, usize>) -> Self {
+        let marked: Vec<bool> = text.lines().map(|line| line.contains(CHOSEN)).collect();
+        let by_comment =
+            lines.iter().filter(|(_, line)| marked.get(**line - 1) == Some(&true)).map(|(key, _)| key.clone());
+        let told = lookup(&values, CHOSEN_KEYS).and_then(Value::as_array).into_iter().flatten();
+        let spelled_out = told.filter_map(Value::as_str).map(|key| format!("node.{key}"));
+        let chosen = by_comment.chain(spelled_out).collect();
+        Self { source: source.to_owned(), values, lines, chosen, file: false }
     }
 
     /// Reads `key=value`, where the value is TOML or, failing that, a bare string such as `600GB/s`.
@@ -73,7 +90,8 @@ impl Layer {
     pub fn below(self, prefix: &str) -> Self {
         let parts: Vec<&str> = prefix.split('.').collect();
         let lines = self.lines.into_iter().map(|(key, line)| (format!("{prefix}.{key}"), line)).collect();
-        Self { values: nested(&parts, Value::Object(self.values)), lines, ..self }
+        let chosen = self.chosen.into_iter().map(|key| format!("{prefix}.{key}")).collect();
+        Self { values: nested(&parts, Value::Object(self.values)), lines, chosen, ..self }
     }
 
     /// Removes and returns the value at a dotted key.
@@ -97,6 +115,13 @@ impl Layer {
     pub fn text(&self, key: &str) -> Option<&str> {
         lookup(&self.values, key)?.as_str()
     }
+}
+
+/// The dotted keys of all values that are no tables.
+pub(crate) fn leaves(prefix: &str, values: &Map<String, Value>) -> Vec<String> {
+    let each = values.iter().map(|(name, value)| (join(prefix, name), value));
+    each.flat_map(|(key, value)| value.as_object().map_or_else(|| vec![key.clone()], |table| leaves(&key, table)))
+        .collect()
 }
 
 /// The parts of a dotted key; dots between quotation marks do not count.

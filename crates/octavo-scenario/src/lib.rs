@@ -6,6 +6,7 @@
 //! the binary, and a node in a file is read by the caller.
 #![forbid(unsafe_code)]
 
+mod about;
 mod check;
 mod check_executor;
 mod check_jobs;

@@ -67,16 +67,16 @@ impl Written {
 
 impl Merged {
     /// All `layers`, the first one lowest; problems with values from no layer are reported as problems of `main`.
-    pub fn of(main: &str, layers: &[Layer]) -> Self {
+    pub fn of<'a>(main: &str, layers: impl IntoIterator<Item = &'a Layer>) -> Self {
         let mut merged = Self { main: main.to_owned(), ..Self::default() };
-        layers.iter().for_each(|layer| merged.add(layer.clone()));
+        layers.into_iter().for_each(|layer| merged.add(layer.clone()));
         merged
     }
 
     /// Lays `layer` over what is there.
     fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
-        let Layer { source, mut values, lines, file } = layer;
+        let Layer { source, mut values, lines, chosen: _, file } = layer;
         if file {
             self.node = Some(source.clone());
         }

@@ -1,7 +1,7 @@
 //! The layers of a node: presets, and files that the caller reads.
 
 use octavo_registry::one_of;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Problem;
 use crate::layer::{Layer, lookup, take};
@@ -15,6 +15,8 @@ pub type Reader<'a> = dyn Fn(&str, Option<&str>) -> Result<(String, String), Str
 const BASES: [&str; 2] = ["extends", "preset"];
 /// Files that extend one another: a circle that names its files differently each time round ends here.
 const MAX_DEPTH: usize = 16;
+/// Keys that say something of one node, and nothing of those that extend it.
+const OF_ONE_NODE: [&str; 3] = ["node.about.name", "node.about.compared", "node.about.see"];
 const EXPECTED: &str = "a TOML file that holds a node, such as machine.toml";
 
 /// Whether `name` says where a file lies, as no preset's name does.
@@ -44,6 +46,11 @@ pub(crate) fn layers(name: &str, named: &Named, read: &Reader<'_>) -> Result<Vec
     above(name, named, read, &mut Vec::new())
 }
 
+/// The layers of the node that a scenario has which says nothing of one.
+pub(crate) fn of_default() -> Vec<Layer> {
+    presets::node(presets::DEFAULT_NODE).map(|layer| called(layer, presets::DEFAULT_NODE)).into_iter().collect()
+}
+
 /// As [`layers`]; `open` are the files that are made of this one, outermost first.
 fn above(name: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -> Result<Vec<Layer>, ScenarioError> {
     let mut layer = if is_file(name) { file(name, named, read, open)? } else { preset(name, named)? };
@@ -51,18 +58,31 @@ fn above(name: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -
         Some((base, named)) => above(&base, &named, read, open)?,
         None => Vec::new(),
     };
+    // What was compared, and is called so, is the node below alone.
+    for key in OF_ONE_NODE {
+        layers.iter_mut().for_each(|layer| drop(layer.take(key)));
+    }
     layers.push(layer);
     Ok(layers)
 }
 
 fn preset(name: &str, named: &Named) -> Result<Layer, ScenarioError> {
     let known = || presets::node_names();
-    presets::node(name).ok_or_else(|| {
+    presets::node(name).map(|layer| called(layer, name)).ok_or_else(|| {
         let names: Vec<&str> = known().collect();
         let expected = one_of(name, &names, "octavo list nodes");
         let message = format!("unknown preset `{name}`, expected {expected}, or {EXPECTED}");
         Problem::new(&named.key, message).meant(name, known()).at(named.origin.clone())
     })
+}
+
+/// The layer of a preset, with its name for results.
+fn called(mut layer: Layer, name: &str) -> Layer {
+    if let Some(node) = layer.values.get_mut("node").and_then(Value::as_object_mut) {
+        let about = node.entry("about").or_insert_with(|| json!({}));
+        about["name"] = name.into();
+    }
+    layer
 }
 
 /// Of a file the table `[node]` alone: it may hold a scenario, or what was measured.

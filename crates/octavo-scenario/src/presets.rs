@@ -29,6 +29,7 @@ const NODES: Presets = &[
     ("gh200-numa", include_str!("../../../presets/nodes/gh200-numa.toml")),
     ("gh200-cdmm", include_str!("../../../presets/nodes/gh200-cdmm.toml")),
     ("gb200", include_str!("../../../presets/nodes/gb200.toml")),
+    ("gb200-nvl72", include_str!("../../../presets/nodes/gb200-nvl72.toml")),
     ("gb300", include_str!("../../../presets/nodes/gb300.toml")),
     ("gb10", include_str!("../../../presets/nodes/gb10.toml")),
     ("x86-h100-hmm", include_str!("../../../presets/nodes/x86-h100-hmm.toml")),
@@ -62,7 +63,7 @@ const MEMORIES: Presets = &[
     ("one-memory", include_str!("../../../presets/memory/one-memory.toml")),
 ];
 /// The node of a scenario that names none, as on the command line.
-const DEFAULT_NODE: &str = "grit-4gpu";
+pub(crate) const DEFAULT_NODE: &str = "grit-4gpu";
 /// The host of a node that names none.
 pub(crate) const DEFAULT_HOST: &str = "x86-server";
 const DEFAULTS: &str = include_str!("../../../presets/defaults.toml");
@@ -116,11 +117,6 @@ pub(crate) fn node(name: &str) -> Option<Layer> {
     Some(embedded(&format!("preset {name}"), node_text(name)?).below("node"))
 }
 
-/// The layers of the node that a scenario has which says nothing of one.
-pub(crate) fn default_node() -> Vec<Layer> {
-    node(DEFAULT_NODE).into_iter().collect()
-}
-
 /// A driver preset, below `node.driver`.
 pub(crate) fn driver(name: &str) -> Result<Layer, Problem> {
     let text = find(DRIVERS, name).ok_or_else(|| unknown("node.driver.preset", name, DRIVERS))?;
@@ -161,7 +157,9 @@ mod tests {
     fn every_number_of_a_node_says_where_it_comes_from() {
         for (name, text) in NODES.iter().chain(DRIVERS).chain(HOSTS).chain(MEMORIES) {
             for line in text.lines().filter(|line| line.starts_with(char::is_alphabetic)) {
-                let silent = ["extends", "preset", "model"].iter().any(|key| line.starts_with(key));
+                let silent = ["extends", "preset", "model", "compared", "see", "not_modelled"]
+                    .iter()
+                    .any(|key| line.starts_with(key));
                 assert!(silent || line.contains("# ["), "{name}: no source: {line}");
             }
         }

@@ -17,7 +17,7 @@ use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
 use crate::spell_jobs::{OF_ALL, spell_out_jobs};
 use crate::workloads::WorkloadChoice;
-use crate::{Origin, Scenario, ScenarioError, WORKLOADS, presets, release};
+use crate::{Origin, Scenario, ScenarioError, WORKLOADS, about, presets, release};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;
@@ -120,6 +120,7 @@ fn completed(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scena
     spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario, merged.get("program.kind").is_some()).map_err(|problem| merged.locate(problem))?;
+    about::leave_out_defaults(&mut scenario.node);
     Ok(scenario)
 }
 
@@ -140,10 +141,15 @@ const NODES_MEMORY: &str = "node.memory_preset";
 /// Whether memory in bytes shrinks with the program: a node says so, of what its GPUs have.
 const SHRINKS: &str = "node.capacity.shrinks";
 
-/// Whether the scenario itself gives GPUs bytes of memory, and does not say that they shrink: they are taken as said.
-fn gives_memory_alone(written: &[Layer]) -> bool {
+/// The same of what the host has.
+const HOST_SHRINKS: &str = "node.host.memory.shrinks";
+
+/// The keys of `SHRINKS` and `HOST_SHRINKS` whose memory the scenario itself gives in bytes, without saying that they
+/// shrink: they are taken as said.
+fn taken_as_said(written: &[Layer]) -> impl Iterator<Item = &'static str> {
     let says = |key: &str| written.iter().rposition(|layer| lookup(&layer.values, key).is_some());
-    says("node.capacity.bytes") > says(SHRINKS)
+    let memories = [("node.capacity.bytes", SHRINKS), ("node.host.memory.capacity", HOST_SHRINKS)];
+    memories.into_iter().filter(move |(bytes, shrinks)| says(bytes) > says(shrinks)).map(|(_, shrinks)| shrinks)
 }
 
 /// Lays the presets that the scenario names below what was written.
@@ -160,16 +166,13 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     let host = part(&HOST, main, &mut written, &mut node)?;
     let executor = executor(&mut written);
     replace_below(&mut written, "memory", &memory);
-    replace_below(&mut written, "node", &node);
+    replace_node(&mut written);
     let below = driver.below.into_iter().chain(host.below);
     let above = driver.above.into_iter().chain(host.above);
     let presets = [presets::defaults()].into_iter().chain(executor).chain(memory).chain(below).chain(node).chain(above);
-    let exact = gives_memory_alone(&written);
-    let layers: Vec<Layer> = presets.chain(written).collect();
-    let mut merged = Merged::of(main, &layers);
-    if exact {
-        merged.take(SHRINKS);
-    }
+    let below: Vec<Layer> = presets.collect();
+    let mut merged = Merged::of(main, below.iter().chain(&written));
+    taken_as_said(&written).for_each(|key| drop(merged.take(key)));
     for key in ["memory.preset", "node.preset", NODES_MEMORY, DRIVER.preset, HOST.preset] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
             return Err(
@@ -177,6 +180,8 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
             );
         }
     }
+    let own: Vec<&Layer> = written.iter().filter(|layer| !spells_out_node(layer)).collect();
+    about::spell_out(&mut merged.values, &below, &written, &own);
     Ok(merged)
 }
 
@@ -218,7 +223,7 @@ struct PartLayers {
 
 fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> Result<PartLayers, ScenarioError> {
     let asked = named(written, part.preset).map(part.find).transpose();
-    let above = asked.map_err(|problem| Merged::of(main, written).locate(problem))?;
+    let above = asked.map_err(|problem| Merged::of(main, &*written).locate(problem))?;
     if let Some(layer) = &above {
         // The scenario's choice replaces the node's own.
         node.iter_mut().for_each(|layer| drop(layer.take(part.preset)));
@@ -228,7 +233,7 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     let speaks_of_it = |layer: &Layer| lookup(&layer.values, part.table).is_some();
     let default = part.default.filter(|_| node.iter().chain(written.iter()).any(speaks_of_it));
     let own = named(node, part.preset).or(default).map(part.find).transpose();
-    let below = own.map_err(|problem| Merged::of(main, node).locate(problem))?;
+    let below = own.map_err(|problem| Merged::of(main, &*node).locate(problem))?;
     if let (Some(layer), Some(at)) = (&below, node.iter().rposition(|layer| layer.text(part.preset).is_some())) {
         // A named preset (even the same as before) overrides the nodes below it, entry by entry of the table, with all
         // that an entry contains. Entries that the preset does not mention stay.
@@ -242,7 +247,7 @@ fn node_layers(main: &str, written: &[Layer], read: &Reader<'_>) -> Result<Vec<L
     const KEY: &str = "node.preset";
     let Some(at) = written.iter().rposition(|layer| layer.text(KEY).is_some()) else {
         let spelled_out = lookup(&written[0].values, "node").is_some();
-        return Ok(if spelled_out { Vec::new() } else { presets::default_node() });
+        return Ok(if spelled_out { Vec::new() } else { nodes::of_default() });
     };
     let layer = &written[at];
     // The first layer is the scenario's file, the others are overrides.
@@ -254,6 +259,22 @@ fn node_layers(main: &str, written: &[Layer], read: &Reader<'_>) -> Result<Vec<L
 /// The text at `key` in the last layer that has one.
 fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
     layers.iter().rev().find_map(|layer| layer.text(key))
+}
+
+/// Whether a layer says all that a node needs, as the file of a resolved scenario does. One that says less changes the
+/// node that is named.
+fn spells_out_node(layer: &Layer) -> bool {
+    let Some(node) = layer.values.get("node").and_then(Value::as_object) else { return false };
+    let needed = SCHEMA["properties"]["node"]["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    needed.into_iter().all(|key| node.contains_key(key))
+}
+
+/// Lets a node that an override names replace the one that the scenario's file spells out.
+fn replace_node(written: &mut [Layer]) {
+    let is_named = written[1..].iter().any(|layer| layer.text("node.preset").is_some());
+    if is_named && written[0].text("node.preset").is_none() && spells_out_node(&written[0]) {
+        written[0].values.shift_remove("node");
+    }
 }
 
 /// Lets a preset named in an override replace what a file without a preset spells out; what a file says beside a
@@ -272,8 +293,10 @@ fn drop_provided(layers: &mut [Layer], key: &str, preset: &[Layer]) {
     }
 }
 
+/// The schema of a scenario that is spelled out.
+static SCHEMA: LazyLock<Value> = LazyLock::new(inline_schema::<Scenario>);
+
 fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
-    static SCHEMA: LazyLock<Value> = LazyLock::new(inline_schema::<Scenario>);
     let values = Value::Object(merged.values.clone());
     check("", &values, &SCHEMA)?;
     serde_path_to_error::deserialize(values)

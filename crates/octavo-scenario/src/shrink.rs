@@ -5,13 +5,17 @@ use octavo_node::NodeConfig;
 use octavo_program::{Size, Workload, footprint_pages};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
+use serde_json::Value;
 
 use crate::scenario::Scenario;
+use crate::schema::options;
 use crate::workloads::{WORKLOADS, WorkloadChoice};
 
-/// A graph that looks this many times smaller than a GPU's memory is not built a second time for its exact size: its
-/// memory can be a little wrong, and it still fits with room to spare. Chosen.
+/// A program that holds data and looks this many times smaller than a GPU's memory is not built a second time for its
+/// exact size: its memory can be a little wrong, and it still fits with room to spare. Chosen.
 const FAR: u128 = 8;
+/// Bytes that a program may hold at scale 1 to be built a second time: about two seconds. Chosen.
+const QUICK: f64 = (1u64 << 30) as f64;
 
 /// Pages of all programs, as they run and as they are at scale 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,21 +46,30 @@ impl Scenario {
         let (mut node, mut memory) = (self.node.clone(), self.memory.clone());
         let chosen = || self.workload.iter().chain(self.job.iter().map(|job| &job.workload));
         let scale = chosen().next().map(|first| first.scale);
-        if !node.capacity.shrinks || chosen().any(|one| Some(one.scale) != scale) {
+        let (shrinks, host_shrinks) = (node.capacity.shrinks, node.host.memory.shrinks);
+        if !(shrinks || host_shrinks) || chosen().any(|one| Some(one.scale) != scale) {
             return (node, memory); // What jobs of different scales have is not one part of it.
         }
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let footprints = chosen().zip(built).map(|(choice, workload)| self.footprint(choice, workload, page_bytes));
         let all = footprints.fold(Footprint::default(), Footprint::plus);
-        let capacity = &mut node.capacity;
-        let changes = capacity.change.iter_mut().filter_map(|change| change.bytes.as_mut());
-        let memories = std::iter::once(&mut capacity.bytes).chain(changes);
-        memories.for_each(|memory| *memory = all.part_of(*memory, page_bytes));
-        shrink_reserve(&mut memory.demotion, |bytes| all.part_of(bytes, page_bytes));
+        if shrinks {
+            let capacity = &mut node.capacity;
+            let changes = capacity.change.iter_mut().filter_map(|change| change.bytes.as_mut());
+            let memories = std::iter::once(&mut capacity.bytes).chain(changes);
+            memories.for_each(|memory| *memory = all.part_of(*memory, page_bytes));
+            shrink_reserve(&mut memory.demotion, |bytes| all.part_of(bytes, page_bytes));
+        }
+        if host_shrinks {
+            let host = &mut node.host;
+            let others = host.memories.iter_mut().map(|memory| &mut memory.capacity);
+            let memories = std::iter::once(&mut host.memory.capacity).chain(others);
+            memories.for_each(|memory| *memory = all.part_of(*memory, page_bytes));
+        }
         (node, memory)
     }
 
-    /// Pages of one workload, built at scale 1 where that is quick.
+    /// Pages of one workload, built at scale 1 where that is quick and its exact size counts.
     fn footprint(&self, choice: &WorkloadChoice, built: &dyn Workload, page_bytes: u64) -> Footprint {
         let run = footprint_pages(page_bytes, [built]);
         if choice.scale >= 1.0 || choice.name == octavo_trace::ENTRY.name {
@@ -68,17 +81,35 @@ impl Scenario {
             let whole = WORKLOADS.build(&choice.choice(), &size);
             whole.map(|whole| footprint_pages(page_bytes, [whole.as_ref()]))
         };
-        let room = u128::from(self.node.capacity.bytes.0 / page_bytes);
-        let whole = if built.held_bytes() == 0 {
-            pages_at(1.0)
-        } else if u128::from(proportional.whole) * FAR <= room {
+        let held = built.held_bytes() as f64 / choice.scale;
+        let whole = if held > 0.0 && self.is_far_below(proportional.whole, page_bytes) && !may_have_a_size(choice) {
             Ok(proportional.whole)
+        } else if held <= QUICK {
+            pages_at(1.0)
         } else {
-            // A graph takes memory and time to build: whether it follows the scale, half of it tells as well.
+            // Whether it follows the scale, half of it tells as well.
             pages_at(choice.scale / 2.0).map(|half| if half < run { proportional.whole } else { run })
         };
         whole.map_or(proportional, |whole| Footprint { run, whole })
     }
+
+    /// Whether so many pages are few beside a GPU's memory, or that has no limit.
+    fn is_far_below(&self, pages: u64, page_bytes: u64) -> bool {
+        let room = self.node.capacity.bytes.0 / page_bytes;
+        room == 0 || u128::from(pages) * FAR <= u128::from(room)
+    }
+}
+
+/// Whether an option may say the size of a workload: one of those without a default, which follow from the scale.
+fn may_have_a_size(choice: &WorkloadChoice) -> bool {
+    let Ok(entry) = WORKLOADS.find(&choice.name) else { return false };
+    let follows =
+        |name: &str, schema: &Value| schema.get("default").is_none_or(Value::is_null) && is_given(choice, name);
+    options(entry.schema).iter().any(|(name, schema)| follows(name, schema))
+}
+
+fn is_given(choice: &WorkloadChoice, option: &str) -> bool {
+    choice.options.get(option).is_some_and(|value| !value.is_null())
 }
 
 /// Options that are a part of a GPU's memory, by demotion.
@@ -95,6 +126,48 @@ fn shrink_reserve(demotion: &mut Choice, part: impl Fn(Bytes) -> Bytes) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Source, resolve};
+
+    fn scenario(workload: &str, node: &str, more: &[&str]) -> Scenario {
+        let set = [format!("workload={workload}"), format!("node.preset={node}"), "workload.scale=0.0625".to_owned()];
+        let set: Vec<String> = set.into_iter().chain(more.iter().map(|&each| each.to_owned())).collect();
+        resolve(Source { name: "s.toml", text: "" }, &set).unwrap().scenario
+    }
+
+    fn shrunk(scenario: &Scenario) -> NodeConfig {
+        let choice = scenario.workload.as_ref().unwrap();
+        let built = WORKLOADS.build(&choice.choice(), &choice.size(scenario.seed)).unwrap();
+        scenario.shrunk([built.as_ref()]).0
+    }
+
+    #[test]
+    fn the_memory_of_the_host_shrinks_as_that_of_gpus_unless_the_scenario_gives_it() {
+        let whole = scenario("vectoradd", "gh200", &[]);
+        let small = shrunk(&whole);
+        let [gpu, host] = [(&whole.node, &small)].map(|(whole, small)| {
+            [
+                small.capacity.bytes.0 as f64 / whole.capacity.bytes.0 as f64,
+                small.host.memory.capacity.0 as f64 / whole.host.memory.capacity.0 as f64,
+            ]
+        })[0];
+        assert!((gpu - host).abs() < 1e-3 && host < 0.07, "{gpu} {host}");
+        let given = scenario("vectoradd", "gh200", &["node.host.memory.capacity=1GB"]);
+        let small = shrunk(&given);
+        assert_eq!(small.host.memory.capacity, Bytes(1_000_000_000));
+        assert!(small.capacity.bytes < given.node.capacity.bytes);
+        let given = scenario("vectoradd", "gh200", &["node.capacity.bytes=1GB"]);
+        assert!(shrunk(&given).host.memory.capacity < given.node.host.memory.capacity);
+    }
+
+    #[test]
+    fn a_program_of_a_given_size_is_whole_at_any_scale() {
+        for (workload, size) in [("streamcluster", "points"), ("kmeans", "points"), ("vectoradd", "elements")] {
+            let sized = scenario(workload, "cuda-sm90", &[&format!("workload.{size}=4096")]);
+            assert_eq!(shrunk(&sized).capacity.bytes, sized.node.capacity.bytes, "{workload}");
+            let follows = scenario(workload, "cuda-sm90", &[]);
+            assert!(shrunk(&follows).capacity.bytes < sized.node.capacity.bytes, "{workload}");
+        }
+    }
 
     #[test]
     fn what_fits_whole_fits_as_it_runs_and_what_does_not_does_not() {

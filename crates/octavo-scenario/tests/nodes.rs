@@ -1,6 +1,7 @@
 //! Nodes in files: what a user writes into them, and how they are named.
 
 use octavo_manager::{HOST, HOST_MEMORY, MemoryId, ProcessorId};
+use octavo_node::AboutConfig;
 use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve, resolve_with};
 
 const MACHINE: &str = r#"
@@ -37,6 +38,10 @@ fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String
         "slow.toml" => "[node]\nextends = \"gh200\"\nhost.costs.context = \"1ms\"\nhost.page_sizes = [\"64KiB\"]\n",
         "grace-again.toml" => "[node]\nextends = \"slow.toml\"\nhost.preset = \"grace\"\n",
         "grace-slow.toml" => "[node]\nextends = \"gh200\"\nhost.preset = \"grace\"\nhost.costs.context = \"1ms\"\n",
+        "measured.toml" => {
+            "[node]\nextends = \"gh200\"\nabout = { name = \"ours\", compared = \"a GPU\" }\nclock = \"2GHz\" # measured\n"
+        }
+        "on-measured.toml" => "[node]\nextends = \"measured.toml\"\nclock = \"1GHz\"  # [chosen] by us\n",
         "little.toml" => "[node]\ngpus = 4\n",
         "not.toml" => "[node\n",
         _ => return Err(format!("cannot read {name}: no such file")),
@@ -286,4 +291,80 @@ fn a_release_is_kept_as_it_is_written_and_refused_if_it_is_none() {
         let refused = release(text).unwrap_err().to_string();
         assert!(refused.contains("node.driver.release") && refused.contains(text), "{refused}");
     }
+}
+
+fn about(found: &Resolved) -> AboutConfig {
+    found.scenario.node.about.clone().unwrap()
+}
+
+#[test]
+fn a_result_names_its_node_and_what_it_was_compared_with_but_no_node_that_extends_that_one() {
+    let gh200 = about(&with_node("gh200").unwrap());
+    assert_eq!((gh200.name.as_deref(), gh200.compared.is_some(), gh200.changed), (Some("gh200"), true, vec![]));
+    let gb200 = about(&with_node("gb200").unwrap());
+    assert_eq!((gb200.name.as_deref(), gb200.compared, gb200.see), (Some("gb200"), None, None));
+    let ours = about(&with_node("measured.toml").unwrap());
+    assert_eq!((ours.name.as_deref(), ours.compared.as_deref()), (Some("ours"), Some("a GPU")));
+    let on_ours = about(&with_node("on-measured.toml").unwrap());
+    assert_eq!((on_ours.name, on_ours.compared), (None, None));
+    assert_eq!(about(&resolved("s.toml", SCENARIO, &[]).unwrap()).name.as_deref(), Some("grit-4gpu"));
+}
+
+#[test]
+fn what_is_not_modelled_is_not_of_nodes_that_extend_it_either() {
+    let four = about(&with_node("mi300a-4").unwrap());
+    assert_eq!(four.not_modelled, about(&with_node("mi300a").unwrap()).not_modelled);
+    assert!(!four.not_modelled.is_empty());
+}
+
+#[test]
+fn keys_are_chosen_where_the_layer_that_gives_them_says_so() {
+    let has = |file: &str, key: &str| about(&with_node(file).unwrap()).chosen.iter().any(|chosen| chosen == key);
+    assert!(!has("measured.toml", "clock") && has("on-measured.toml", "clock"));
+    assert!(has("measured.toml", "driver.service.batch"), "of gh200");
+    assert!(!has("cuda-sm90", "driver.service.batch") && has("cuda-sm90", "host.cpu.cores"), "of the driver and host");
+    let given = resolved("s.toml", SCENARIO, &["node.preset=gh200", "node.driver.service.batch=1us"]).unwrap();
+    let given = about(&given);
+    assert!(!given.chosen.contains(&"driver.service.batch".to_owned()));
+    assert_eq!(given.changed, ["driver.service.batch"]);
+}
+
+#[test]
+fn what_a_resolved_scenario_says_of_its_node_stays_as_it_is_run_again() {
+    let first = resolved("s.toml", SCENARIO, &["node.preset=gh200", "node.gpus=2"]).unwrap();
+    let again = resolved("again.toml", &first.toml, &["node.clock=1GHz"]).unwrap();
+    assert_eq!(about(&again).changed, ["clock", "gpus"]);
+    assert_eq!(about(&again).chosen, about(&first).chosen);
+    let given = about(&resolved("again.toml", &first.toml, &["node.driver.service.batch=1us"]).unwrap());
+    assert!(!given.chosen.contains(&"driver.service.batch".to_owned()));
+    let other = resolved("again.toml", &first.toml, &["node.preset=cuda-sm90"]).unwrap();
+    assert_eq!(other.scenario.node, with_node("cuda-sm90").unwrap().scenario.node, "nothing of the first is left");
+}
+
+#[test]
+fn an_override_that_names_a_node_leaves_what_the_scenario_says_beside_it() {
+    let text = format!("{SCENARIO}[node]\ncapacity.bytes = \"1GB\"\ngpus = 3\n");
+    let node = resolved("s.toml", &text, &["node.preset=hgx-h100-8"]).unwrap().scenario.node;
+    assert_eq!((node.capacity.bytes.0, node.gpus, node.capacity.shrinks), (1_000_000_000, 3, false));
+    let set = ["node.gpus=2", "node.preset=hgx-h100-8"];
+    assert_eq!(resolved("s.toml", SCENARIO, &set).unwrap().scenario.node.gpus, 2);
+}
+
+#[test]
+fn what_a_scenario_says_as_the_node_does_changes_nothing() {
+    let set = ["node.preset=cuda-sm90", "node.gpus=1", "node.host.costs.context=0ns", "node.dram.banks=79"];
+    assert_eq!(about(&resolved("s.toml", SCENARIO, &set).unwrap()).changed, ["dram.banks"]);
+    let set = ["node.preset=gh200", "node.host.costs.context=0ns"];
+    assert_eq!(about(&resolved("s.toml", SCENARIO, &set).unwrap()).changed, ["host.costs.context"]);
+}
+
+#[test]
+fn a_page_cache_is_where_the_operating_system_has_the_memory_of_gpus() {
+    let cache = "node.host.page_cache={bytes=\"40GB\", free_blocks_percent=25}";
+    let found = resolved("s.toml", SCENARIO, &["node.preset=gb10", cache]).unwrap();
+    assert_eq!(found.scenario.node.host.page_cache.unwrap().free_blocks_percent, 25);
+    let refused = |set: &[&str]| resolved("s.toml", SCENARIO, set).unwrap_err().key;
+    assert_eq!(refused(&["node.preset=cuda-sm90", cache]), "node.host.page_cache");
+    let much = cache.replace("25", "101");
+    assert_eq!(refused(&["node.preset=gb10", &much]), "node.host.page_cache.free_blocks_percent");
 }

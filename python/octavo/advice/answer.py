@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from octavo.advice.recording import Recording
     from octavo.advice.systems import SystemConstants
     from octavo.advice.verification import Found
+    from octavo.runs.decided import Decided
     from octavo.runs.pictures import Picture
 
 COLUMNS = ("buffer", "size", "now", "advised", "gain", "between", "why")
@@ -36,6 +37,8 @@ class Advice:
     """All placements, if requested."""
     notes: tuple[str, ...] = ()
     """What to know about it."""
+    decided: tuple[Decided, ...] = ()
+    """Values of the node that no source gives and that decide the simulated time of the present placement."""
     recording: Recording | None = None
     """The recording that the advice is about, if it is about one."""
 
@@ -79,6 +82,7 @@ class Advice:
             "found": None if self.found is None else self.found.to_dict(),
             "exhaustive": None if self.exhausted is None else self.exhausted.to_dict(),
             "notes": list(self.notes),
+            "nodes": [{**self.constants.about.to_dict(), "decided": [asdict(one) for one in self.decided]}],
             "roofline": picture.curves(self.plan, self.constants),
             "buffers": [each.to_dict() for each in self.plan.buffers],
             "system": {

@@ -15,6 +15,7 @@ from octavo.errors import AdviceError
 from octavo.plain import shortened
 from octavo.quantities import bytes_of
 from octavo.runs.comparison import experiment_folder
+from octavo.runs.decided import decided
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
@@ -200,7 +201,9 @@ def _on_program(
         found = found.choosing(verified.choice, verified.present)
         notes = (*notes, *_fits(verified), *_instead(scenario))
     exhausted = exhaustive.table(found, every, known) if every else None
-    return Advice(scenario.label, found, constants, verified, exhausted, notes)
+    present = RunResult(root / _RUNS / verification.label(found.present))
+    told = tuple(decided(present)) if holds_result(present.folder) else ()
+    return Advice(scenario.label, found, constants, verified, exhausted, notes, told)
 
 
 def _verified(

@@ -17,6 +17,7 @@ from octavo.files.toml import read_toml
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import quantities
 from octavo.scenarios import nodes
+from octavo.scenarios.about import About, about
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +69,8 @@ class SystemConstants:
     system: System
     origins: Mapping[str, Origin]
     gpus: int
+    about: About
+    """What results on the node are worth."""
 
 
 def from_node(node: str | Path = DEFAULT_NODE, *, page: str | None = None) -> SystemConstants:
@@ -125,7 +128,7 @@ def from_scenario(
         if origins[constant].certainty != "measured":  # One number for both ways, wherever it comes from.
             system = replace(system, **{constant: getattr(system, there)})
             origins[constant] = origins[there]
-    return SystemConstants(name, system, origins, int(node["gpus"]))
+    return SystemConstants(name, system, origins, int(node["gpus"]), about(values))
 
 
 FORMAT = 4

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from octavo import comparisons
-from octavo.cli import complete, options
+from octavo.cli import complete, options, trust
 from octavo.cli import dry_run as dry
 from octavo.cli import trend as trends
 from octavo.cli.compared import pressures, show
@@ -168,7 +168,11 @@ def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -
     found = pressures(comparison)
     pressure = {name: one.to_dict() for name, one in found.items()}
     over_scales = {} if trend is None else {"trend": trend.to_dict()}
-    sink.document({"folder": str(root), **comparison.to_dict(), "pressure": pressure, **over_scales})
+    if sink.as_json:
+        nodes = trust.documents(comparison.results.values())
+        sink.document(
+            {"folder": str(root), **comparison.to_dict(), "pressure": pressure, "nodes": nodes, **over_scales}
+        )
     show(sink, comparison, found)
     if trend is not None:
         trends.show(sink, trend, comparison.baseline)

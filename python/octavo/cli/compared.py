@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.cli import trust
 from octavo.cli.run import milliseconds, show_own_strategies, tell_scale
 from octavo.runs import measures
 from octavo.runs.pressure import pressure
@@ -29,6 +30,7 @@ def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]
         rows = ", ".join(f"{name} {value}" for name, value in found.rows())
         sink.tell(f"{workload}: {rows}.")
         tell_scale(sink, first[workload], found, of=f" on {workload}")
+    trust.tell(sink, comparison.results.values())
 
 
 def pressures(comparison: Comparison) -> dict[str, Pressure]:

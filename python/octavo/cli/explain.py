@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octavo.cli import options
+from octavo.cli import options, trust
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from octavo.explain import Difference
     from octavo.explain.waits import Wait
@@ -83,15 +83,16 @@ def explain(
         found = targets.named(runs)
         if len(found) > 1:
             _check_several(found, what_if=what_if, picture=picture)
-            _show_differences(sink, _differences(found), picture)
+            _show_differences(sink, _differences(found), found.values(), picture)
             return
     with watching(quiet=quiet or not what_if) as watch, _without_force():
         result = next(iter(found.values()))
         folder = (output or beside(result.folder)) if what_if else None
         one = explained(result, what_if=folder, replicates=replicates, workers=workers, watch=watch)
-    sink.document(one.to_dict())
+    sink.document({**one.to_dict(), "nodes": trust.documents([result])} if sink.as_json else {})
     for sentence in one.sentences:
         sink.tell(sentence)
+    trust.tell(sink, [result])
     if one.facts.waits:
         sink.table("what faults wait for", WAIT_COLUMNS, [_wait(each) for each in one.facts.waits])
     if one.remedies:
@@ -141,17 +142,22 @@ def _check_several(runs: Mapping[str, RunResult], *, what_if: bool, picture: Pat
         )
 
 
-def _show_differences(sink: Sink, found: Sequence[Difference], picture: Path | None) -> None:
+def _show_differences(
+    sink: Sink, found: Sequence[Difference], results: Iterable[RunResult], picture: Path | None
+) -> None:
     """Where each run differs from the first; a table names the buffers beyond those that the sentences do."""
     from octavo.explain.words import MOST_BUFFERS  # noqa: PLC0415 - polars takes long to import
 
-    sink.document(found[0].to_dict() if len(found) == 1 else {"differences": [one.to_dict() for one in found]})
+    nodes = trust.documents(results) if sink.as_json else []
+    told = found[0].to_dict() if len(found) == 1 else {"differences": [one.to_dict() for one in found]}
+    sink.document({**told, "nodes": nodes})
     for one in found:
         for sentence in one.sentences:
             sink.tell(sentence)
         rows = [(row["allocation"], *_both(row["faults"]), *_both(row["moved"])) for row in one.changed]
         if len(rows) > MOST_BUFFERS:
             sink.table(f"buffers: {one.names[0]} → {one.names[1]}", BUFFER_COLUMNS, rows)
+    trust.tell(sink, results)
     if picture is not None:
         found[0].plot().save(picture)
 

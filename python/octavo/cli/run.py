@@ -10,7 +10,7 @@ import typer
 
 from octavo import api
 from octavo.cli import dry_run as dry
-from octavo.cli import options
+from octavo.cli import options, trust
 from octavo.cli.complete import names as complete
 from octavo.errors import ScenarioError
 from octavo.runs import measures
@@ -19,6 +19,7 @@ from octavo.runs.fixed import fixed
 from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
+from octavo.runs.room import room
 from octavo.runs.slugs import slug
 from octavo.scenarios.driver import driver
 from octavo.scenarios.scenario import BY_LINE
@@ -144,7 +145,10 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pr
     times = interval(one.summary["time_ps"] for one in repeated) if repeated else None
     found = {} if times is None else {"time_ps": asdict(times), "replicates": [str(one.folder) for one in repeated]}
     document = {"folder": str(result.folder), "summary": result.summary, "pressure": found_pressure.to_dict()}
-    sink.document({**document, **found})
+    beside = room(result, found_pressure)
+    told = {} if beside is None else {"room": beside.to_dict()}
+    if sink.as_json:
+        sink.document({**document, **found, **told, "nodes": trust.documents([result])})
     if not sink.human:
         return
     scenario = result.scenario
@@ -169,6 +173,7 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pr
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_jobs(sink, result)
     tell_scale(sink, result, found_pressure)
+    trust.tell(sink, [result])
     sink.say(f"Results: {result.folder}")
 
 
@@ -177,6 +182,8 @@ def tell_scale(sink: Sink, result: RunResult, pressure: Pressure, *, of: str = "
     notes = [pressure.warning] if pressure.warning else []
     if out_of_proportion := fixed(result, pressure):
         notes.append(f"at scale {pressure.scale or 1:g} {'; '.join(out_of_proportion)}.")
+    if (beside := room(result, pressure)) is not None:
+        notes.append(beside.sentence)
     for note in notes:
         sink.tell(f"Note{of}: {note}")
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.cli import dry_run as dry
-from octavo.cli import options
+from octavo.cli import options, trust
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs import measures
 from octavo.runs.progress import watching
+from octavo.runs.result import RunResult
 from octavo.runs.slugs import slug
 from octavo.sweeps.api import DEFAULT_TRIALS, asked, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
@@ -127,6 +128,7 @@ def sweep(
         sink.document(_document(root, planned, table))
     if sink.human:
         _show(sink, planned, table)
+        trust.tell(sink, _results(root, table.head(_SHOWN).to_dicts()))
     files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, *PICTURE_FILES) if (root / name).is_file())]
     sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
@@ -140,7 +142,8 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     several = planned.spec.replicates > 1
     machines = not several and bool(read_places(root))
     points = with_machines(root, table) if machines else table
-    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts()}
+    nodes = trust.documents(_results(root, table.to_dicts()))
+    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts(), "nodes": nodes}
     if several:
         found["level_with"] = {str(point): others for point, others in level(table, _compared(planned)).items()}
     if planned.goal is None:
@@ -148,6 +151,11 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     ordered = best_points(table, planned.goal)
     beside = {"level_with_best": [row["point"] for row in ordered[1:]]} if several else {}
     return found | {"best": ordered[0] if ordered else None} | beside
+
+
+def _results(root: Path, points: Sequence[Mapping[str, Any]]) -> list[RunResult]:
+    """The results of points that have one."""
+    return [RunResult(root / point["run"]) for point in points if point["run"]]
 
 
 def _compared(planned: Sweep) -> str:

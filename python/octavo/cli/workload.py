@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo import api
-from octavo.cli import complete, options
+from octavo.cli import complete, options, trust
 from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 
@@ -201,6 +201,7 @@ def served(
     sink.document(documents if len(documents) > 1 else next(iter(documents.values())))
     for name, found in documents.items():
         _show_served(sink, f"{name}: " if len(documents) > 1 else "", found)
+    trust.tell(sink, results.values())
 
 
 def _show_served(sink: Sink, name: str, found: dict[str, Any]) -> None:

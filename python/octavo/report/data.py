@@ -20,8 +20,9 @@ from octavo.report.runs import ABSENT, differences
 from octavo.report.series import lent, over_time
 from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
-from octavo.runs import colours, events
+from octavo.runs import colours, decided, events
 from octavo.runs.result import vouched
+from octavo.scenarios.about import about
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,6 +171,8 @@ def _why(run: Run, base: Run | None) -> dict[str, Any]:
     folder = what_if.beside(run.result.folder)
     tried = what_if.kept(run.result, folder) if folder.is_dir() else []
     sentences += words.remedies(tried or None)
+    node = about(run.result.scenario.values).sentence
+    sentences += [said for said in (node, decided.sentence(decided.decided(run.result))) if said]
     rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
     return {"why": sentences, "waits": rows, "tried": bool(tried)}
 

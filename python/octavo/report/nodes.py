@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from octavo.scenarios import catalogue
-from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,15 +36,6 @@ def told(keys: Sequence[str]) -> list[str]:
 
 
 def _preset(node: Mapping[str, Any] | None) -> str | None:
-    return next((name for name, preset in _presets().items() if node == preset), None)
-
-
-@cache
-def _presets() -> dict[str, Mapping[str, Any]]:
-    """Every preset, spelled out; the workload does not matter."""
-    listing = catalogue.listing()
-    workload = listing["workloads"][0]["name"]
-    return {
-        each["name"]: Recipe.from_names(workload, node=each["name"]).resolve().values["node"]
-        for each in listing["nodes"]
-    }
+    """The name of a node that is a preset, or a file with a name, and nothing else."""
+    about = {} if node is None else node.get("about", {})
+    return None if about.get("changed") else about.get("name")

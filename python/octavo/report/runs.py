@@ -165,6 +165,7 @@ def _values(result: RunResult) -> dict[str, str]:
 
 def _simulated(values: Mapping[str, Any]) -> dict[str, str]:
     """A scenario, flat: of each job by its name, and what all of them run as the workload."""
+    values = {**values, "node": {key: value for key, value in values["node"].items() if key != "about"}}
     jobs = values.get("job")
     if jobs is None:
         return _flat(values)

@@ -18,6 +18,7 @@ from octavo.runs.pictures import sheet
 from octavo.runs.pictures.asked import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
 from octavo.runs.speedups import with_speedup, with_speedup_intervals
+from octavo.scenarios.about import about
 from octavo.scenarios.scenario import LAUNCHES
 from octavo.verbs import Verb
 
@@ -156,20 +157,26 @@ class Comparison:
             return {}
         table = self.marked(self.speedups() if len(self.workloads) > 1 else self.speedups().head(1))
         points = self.marked(self.points)
-        title = f"Speed-up over {self.baseline}"
+        on = self._node()
+        title = f"Speed-up over {self.baseline}{on}"
         found: dict[str, Callable[[float], pictures.Picture]] = {
             "speedup": lambda width: pictures.bars(
                 None, table, xlabel="speed-up", title=title, line_at=1.0, width=width, intervals=self._whiskers()
             ),
-            "breakdown": lambda width: pictures.breakdown(None, points, title="Run time by cause", width=width),
+            "breakdown": lambda width: pictures.breakdown(None, points, title=f"Run time by cause{on}", width=width),
         }
         if any(result.scenario.jobs for result in self.results.values()):
             named = {" ".join(key): result for key, result in self.results.items()}
             found[_JOBS] = lambda width: gantt.jobs(None, named, width=width)
         if measures.has_phases(self.points):
-            title_of_phases = "Time of whole programs by phase"
+            title_of_phases = f"Time of whole programs by phase{on}"
             found[_PHASES] = lambda width: pictures.phases(None, points, title=title_of_phases, width=width)
         return found
+
+    def _node(self) -> str:
+        """The node of all results, for titles; nothing where there are several."""
+        briefs = {about(result.scenario.values).brief for result in self.results.values()}
+        return f", on {briefs.pop()}" if len(briefs) == 1 else ""
 
     def _whiskers(self) -> dict[tuple[str, str], tuple[float, float]]:
         found = self.intervals()

@@ -22,6 +22,7 @@ from octavo.runs.held import (
     instead,
     is_imported,
 )
+from octavo.scenarios.about import about
 from octavo.scenarios.scenario import Scenario
 from octavo.verbs import Verb
 
@@ -226,7 +227,8 @@ def _facts(result: RunResult) -> dict[str, str]:
     found = {"time": f"{result.seconds * 1e3:.3f} ms"} if result.has_time else {}
     names = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "prefetched")
     found |= {name.replace("_", " "): f"{manager[name]:,}" for name in names if name in manager}
-    return {**found, "tables": ", ".join(result.tables), "folder": str(result.folder)}
+    node = {} if is_imported(result.folder) else {"node": about(result.scenario.values).sentence}
+    return {**found, **node, "tables": ", ".join(result.tables), "folder": str(result.folder)}
 
 
 @contextmanager

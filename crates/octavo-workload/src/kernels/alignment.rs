@@ -115,6 +115,10 @@ impl Workload for Alignment {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.target.bytes + self.query.bytes
+    }
+
     fn host_side(&self) -> HostSide {
         let mut side = HostSide::of(self.buffers()).inputs(["target", "query"]).scratch(["matches"]);
         for (launch, runs) in (0..).zip(&self.runs) {

@@ -184,6 +184,10 @@ impl Workload for Bst {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.nodes.bytes
+    }
+
     /// For each batch the host writes keys, then reads the nodes of the tree so far and writes them, its own among
     /// them; behind it, it reads depths. All of the tree in the end.
     fn host_side(&self) -> HostSide {

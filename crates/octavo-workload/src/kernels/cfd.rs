@@ -330,6 +330,10 @@ impl Workload for Cfd {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.surrounding.bytes
+    }
+
     fn host_side(&self) -> HostSide {
         HostSide::of(self.buffers())
             .inputs(["areas", "elements_surrounding_elements", "normals"])

@@ -167,6 +167,10 @@ impl Workload for Kmeans {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.features.bytes + self.centres.bytes + self.membership.bytes
+    }
+
     /// Before each round the host writes the centres, behind it it reads the memberships.
     fn host_side(&self) -> HostSide {
         let own = ["features_swapped", "clusters", "membership"];

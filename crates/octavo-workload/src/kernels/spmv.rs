@@ -159,6 +159,10 @@ impl Workload for Spmv {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.columns.bytes + self.offsets.bytes
+    }
+
     fn host_side(&self) -> HostSide {
         HostSide::of(self.buffers()).inputs(["values", "vector", "columns", "row_offsets"]).outputs(["output"]).build()
     }

@@ -244,6 +244,12 @@ impl Workload for Streamcluster {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        // Of each trial what `switch_membership` and the centres of all points were.
+        let trial = self.switched.bytes + self.table.bytes;
+        self.coordinates.bytes + trial * self.trials.len() as u64
+    }
+
     /// For each candidate the host writes what it has changed and clears the matrix (which the program does on the
     /// GPU).
     fn host_side(&self) -> HostSide {

@@ -9,6 +9,7 @@ import polars as pl
 from octavo.runs import gantt, measures, pictures
 from octavo.runs.held import is_imported
 from octavo.runs.pictures import sheet
+from octavo.scenarios.about import about
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
@@ -37,4 +38,5 @@ def plot(result: RunResult, *, width: float | None = None) -> pictures.Picture:
         return gantt.jobs(None, {result.name: result}, width=width)
     point = pl.DataFrame([measures.row(scenario.label, scenario.system, result)])
     draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
-    return draw(None, point, title="Time by phase" if measures.has_phases(point) else "Time by cause", width=width)
+    title = "Time by phase" if measures.has_phases(point) else "Time by cause"
+    return draw(None, point, title=f"{title}, on {about(scenario.values).brief}", width=width)

@@ -162,6 +162,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         sharing: LinkSharing::PerGpu,
     };
     NodeConfig {
+        about: None,
         gpus,
         clock: Frequency(1_000_000_000),
         fidelity: Fidelity::Line,
@@ -193,22 +194,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             wait: Cycles(0),
         },
         fetch: FetchConfig { units: 2, latency: Cycles(30), buffer_lines: 1, cold: false },
-        scalar: ScalarConfig {
-            units: 2,
-            cache: ScalarCacheConfig {
-                size: Bytes(16 << 10),
-                ways: 4,
-                latency: Cycles(20),
-                lookup: Cycles(20),
-                fill: Cycles(0),
-            },
-            tlb: ScalarTlbConfig { entries: 64, ways: 64, latency: Cycles(1), large: None },
-            issue: Cycles(3),
-            pipeline: Cycles(3),
-            in_flight: 0,
-            way_back: Cycles(0),
-            answer: Cycles(0),
-        },
+        scalar: scalar(),
         launch_discards: LaunchDiscards::FirstLevel,
         l1,
         l2: L2Config {
@@ -255,6 +241,25 @@ pub fn node(gpus: u32) -> NodeConfig {
         host: host(),
         driver: driver(),
         capacity: unlimited(),
+    }
+}
+
+fn scalar() -> ScalarConfig {
+    ScalarConfig {
+        units: 2,
+        cache: ScalarCacheConfig {
+            size: Bytes(16 << 10),
+            ways: 4,
+            latency: Cycles(20),
+            lookup: Cycles(20),
+            fill: Cycles(0),
+        },
+        tlb: ScalarTlbConfig { entries: 64, ways: 64, latency: Cycles(1), large: None },
+        issue: Cycles(3),
+        pipeline: Cycles(3),
+        in_flight: 0,
+        way_back: Cycles(0),
+        answer: Cycles(0),
     }
 }
 
@@ -374,6 +379,7 @@ fn host() -> HostConfig {
         page_sizes: Vec::new(),
         memory: FirstMemoryConfig::default(),
         memories: Vec::new(),
+        page_cache: None,
         cpu: CpuConfig {
             cores: 4,
             lines_in_flight: 8,

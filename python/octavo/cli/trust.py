@@ -1,0 +1,44 @@
+"""What a reader should know of the nodes that results are from: what was compared, and which values no source gives."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from octavo.runs import decided
+from octavo.scenarios.about import About, about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from octavo.cli.sink import Sink
+    from octavo.runs.decided import Decided
+    from octavo.runs.result import RunResult
+
+
+def tell(sink: Sink, results: Iterable[RunResult]) -> None:
+    """A sentence for each node, and one about the chosen values that decide its results, if any do."""
+    if not sink.human:
+        return
+    for node, values in _nodes(results).items():
+        sink.tell(f"Note: {node.sentence}")
+        if said := decided.sentence(values):
+            sink.tell(f"Note: {said}")
+
+
+def documents(results: Iterable[RunResult]) -> list[dict[str, Any]]:
+    """The same for JSON, with all of these values, the part of the run that each decides and its share of the time."""
+    found = _nodes(results).items()
+    return [{**node.to_dict(), "decided": [asdict(value) for value in values]} for node, values in found]
+
+
+def _nodes(results: Iterable[RunResult]) -> dict[About, list[Decided]]:
+    """The nodes of results, and of each the values that decide any of its results, with their largest share."""
+    nodes: dict[About, dict[str, Decided]] = {}
+    for result in results:
+        scenario = result.scenario
+        largest = nodes.setdefault(about(scenario.values), {})
+        for value in decided.of(scenario, result.totals):
+            if value.key not in largest or largest[value.key].share < value.share:
+                largest[value.key] = value
+    return {node: sorted(found.values(), key=lambda one: (-one.share, one.key)) for node, found in nodes.items()}

@@ -1,0 +1,154 @@
+"""Which values that no source gives decide a run: those of what takes a share of its time that counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.quantities import count, cycle, split
+from octavo.runs import measures
+from octavo.scenarios.about import about, listed
+from octavo.scenarios.scenario import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
+
+LEAST = 0.05
+"""The least share of the time from which on a value is told to decide; chosen."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A chosen value, and the part of the run that it decides."""
+
+    key: str
+    """Below `node`."""
+    part: str
+    """What takes the time."""
+    share: float
+    """Of the run's time, at most: parts may overlap, and other values decide them, too."""
+
+
+def decided(result: RunResult) -> list[Decided]:
+    """The chosen values that decide a run, the largest share first; none of a run without time.
+
+    Raises:
+        OutputError: the result cannot be read.
+
+    """
+    return of(result.scenario, result.totals)
+
+
+def of(scenario: Scenario, summary: Mapping[str, Any]) -> list[Decided]:
+    """The same of a scenario and what its run came to."""
+    if "time_ps" not in summary:
+        return []
+    values = scenario.values
+    node, chosen = values["node"], set(about(values).chosen)
+    spent = (part for part in _parts(node, scenario.kind, summary) if part.key in chosen and part.share >= LEAST)
+    largest: dict[str, Decided] = {}
+    for part in sorted(spent, key=lambda part: (-part.share, part.key)):
+        largest.setdefault(part.key, part)
+    return [part for part in largest.values() if _counts(value_at(node, part.key))]
+
+
+def _counts(value: object) -> bool:
+    """Whether a value is more than nothing: what takes no time, or has no limit, decides nothing."""
+    return bool(split(value)[0] if isinstance(value, str) else value)
+
+
+def sentence(found: Sequence[Decided]) -> str | None:
+    """One sentence about these values; nothing if there are none."""
+    if not found:
+        return None
+    keys = tuple(dict.fromkeys(f"node.{one.key}" for one in found))
+    return f"values that no source gives decide up to {found[0].share:.0%} of the time: {listed(keys)}."
+
+
+def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> Iterator[Decided]:
+    """Every value that is known to take a part of the time, and its share."""
+    time = max(int(summary["time_ps"]), 1)
+    yield from (
+        Decided(key, part, min(taken / time, 1.0)) for part, costs in _costs(node, summary) for key, taken in costs
+    )
+    point = measures.of_summary("", "", summary)
+    phases = measures.phases(point) if "phases" in summary else {}
+    for phase, keys in _OF_PHASE.items():
+        told = [key for key in keys if _concerns(key, kind)]
+        yield from (Decided(key, phase.replace("_", " "), phases.get(phase, 0) / time) for key in told)
+    kernels = phases["kernels"] / time if phases else 1.0
+    for cause, share in measures.shares(point).items():
+        yield from (Decided(key, cause.replace("_", " "), share * kernels) for key in _OF_CAUSE.get(cause, ()))
+
+
+def _costs(node: Mapping[str, Any], summary: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+    """Picoseconds of launches, entries of page tables and the driver's service, each by its key."""
+    launch = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
+    yield "launches", [("compute.kernel_overhead", summary["launches"] * launch)]
+    entries = sum(summary["manager"][name] for name in _MAPPED)
+    entry = count(node["driver"]["entry_write"], "cycles") * cycle(node["clock"])
+    yield "entries of page tables", [("driver.entry_write", entries * entry)]
+    service, manager = node["driver"]["service"], summary["manager"]
+    faults = manager["far_faults"] + manager["protection_faults"]
+    if service["model"] == "pool":
+        served = faults / int(service["servers"])
+        yield "faults' service", [("driver.service.service", served * count(service["service"], "ps"))]
+        return
+    side_by_side = int(node["gpus"]) if service.get("scope") == "per-gpu" else 1
+    batches = summary.get("batches", 0) / side_by_side
+    each = {"batch": batches, "interrupt": batches, "block": batches, "request": faults / side_by_side}
+    costs = [(f"driver.service.{key}", often * count(service.get(key, "0ns"), "ps")) for key, often in each.items()]
+    yield "faults' service", costs
+
+
+_MAPPED = ("migrations", "duplications", "remote_maps", "prefetched")
+"""Counts of pages whose entries the driver writes."""
+_KINDS = {"device": "explicit", "pinned": "pinned", "managed": "managed", "system": "system"}
+"""Kinds of programs, by the costs of their memory."""
+
+
+def _calls(what: str) -> list[str]:
+    return [f"host.costs.{kind}.{what}.{part}" for kind in _KINDS for part in ("call", "each")]
+
+
+_OF_PHASE: Mapping[str, Sequence[str]] = {
+    "allocation": [*_calls("allocate"), "host.costs.context"],
+    "deallocation": [*_calls("free"), "host.costs.unmap_page"],
+    "host_initialisation": [
+        "host.costs.minor_fault",
+        "host.costs.zeroing",
+        "host.cpu.memory_bandwidth",
+        "host.cpu.memory_latency",
+    ],
+    "host_results": ["host.costs.driver_fault", "host.cpu.memory_bandwidth", "coherence.cpu_latency"],
+    "copies": [
+        "host.costs.copy_call",
+        "host.costs.staging.to_gpu",
+        "host.costs.staging.to_host",
+        "host_link.bandwidth",
+        "host_link.to_host",
+    ],
+}
+"""Values that decide each phase of a whole program."""
+
+
+def _concerns(key: str, kind: str) -> bool:
+    """Whether a cost is one of the kind of memory that a program has, or of all."""
+    of = key.split(".")[2] if key.startswith("host.costs.") else ""
+    return of not in _KINDS or _KINDS[of] in kind.split("+")
+
+
+_LINK = ("host_link.bandwidth", "host_link.latency", "copy_engines.setup")
+_OF_CAUSE: Mapping[str, Sequence[str]] = {
+    "local": ["l1.latency", "l2.latency", "l2.crossbar", "l2.banks", "dram.latency", "dram.banks"],
+    "host": ["coherence.first_touch"],
+    "migration": [*_LINK, "host_link.to_host"],
+    "eviction": ["host_link.to_host", "host_link.latency", "copy_engines.setup"],
+    "prefetch": _LINK,
+    "remote_access": [*_LINK[:2], "gpu_link.bandwidth", "gpu_link.latency", "remote.lines_in_flight"],
+    "walk": ["walker.level", "l2_tlb.entries", "coherence.walk"],
+}
+"""Values that decide what accesses wait for, while kernels run."""

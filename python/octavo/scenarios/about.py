@@ -1,0 +1,89 @@
+"""What results on a node are worth: what it was compared with, what is not simulated of it, what no source gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SEE = "docs/nodes.md#what-has-been-measured"
+"""Where pages say which nodes were compared with what."""
+_NAMELESS = "of a file or scenario"
+_MEMORY = "capacity."
+"""How keys begin that results tell anyhow."""
+_SHOWN = 3
+"""Changed keys that a sentence names."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a scenario that is spelled out says of its node."""
+
+    name: str | None
+    """The preset, or what a file calls the node; none of others."""
+    compared: str | None
+    """What results on it were compared with; nothing if none were."""
+    see: str
+    """The page and heading that say more."""
+    not_modelled: tuple[str, ...]
+    """What the real machine has, decides results, and is not simulated."""
+    chosen: tuple[str, ...]
+    """Keys of the node whose values no source gives."""
+    changed: tuple[str, ...]
+    """Keys that the scenario gives beside the node."""
+
+    @property
+    def brief(self) -> str:
+        """The node and whether it was compared, for titles of pictures."""
+        return f"{self.name or f'a node {_NAMELESS}'}, {self._comparison}{', but changed' * self._is_other}"
+
+    @property
+    def sentence(self) -> str:
+        """Whether it was compared, and where; then what is not simulated."""
+        said = f"node {self.name or _NAMELESS}: {self._comparison} ({self.see})"
+        if self._is_other:
+            said += f", but not with what is changed here: {listed(self._changed)}"
+        return f"{said}. Not modelled: {'; '.join(self.not_modelled)}." if self.not_modelled else f"{said}."
+
+    @property
+    def _comparison(self) -> str:
+        return f"compared with {self.compared}" if self.compared else "not compared with a real machine"
+
+    @property
+    def _is_other(self) -> bool:
+        """Whether what was compared is not the node that ran."""
+        return bool(self.compared and self._changed)
+
+    @property
+    def _changed(self) -> tuple[str, ...]:
+        return tuple(key for key in self.changed if not key.startswith(_MEMORY))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON says of it; all chosen keys are in `scenario.toml` of a result."""
+        return {
+            "name": self.name,
+            "compared": self.compared,
+            "see": self.see,
+            "changed": list(self.changed),
+            "not_modelled": list(self.not_modelled),
+        }
+
+
+def about(values: Mapping[str, Any]) -> About:
+    """Say what results on the node of a scenario are worth.
+
+    Args:
+        values: a scenario that is spelled out.
+
+    """
+    found = values["node"].get("about", {})
+    lists = (tuple(found.get(key, ())) for key in ("not_modelled", "chosen", "changed"))
+    return About(found.get("name"), found.get("compared"), found.get("see", _SEE), *lists)
+
+
+def listed(keys: tuple[str, ...]) -> str:
+    """The first few keys, and how many more there are."""
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    return ", ".join(keys[:_SHOWN]) + more
