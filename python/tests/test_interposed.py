@@ -27,7 +27,7 @@ def stand_in(tmp_path_factory):
     named = f"-Wl,--version-script={SOURCES / 'driver.map'}"
     shared = ["-shared", "-fPIC"]
     for name, source, flags in (
-        ("libcuda.so.1", "driver.c", [*shared, "-Wl,-soname,libcuda.so.1", named]),
+        ("libcuda.so.1", "driver.c", [SOURCES / "unified.c", *shared, "-Wl,-soname,libcuda.so.1", named]),
         ("libcudart.so.12", "runtime.c", [*shared, "-Wl,-soname,libcudart.so.12"]),
         ("program", "program.c", ["-l:libcudart.so.12"]),
     ):

@@ -20,7 +20,7 @@ impl Built {
     pub fn new() -> Self {
         let built = Self { folder: tempfile::tempdir().unwrap() };
         let map = format!("-Wl,--version-script={}", source("driver.map").display());
-        built.compile("libcuda.so.1", &["driver.c"], &["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", &map]);
+        built.compile("libcuda.so.1", &["driver.c", "unified.c"], &["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", &map]);
         built.compile("libcudart.so.12", &["runtime.c"], &["-shared", "-fPIC", "-Wl,-soname,libcudart.so.12"]);
         built
     }
@@ -51,6 +51,11 @@ impl Built {
         self.compile(runtime, &["runtime.c"], &["-shared", "-fPIC", &name]);
         self.compile("libplugin.so", &["plugin_library.c"], &["-shared", "-fPIC", &of_runtime]);
         self.compile("plugin", &["plugin.c"], &[])
+    }
+
+    /// Programs of several shapes.
+    pub fn shapes(&self) -> PathBuf {
+        self.compile("shapes", &["shapes.c"], &["-l:libcudart.so.12", "-l:libcuda.so.1"])
     }
 
     /// A program that finds the driver itself.
