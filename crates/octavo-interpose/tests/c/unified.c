@@ -12,16 +12,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ns, measured on an H100 (PCIe, driver 580) in November 2026 (docs/runtime.md): a launch 3.5 us; pages of 4 KiB, and the
- * first of them in a block of 2 MiB; what the host waits for a call is chosen. */
+/* ns, as measured on an H100 (PCIe, driver 580) in November 2026 (machines/h100.toml): pages of 4 KiB, and what the
+ * first of them takes in a block of 2 MiB; calls that only cost the host are chosen. */
 static const double LAUNCH = 3500, LAUNCH_CALL = 2000, CALL = 1000, PREFETCH_CALL = 5000, COPY_CALL = 7000;
-static const double FAULT_BLOCK = 30000, FAULT = 450;       /* written by the host: 64 MiB in 8.3 ms */
-static const double MADE_BLOCK = 25000, MADE = 200;         /* first touch by the GPU: 2 MiB in 116 to 165 us */
-static const double BACK_BLOCK = 20000, BACK = 500;         /* the host reads it back: 64 MiB in 8.9 ms */
-static const double FIRST = 1700;                           /* first touch by the host: 1.6 to 1.8 us */
-static const double MOVED = 100, POPULATED = 20;            /* prefetched: 64 MiB in 1.65 ms */
-static const double COPIED = 280, COPIED_PINNED = 77;       /* 14.7 and 53 GB/s */
-static const double LINES = 81, INSIDE = 2;                 /* pinned 50.6 GB/s, device 2 TB/s */
+static const double FAULT_BLOCK = 30000, FAULT = 330;         /* written by the host: 10.5 GB/s */
+static const double MADE_BLOCK = 25000, MADE = 180;           /* first touch by the GPU: 17.7 GB/s */
+static const double BACK_BLOCK = 20000, BACK = 500;           /* the host reads it back: 64 MiB in 8.9 ms */
+static const double FIRST = 1000;                             /* first touch by the host: 4.1 GB/s */
+static const double MOVE = 35000, MOVED = 90, POPULATED = 20; /* prefetched: 46.9 GB/s, and 42 us a call */
+static const double RETURN = 13000, RETURNED = 229;           /* prefetched to the host: 17.9 GB/s, and 18 us a call */
+static const double COPIED = 280, COPIED_PINNED = 77;         /* 14.7 and 53 GB/s */
+static const double LINES = 81, INSIDE = 2;                   /* pinned 50.6 GB/s, device 2 TB/s */
 
 enum { PAGE = 4096, GROUP = 16, BLOCK = 512, MOST = 1024, STREAMS = 64 };
 enum place { NOWHERE, HOST, DEVICE, BOTH };
@@ -255,13 +256,13 @@ void unified_prefetch(void *pointer, size_t size, enum way way, void *stream) {
     pthread_mutex_lock(&lock);
     settle();
     struct piece *piece = at(pointer);
-    double ns = CALL;
+    double ns = way == TO_HOST ? RETURN : MOVE;
     size_t page = 0, to = 0;
     if (piece) range(piece, pointer, size, &page, &to);
     for (enum place there = way == TO_HOST ? HOST : DEVICE; page < to; page++) {
         unsigned char *place = &piece->place[page];
         if (*place == there || *place == BOTH || (*place == NOWHERE && way == TO_HOST)) continue;
-        ns += *place == NOWHERE ? POPULATED : MOVED;
+        ns += *place == NOWHERE ? POPULATED : way == TO_HOST ? RETURNED : MOVED;
         count.prefetched++;
         if (*place != NOWHERE && piece->read_mostly) duplicate(piece, page);
         else *place = there;

@@ -20,7 +20,11 @@ impl Built {
     pub fn new() -> Self {
         let built = Self { folder: tempfile::tempdir().unwrap() };
         let map = format!("-Wl,--version-script={}", source("driver.map").display());
-        built.compile("libcuda.so.1", &["driver.c", "unified.c"], &["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", &map]);
+        built.compile(
+            "libcuda.so.1",
+            &["driver.c", "unified.c"],
+            &["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", &map],
+        );
         built.compile("libcudart.so.12", &["runtime.c"], &["-shared", "-fPIC", "-Wl,-soname,libcudart.so.12"]);
         built
     }

@@ -1,0 +1,34 @@
+//! What happens before and after a launch, and a wait of the host's. The frames here hold nothing to drop: a thread may be
+//! cancelled within the call.
+
+use std::ffi::c_void;
+
+use crate::launch::Launch;
+use crate::{apply, events, recorder};
+
+/// Launches, and says what comes of it.
+///
+/// # Safety
+/// The launch has the parameters that its kernel has; `real` launches it.
+pub unsafe fn launch(launch: Launch, real: impl FnOnce() -> i32) -> i32 {
+    let captured = events::is_capturing(launch.stream);
+    // SAFETY: the caller says so.
+    let (moved, began) = unsafe { (apply::launching(&launch, captured), recorder::launching(&launch, captured)) };
+    let status = real();
+    if status == 0 {
+        recorder::launched(&launch, began);
+    }
+    apply::launched(&launch, moved);
+    status
+}
+
+/// Waits for a stream, or for all of them.
+pub fn wait(stream: Option<*mut c_void>, real: impl FnOnce() -> i32) -> i32 {
+    apply::waiting(stream);
+    let status = real();
+    if status == 0 {
+        recorder::waited();
+        apply::waited();
+    }
+    status
+}

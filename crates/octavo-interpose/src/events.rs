@@ -1,0 +1,58 @@
+//! Events of the driver's, which tell when a stream came to a point.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use crate::called::call;
+use crate::real::{Library, Slot};
+
+static CAPTURING: Slot = Slot::new(c"cuStreamIsCapturing", Library::Driver);
+static CREATE: Slot = Slot::new(c"cuEventCreate", Library::Driver);
+static RECORD: Slot = Slot::new(c"cuEventRecord", Library::Driver);
+static QUERY: Slot = Slot::new(c"cuEventQuery", Library::Driver);
+static ELAPSED: Slot = Slot::new(c"cuEventElapsedTime", Library::Driver);
+static DESTROY: Slot = Slot::new(c"cuEventDestroy_v2", Library::Driver);
+
+/// An event. It stays until it is told to end, as frames that call CUDA have nothing to drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event(usize);
+
+/// Whether what a stream is told goes into a graph and is done later.
+pub fn is_capturing(stream: *mut c_void) -> bool {
+    let mut status = 0;
+    let said = call!(CAPTURING.real(std::ptr::null()), (*mut c_void, *mut i32), stream, &raw mut status);
+    said == 0 && status != 0
+}
+
+impl Event {
+    /// Where a stream is now; none if the driver makes no event.
+    pub fn of(stream: *mut c_void) -> Option<Self> {
+        let mut made: *mut c_void = null_mut();
+        if call!(CREATE.real(std::ptr::null()), (*mut *mut c_void, u32), &raw mut made, 0) != 0 || made.is_null() {
+            return None;
+        }
+        if call!(RECORD.real(std::ptr::null()), (*mut c_void, *mut c_void), made, stream) == 0 {
+            return Some(Self(made as usize));
+        }
+        Self(made as usize).end();
+        None
+    }
+
+    /// Whether the stream has come there.
+    pub fn is_over(self) -> bool {
+        call!(QUERY.real(std::ptr::null()), (*mut c_void), self.0 as *mut c_void) == 0
+    }
+
+    /// Nanoseconds until another event, below 0 if that was earlier; both are over.
+    pub fn until(self, later: Self) -> Option<i64> {
+        let mut ms = 0.0_f32;
+        let (from, to) = (self.0 as *mut c_void, later.0 as *mut c_void);
+        let status = call!(ELAPSED.real(std::ptr::null()), (*mut f32, *mut c_void, *mut c_void), &raw mut ms, from, to);
+        (status == 0).then(|| (f64::from(ms) * 1e6).round() as i64)
+    }
+
+    /// It is needed no more.
+    pub fn end(self) {
+        call!(DESTROY.real(std::ptr::null()), (*mut c_void), self.0 as *mut c_void);
+    }
+}
