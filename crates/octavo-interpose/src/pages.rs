@@ -29,10 +29,12 @@ impl Mapped {
     }
 }
 
-/// The address of a sampled page.
+/// The number of a sampled page: one of each stretch, at a place of its own, so that no stride meets them all.
 fn page(begin: u64, bytes: u64, sample: usize) -> u64 {
-    let pages = (bytes / PAGE).max(1);
-    begin / PAGE + pages * sample as u64 / SAMPLES as u64
+    let stretch = |number: usize| bytes / PAGE * number as u64 / SAMPLES as u64;
+    let (first, end) = (stretch(sample), stretch(sample + 1).max(stretch(sample) + 1));
+    let scattered = (sample as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    begin / PAGE + first + scattered % (end - first)
 }
 
 /// Pages of a range that the host has mapped; none if Linux does not say, or the range is small.
@@ -65,9 +67,10 @@ pub fn content(begin: u64, bytes: u64, mapped: Mapped) -> Content {
     found
 }
 
-/// Whether any page differs of which both is known.
-pub fn differ(one: &Content, other: &Content) -> bool {
-    one.iter().zip(other).any(|(one, other)| *one != 0 && *other != 0 && one != other)
+/// Whether all pages are the same of which both is known, and there are such pages.
+pub fn same(one: &Content, other: &Content) -> bool {
+    let mut known = one.iter().zip(other).filter(|(one, other)| **one != 0 && **other != 0).peekable();
+    known.peek().is_some() && known.all(|(one, other)| one == other)
 }
 
 /// A page as the system reads it, which refuses what this process could not read.
@@ -88,7 +91,7 @@ fn digest(words: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, SAMPLES, content, differ, mapped};
+    use super::{PAGE, SAMPLES, content, mapped, page, same};
 
     #[test]
     fn what_is_touched_is_mapped_and_what_is_written_differs() {
@@ -100,16 +103,19 @@ mod tests {
             libc::madvise(made, bytes, libc::MADV_NOHUGEPAGE);
             made.cast::<u8>()
         };
-        assert_eq!(mapped(begin as u64, bytes as u64).unwrap().0, 0);
+        let (begin, bytes) = (begin as u64, bytes as u64);
+        assert_eq!(mapped(begin, bytes).unwrap().0, 0);
+        let third = (page(begin, bytes, 3) * PAGE) as *mut u8;
         // SAFETY: within it.
-        unsafe { begin.add(PAGE as usize * 2 * 3).write(1) };
-        let touched = mapped(begin as u64, bytes as u64).unwrap();
+        unsafe { third.write(1) };
+        let touched = mapped(begin, bytes).unwrap();
         assert_eq!((touched.0, touched.share()), (1 << 3, 1.0 / SAMPLES as f64));
-        let before = content(begin as u64, bytes as u64, touched);
-        assert!(before[3] != 0 && before[4] == 0 && !differ(&before, &before));
+        let before = content(begin, bytes, touched);
+        assert!(before[3] != 0 && before[4] == 0 && same(&before, &before));
         // SAFETY: as above.
-        unsafe { begin.add(PAGE as usize * 2 * 3 + 9).write(1) };
-        assert!(differ(&before, &content(begin as u64, bytes as u64, touched)));
-        assert!(mapped(begin as u64, PAGE).is_none());
+        unsafe { third.add(9).write(1) };
+        assert!(!same(&before, &content(begin, bytes, touched)));
+        assert!(!same(&before, &[0; SAMPLES]));
+        assert!(mapped(begin, PAGE).is_none());
     }
 }

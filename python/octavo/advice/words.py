@@ -23,7 +23,8 @@ def why(buffer: Buffer, placement: Placement, penalties: Mapping[Placement, Pena
     """
     if placement != "device" and not fits:
         return "larger than the device memory that may be used"
-    costs: dict[Placement, float] = {"device": 0.0, **{each: penalty.phi for each, penalty in penalties.items()}}
+    costs: dict[Placement, float] = {} if buffer.known else {"device": 0.0}
+    costs |= {each: penalty.phi for each, penalty in penalties.items()}
     others = [each for each in costs if each != placement]
     if not others:
         return "nothing else may be advised"

@@ -153,6 +153,8 @@ struct Document<'a> {
     unnamed: Count,
     hints_left_out: u64,
     moves_refused: u64,
+    /// What was measured of moves, less than was recorded without them.
+    gained_ns: i64,
     /// With moves, against what was recorded without them.
     launches: Vec<Launches<'a>>,
 }
@@ -199,6 +201,7 @@ impl Of {
             unnamed: log.unnamed,
             hints_left_out: log.hints_left_out,
             moves_refused: trial.log.refused,
+            gained_ns: trial.gained,
             launches: read.as_ref().map_or(Vec::new(), |file| {
                 let sites = &file.recorded.kernels;
                 trial.sites.iter().filter_map(|(site, found)| Some(Launches::of(sites.get(*site)?, *found))).collect()

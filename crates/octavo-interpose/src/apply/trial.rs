@@ -144,6 +144,8 @@ pub struct Trial {
     ended: Option<(u64, Event)>,
     returning: Vec<usize>,
     done: Vec<Round>,
+    /// Nanoseconds that were gained in all rounds that were measured.
+    pub gained: i64,
 }
 
 impl Trial {
@@ -207,6 +209,7 @@ impl Trial {
                 continue;
             };
             let Some(recorded) = round.recorded(&file.recorded) else { continue };
+            self.gained += recorded - ns;
             match &round.of {
                 Of::Site(site) => self.sites.entry(*site).or_default().add(ns, recorded),
                 Of::Returns(buffers) => {

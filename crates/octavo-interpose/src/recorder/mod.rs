@@ -87,6 +87,8 @@ struct Known {
     /// Their numbers.
     numbers: HashMap<Shape, usize>,
     steps: Steps,
+    /// Streams by their numbers, which begin with 1.
+    streams: Vec<usize>,
     touches: Touches,
     times: Times,
     /// Launches that went into graphs, and launches of graphs, whose kernels nobody sees.
@@ -346,10 +348,11 @@ pub unsafe fn launching(launch: &Launch, captured: bool) -> Began {
             return None;
         }
         buffers.iter().for_each(|buffer| known.touched_before(*buffer));
+        let stream = known.stream(launch.stream as usize);
         let step = known.steps.add(Step::Launch {
             kernel: number,
             buffers,
-            stream: launch.stream as u64,
+            stream,
             ns: None,
             gap_ns: None,
         });
@@ -379,6 +382,17 @@ impl Known {
             let name = name.map(ToOwned::to_owned);
             self.kernels.push(Kernel { name, blocks, threads_per_block: threads, launches: 0, parameters_known });
             self.kernels.len() - 1
+        })
+    }
+
+    fn stream(&mut self, stream: usize) -> usize {
+        if stream == 0 {
+            return 0;
+        }
+        let known = self.streams.iter().position(|known| *known == stream);
+        1 + known.unwrap_or_else(|| {
+            self.streams.push(stream);
+            self.streams.len() - 1
         })
     }
 

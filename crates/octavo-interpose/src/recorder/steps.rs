@@ -14,8 +14,8 @@ pub enum Step {
         /// Its number and shape's.
         kernel: usize,
         buffers: Vec<usize>,
-        /// The stream's address, 0 for the default one.
-        stream: u64,
+        /// The stream's number in the order of their first launches; 0 is the default one.
+        stream: usize,
         /// How long it ran, and how long after the end of the launch before it that was timed it began; none if
         /// it was not timed.
         ns: Option<i64>,
@@ -27,8 +27,8 @@ pub enum Step {
     Copied { to: Option<usize>, from: Option<usize>, bytes: u64 },
     /// Bytes were set.
     Filled { allocation: usize, bytes: u64 },
-    /// The host touched a share of an allocation since the step before; whether anybody wrote to it since it was looked
-    /// at last.
+    /// The host touched a share of an allocation since the step before; whether anybody may have written to it since it
+    /// was looked at last.
     Touched { allocation: usize, share: f64, written: bool },
     /// A share of an allocation has left the host for launches since the wait before.
     Left { allocation: usize, share: f64 },

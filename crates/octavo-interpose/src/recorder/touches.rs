@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::kind::Kind;
-use crate::pages::{Content, Mapped, content, differ, mapped};
+use crate::pages::{Content, Mapped, content, mapped, same};
 use crate::recorder::Known;
 use crate::recorder::steps::Step;
 
@@ -56,7 +56,7 @@ impl Known {
         let new = now.without(old.and_then(|old| old.after).unwrap_or_default());
         let content = content(begin, bytes, now);
         if new.share() > 0.0 {
-            let written = old.is_none_or(|old| differ(&old.content, &content));
+            let written = !old.is_some_and(|old| same(&old.content, &content));
             self.steps.add(Step::Touched { allocation: number, share: new.share(), written });
         }
         let mut known = old.map_or(content, |old| old.content);
