@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 """Of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
+NAME = "placement.json"
+"""Its name in a folder of advice."""
 
 
 def document(advice: Advice) -> dict[str, Any]:
@@ -73,6 +75,11 @@ def write(advice: Advice, path: Path, *, force: bool = False) -> None:
     found = document(advice)
     check_free(path, force=force)
     disk.write_json(path, found)
+
+
+def meant(path: Path) -> Path:
+    """The placement file in a folder of advice; any other path as it is."""
+    return path / NAME if path.is_dir() else path
 
 
 def read(path: Path) -> dict[str, Any]:

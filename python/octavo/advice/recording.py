@@ -170,7 +170,7 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
             profile["time_ns"] * 1e-9 if "time_ns" in profile else inf,
             moves,
             _launches(profile),
-            tuple(_unseen(profile)),
+            tuple(unseen(profile)),
         )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
@@ -243,7 +243,7 @@ def _launches(profile: Mapping[str, Any]) -> dict[str, Any]:
     return {"kernels": kernels, "launches": [[step["kernel"], step["ns"], step["gap_ns"]] for step in steps]}
 
 
-def _unseen(profile: Mapping[str, Any]) -> Iterator[str]:
+def unseen(profile: Mapping[str, Any]) -> Iterator[str]:
     """What the recording could not see, and what comes of it."""
     unknown = sum(each["launches"] for each in profile.get("kernels", ()) if not each.get("parameters_known", True))
     if unknown:

@@ -127,6 +127,9 @@ def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:
     for each in changed:
         for line in actions.of(each.buffer, each.placement)[library.value]:
             sink.say(f"  {line}")
+    if changed and advice.recording is not None:
+        program = " ".join(advice.recording.program) or "PROGRAM"
+        sink.say(f"Or leave the source as it is: add -o advice, then octavo apply advice -- {program}")
 
 
 def _between(fact: Fact) -> str:

@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "octavo record -- ./program",
-    "octavo advise profile.json --node machine.toml --placement-file placement.json",
-    "octavo apply placement.json -- ./program",
+    "octavo advise profile.json --node machine.toml -o advice",
+    "octavo apply advice -- ./program",
+    "octavo apply placement.json --log applied.json -- ./program",
 )
 COMMAND = AfterDashes
 """An option of the program's is none of ours."""
 _STANDARD_ERROR = 2
 
-Placement = Annotated[Path, typer.Argument(metavar="FILE", help="Placement file of octavo advise.", show_default=False)]
+Placement = Annotated[
+    Path, typer.Argument(metavar="ADVICE", help="Folder or placement file of octavo advise.", show_default=False)
+]
 Log = Annotated[
     Path | None,
     typer.Option(
@@ -49,9 +52,9 @@ def apply(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.
+    """Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.
 
-    The program stands after `--`. Allocations that the file does not name, or that cannot be changed, stay as the
+    Moves are measured against the recording; what does not help is done no more. The program stands after `--`. Allocations that the file does not name, or that cannot be changed, stay as the
     program asks for them. The exit status is the program's; before it runs, 2 if file, log or library cannot be used,
     and 126 or 127 if the program cannot be started. A summary of all its processes is printed on standard error. With
     --json, the program's own output goes there, and only the document to standard output.

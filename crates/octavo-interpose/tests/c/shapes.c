@@ -1,12 +1,12 @@
 /* Programs as one finds them, small: each with memory of one kind, as its author wrote it, or with what an expert would
- * have added by hand: `shapes SHAPE [hand]`. Exits with 0 if the results are right. */
+ * have added by hand: `shapes SHAPE [hand]`; `touched` as well: the host touches a page between launches. Exits with 0 if the results are right. */
 #include "stand_in.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORD = sizeof(int), TO_HOST = -1 };
-static int by_hand;
+static int by_hand, touched;
 
 static void *managed(size_t size) {
     void *made = NULL;
@@ -134,6 +134,7 @@ static void sparse(void) {
         void *values[] = {&table, &found, &which};
         launch(look, 1, values, NULL);
         wait();
+        if (touched) table[LARGE / 2] = table[LARGE / 2];
         check(found[1] == 1 + (which * 2 + 1) * (512 << 10) % LARGE);
     }
     cudaFree(table), cudaFree(found);
@@ -195,7 +196,8 @@ int main(int count, char **arguments) {
         {"atax", atax}, {"needle", needle}, {"hotspot", hotspot}, {"sparse", sparse}, {"rounds", rounds}, {"shared", shared},
     };
     by_hand = count > 2 && !strcmp(arguments[2], "hand");
+    touched = count > 2 && !strcmp(arguments[2], "touched");
     for (size_t each = 0; count > 1 && each < sizeof all / sizeof *all; each++)
         if (!strcmp(all[each].name, arguments[1])) return all[each].run(), 0;
-    return fprintf(stderr, "shapes SHAPE [hand]\n"), 2;
+    return fprintf(stderr, "shapes SHAPE [hand | touched]\n"), 2;
 }
