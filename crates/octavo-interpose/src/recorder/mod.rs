@@ -349,13 +349,7 @@ pub unsafe fn launching(launch: &Launch, captured: bool) -> Began {
         }
         buffers.iter().for_each(|buffer| known.touched_before(*buffer));
         let stream = known.stream(launch.stream as usize);
-        let step = known.steps.add(Step::Launch {
-            kernel: number,
-            buffers,
-            stream,
-            ns: None,
-            gap_ns: None,
-        });
+        let step = known.steps.add(Step::Launch { kernel: number, buffers, stream, ns: None, gap_ns: None });
         step.filter(|_| known.times.has_room())
     });
     times::begin(timed.flatten(), launch.stream)

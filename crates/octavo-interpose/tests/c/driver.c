@@ -201,6 +201,11 @@ int cuMemsetD8_v2(uint64_t pointer, unsigned char value, size_t count) {
     return memset(unified_inside((void *)pointer), value, count), OK;
 }
 
+int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t count, void *stream) {
+    unified_fill((void *)pointer, count, stream);
+    return memset(unified_inside((void *)pointer), value, count), OK;
+}
+
 /* What programs say of their kernels, as compilers do: name, and the bytes of each parameter. */
 static struct { void *kernel; const char *name; int count; const size_t *sizes; } kernels[MOST];
 void stand_in_kernel(void *kernel, const char *name, int count, const size_t *sizes) {

@@ -25,6 +25,7 @@ static struct {
     int (*wait_for)(void *);
     int (*stream)(void **, unsigned);
     int (*fill)(uint64_t, unsigned char, size_t);
+    int (*fill_in)(uint64_t, unsigned char, size_t, void *);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -53,6 +54,7 @@ static void open_driver(void) {
     get("cuStreamSynchronize", (void **)&driver.wait_for, 12000, 0, NULL);
     get("cuStreamCreate", (void **)&driver.stream, 12000, 0, NULL);
     get("cuMemsetD8", (void **)&driver.fill, 12000, 0, NULL);
+    get("cuMemsetD8Async", (void **)&driver.fill_in, 12000, 0, NULL);
     get("cuLaunchKernel", (void **)&driver.launch, 12000, 0, NULL);
 }
 
@@ -103,6 +105,9 @@ int cudaMemcpy(void *to, const void *from, size_t size, int kind) {
 }
 int cudaMemset(void *pointer, int value, size_t size) {
     return OPEN, noted(driver.fill((uint64_t)pointer, (unsigned char)value, size));
+}
+int cudaMemsetAsync(void *pointer, int value, size_t size, void *stream) {
+    return OPEN, noted(driver.fill_in((uint64_t)pointer, (unsigned char)value, size, stream));
 }
 int cudaDeviceSynchronize(void) { return OPEN, noted(driver.wait()); }
 int cudaStreamCreate(void **stream) { return OPEN, noted(driver.stream(stream, 0)); }

@@ -1,5 +1,5 @@
 /* Programs as one finds them, small: each with memory of one kind, as its author wrote it, or with what an expert would
- * have added by hand: `shapes SHAPE [hand]`; `touched` as well: the host touches a page between launches. Exits with 0 if the results are right. */
+ * have added by hand: `shapes SHAPE [hand]`; `touched` as well: the host touches the table between launches. Exits with 0 if the results are right. */
 #include "stand_in.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static void sparse(void) {
         void *values[] = {&table, &found, &which};
         launch(look, 1, values, NULL);
         wait();
-        if (touched) table[LARGE / 2] = table[LARGE / 2];
+        for (size_t at = 0; touched && at < LARGE; at += 1024) ((volatile int *)table)[at] = table[at];
         check(found[1] == 1 + (which * 2 + 1) * (512 << 10) % LARGE);
     }
     cudaFree(table), cudaFree(found);
@@ -191,9 +191,31 @@ static void shared(void) {
     cudaFree(table), cudaFree(out);
 }
 
+/* Each round the device clears what the host has read, and counts again. */
+static void tally(void **values) {
+    int *counts = *(int **)values[0], *by = *(int **)values[1], round = *(int *)values[2];
+    for (int at = 0; at < BATCH; at++) counts[at] += by[at] + round;
+}
+static void cleared(void) {
+    int *counts = managed(BATCH * WORD), *by = managed(BATCH * WORD);
+    void *stream = NULL;
+    if (cudaStreamCreate(&stream)) exit(8);
+    fill(by, BATCH, 1);
+    stand_in_kernel((void *)tally, "tally", 3, LOOKED);
+    for (int round = 1; round <= ROUNDS; round++) {
+        if (cudaMemsetAsync(counts, 0, BATCH * WORD, stream)) exit(9);
+        void *values[] = {&counts, &by, &round};
+        launch(tally, 512, values, stream);
+        if (cudaStreamSynchronize(stream)) exit(5);
+        for (int at = 0; at < BATCH; at++) check(counts[at] == 1 + at + round);
+    }
+    cudaFree(counts), cudaFree(by);
+}
+
 int main(int count, char **arguments) {
     static const struct { const char *name; void (*run)(void); } all[] = {
         {"atax", atax}, {"needle", needle}, {"hotspot", hotspot}, {"sparse", sparse}, {"rounds", rounds}, {"shared", shared},
+        {"cleared", cleared},
     };
     by_hand = count > 2 && !strcmp(arguments[2], "hand");
     touched = count > 2 && !strcmp(arguments[2], "touched");

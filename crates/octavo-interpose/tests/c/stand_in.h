@@ -23,6 +23,7 @@ int cudaMemset(void *pointer, int value, size_t size);
 int cudaMemPrefetchAsync(const void *pointer, size_t size, int device, void *stream);
 int cudaMemAdvise(const void *pointer, size_t size, int advice, int device);
 int cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, size_t shared, void *stream);
+int cudaMemsetAsync(void *pointer, int value, size_t size, void *stream);
 int cudaDeviceSynchronize(void);
 int cudaStreamCreate(void **stream);
 int cudaStreamSynchronize(void *stream);
@@ -57,6 +58,7 @@ int cuMemPrefetchBatchAsync(uint64_t *pointers, size_t *sizes, size_t count, uin
                             uint64_t flags, void *stream);
 int cuMemDiscardBatchAsync(uint64_t *pointers, size_t *sizes, size_t count, uint64_t flags, void *stream);
 int cuMemsetD8_v2(uint64_t pointer, unsigned char value, size_t count);
+int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t count, void *stream);
 int cuFuncGetParamInfo(void *kernel, size_t which, size_t *offset, size_t *size);
 int cuFuncGetName(const char **name, void *kernel);
 int cuStreamCreate(void **stream, unsigned flags);

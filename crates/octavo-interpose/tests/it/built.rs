@@ -93,6 +93,13 @@ impl Built {
         command
     }
 
+    /// What the clock of the stand-in says of a command that ends well.
+    pub fn clock(&self, command: &mut Command) -> Value {
+        let path = self.folder.path().join("clock");
+        silent(command.env("STAND_IN_CLOCK", &path));
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+
     /// Where everything lies.
     pub fn folder(&self) -> &Path {
         self.folder.path()
