@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::called::call;
 use crate::guard::guarded;
+use crate::mangled::pointers;
 use crate::real::{Library, Slot};
 use crate::site::name_of;
 
@@ -56,6 +57,29 @@ pub struct Kernel {
     pub name: Option<String>,
     /// Offset and bytes of each parameter; none before CUDA 12.4.
     pub parameters: Option<Vec<(usize, usize)>>,
+    /// Which parameters are addresses, by its name.
+    pub pointers: Option<Vec<bool>>,
+}
+
+/// Names of functions as the driver was asked for them, which does not say them before CUDA 12.3.
+static NAMES: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
+
+/// The driver gave a function for a name.
+///
+/// # Safety
+/// The call succeeded with these arguments.
+pub unsafe fn found(out: *mut *mut c_void, name: *const c_char) {
+    if out.is_null() || name.is_null() {
+        return;
+    }
+    // SAFETY: the caller says so.
+    let (function, name) = unsafe { (out.read() as usize, CStr::from_ptr(name)) };
+    let name = name.to_string_lossy().into_owned();
+    guarded(|| NAMES.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(function, name));
+}
+
+fn asked_for(function: *mut c_void) -> Option<String> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(&(function as usize)).cloned()
 }
 
 /// What is known of a launch's kernel. It lives for ever.
@@ -78,8 +102,10 @@ fn asked(launch: &Launch) -> Kernel {
         call!(FUNCTION.real(std::ptr::null()), (*mut *mut c_void, *const c_void), &raw mut function, symbol);
     }
     let known = !function.is_null();
-    let name = known.then(|| compiled_name(function)).flatten().or_else(|| name_of(symbol as usize));
-    Kernel { name, parameters: known.then(|| parameters(function)).flatten() }
+    let compiled = known.then(|| compiled_name(function).or_else(|| asked_for(function))).flatten();
+    let name = compiled.or_else(|| name_of(symbol as usize));
+    let pointers = name.as_deref().and_then(pointers);
+    Kernel { name, parameters: known.then(|| parameters(function)).flatten(), pointers }
 }
 
 fn compiled_name(function: *mut c_void) -> Option<String> {
@@ -132,7 +158,13 @@ pub unsafe fn words(launch: &Launch, kernel: &Kernel) -> Option<Vec<u64>> {
         unsafe { collect(begin, 0, bytes, &mut found) };
         return Some(found);
     }
-    for (number, (offset, bytes)) in kernel.parameters.as_ref()?.iter().enumerate() {
+    let Some(parameters) = &kernel.parameters else {
+        let each = kernel.pointers.as_ref()?.iter().enumerate().filter(|(_, is_pointer)| **is_pointer);
+        // SAFETY: there is an address for each parameter, and an address behind those of pointers.
+        each.for_each(|(number, _)| unsafe { collect((*launch.values.add(number)).cast(), 0, 8, &mut found) });
+        return Some(found);
+    };
+    for (number, (offset, bytes)) in parameters.iter().enumerate() {
         // SAFETY: there is an address for each parameter, with so many bytes behind it.
         unsafe { collect((*launch.values.add(number)).cast(), *offset, *bytes, &mut found) };
     }
@@ -177,7 +209,7 @@ mod tests {
     use std::ffi::c_void;
     use std::ptr::null_mut;
 
-    use super::{Kernel, Launch, Shape, words};
+    use super::{BUFFER_POINTER, BUFFER_SIZE, Kernel, Launch, Shape, words};
 
     fn launch(values: *mut *mut c_void, extra: *mut *mut c_void) -> Launch {
         let shape = Shape { kernel: 1, blocks: 1, threads: 1 };
@@ -189,11 +221,14 @@ mod tests {
         let mut count = 7_u32;
         let mut held = [5_u64, 1 << 20, 1 << 21];
         let mut values = [(&raw mut count).cast::<c_void>(), held.as_mut_ptr().cast()];
-        let kernel = Kernel { name: None, parameters: Some(vec![(0, 4), (8, 24)]) };
+        let kernel = Kernel { name: None, parameters: Some(vec![(0, 4), (8, 24)]), pointers: None };
         let launch = launch(values.as_mut_ptr(), null_mut());
         // SAFETY: as many parameters as the kernel has.
         assert_eq!(unsafe { words(&launch, &kernel) }, Some(vec![1 << 20, 1 << 21]));
-        let unknown = Kernel { name: None, parameters: None };
+        let named = Kernel { name: None, parameters: None, pointers: Some(vec![false, true]) };
+        // SAFETY: as many parameters as the name says; the second begins with 5, which is no address.
+        assert_eq!(unsafe { words(&launch, &named) }, Some(Vec::new()));
+        let unknown = Kernel { name: None, parameters: None, pointers: None };
         // SAFETY: none of them is read.
         assert_eq!(unsafe { words(&launch, &unknown) }, None);
     }
@@ -202,9 +237,10 @@ mod tests {
     fn parameters_in_one_piece_need_no_description() {
         let mut held = [3_u64, 1 << 30];
         let mut bytes = size_of_val(&held);
-        let mut extra =
-            [1 as *mut c_void, held.as_mut_ptr().cast(), 2 as *mut c_void, (&raw mut bytes).cast(), null_mut()];
-        let unknown = Kernel { name: None, parameters: None };
+        let key = |key: usize| std::ptr::without_provenance_mut::<c_void>(key);
+        let (begin, bytes) = (held.as_mut_ptr().cast(), (&raw mut bytes).cast());
+        let mut extra = [key(BUFFER_POINTER), begin, key(BUFFER_SIZE), bytes, null_mut()];
+        let unknown = Kernel { name: None, parameters: None, pointers: None };
         // SAFETY: so many bytes lie there.
         assert_eq!(unsafe { words(&launch(null_mut(), extra.as_mut_ptr()), &unknown) }, Some(vec![1 << 30]));
     }

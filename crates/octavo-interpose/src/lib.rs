@@ -8,7 +8,7 @@
 //! | `real` | finds the functions behind them |
 //! | `lookup` | stands before `dlsym` and `cuGetProcAddress`, by which statically linked runtimes find the driver |
 //! | `nesting` | what the runtime calls of the driver belongs to the call of the runtime |
-//! | `launch`, `pages`, `events` | what a launch uses, what of it the host has touched, and when it ran |
+//! | `launch`, `mangled`, `pages`, `events` | what a launch uses, what of it the host has touched, and when it ran |
 //! | `around` | what happens before and after launches and waits |
 //! | `site` | who called |
 //! | `recorder` | what is recorded |
@@ -32,6 +32,7 @@ mod kind;
 mod launch;
 mod life;
 mod lookup;
+mod mangled;
 mod nesting;
 mod pages;
 mod patience;

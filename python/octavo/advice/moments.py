@@ -74,8 +74,10 @@ class Rates:
 
 @dataclass(frozen=True)
 class Moves:
-    """Moves of a buffer's memory: to the device before launches that use it, at first and whenever the host has touched it
-    since; and what that is worth, in seconds of all its allocations."""
+    """Moves of a buffer's memory, and what they are worth in seconds of all its allocations.
+
+    It goes to the device before launches that use it, at first and whenever the host has touched it since.
+    """
 
     to_host_after: frozenset[int] = frozenset()
     """To the host before it waits after so many launches."""

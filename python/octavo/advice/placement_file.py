@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.advice.answer import Advice
-    from octavo.advice.proposal import Advised
     from octavo.advice.moments import Moves
+    from octavo.advice.proposal import Advised
     from octavo.advice.recording import Site
 
 FORMAT = 2

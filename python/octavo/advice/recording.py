@@ -34,7 +34,9 @@ NOTES = (
     "each buffer is one of those that a call site allocated with this size and that were copied alike; "
     "gains are of one",
 )
-_SEEN = "managed memory: the launches that use it and the host's touches were recorded; gains are of all its allocations"
+_SEEN = (
+    "managed memory: the launches that use it and the host's touches were recorded; gains are of all its allocations"
+)
 FOLDER_FILE = "recording.json"
 """Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
 the ending."""
@@ -247,7 +249,7 @@ def unseen(profile: Mapping[str, Any]) -> Iterator[str]:
     """What the recording could not see, and what comes of it."""
     unknown = sum(each["launches"] for each in profile.get("kernels", ()) if not each.get("parameters_known", True))
     if unknown:
-        yield f"{unknown:,} launches have unknown parameters (before CUDA 12.4): the buffers that they use are not known"
+        yield f"{unknown:,} launches have unknown parameters (before CUDA 12.4), so that nobody knows what they use"
     graphs = profile.get("graph_launches", 0)
     if graphs or profile.get("captured_launches", 0):
         yield f"{graphs:,} launches of CUDA graphs: what their kernels use and take is not seen, and nothing is moved"

@@ -54,10 +54,11 @@ def apply(
 ) -> None:
     """Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.
 
-    Moves are measured against the recording; what does not help is done no more. The program stands after `--`. Allocations that the file does not name, or that cannot be changed, stay as the
-    program asks for them. The exit status is the program's; before it runs, 2 if file, log or library cannot be used,
-    and 126 or 127 if the program cannot be started. A summary of all its processes is printed on standard error. With
-    --json, the program's own output goes there, and only the document to standard output.
+    Moves are measured against the recording; what does not help is done no more. The program stands after `--`.
+    Allocations that the file does not name, or that cannot be changed, stay as the program asks for them. The exit
+    status is the program's; before it runs, 2 if file, log or library cannot be used, and 126 or 127 if the program
+    cannot be started. A summary of all its processes is printed on standard error. With --json, the program's own
+    output goes there, and only the document to standard output.
     """
     from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
 
@@ -99,7 +100,9 @@ def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
 def _show_moves(sink: Sink, log: dict[str, Any]) -> None:
     """What was moved, and what that brought."""
     rows = [_measured(f"launches of {_kernel(each)}", each) for each in log["launches"]]
-    rows += [_measured(f"{each['name']} back to the host", each["returns"]) for each in log["buffers"] if each["returns"]]
+    rows += [
+        _measured(f"{each['name']} back to the host", each["returns"]) for each in log["buffers"] if each["returns"]
+    ]
     moved = [each for each in log["buffers"] if each["to_device"] or each["to_host"]]
     if moved:
         sink.table(

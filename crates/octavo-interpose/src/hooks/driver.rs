@@ -8,7 +8,7 @@ use super::{allocated, device_address, fill, hooks, per_thread};
 use crate::apply::{self, Asked, GLOBAL, hint, hooked, is_moved, pass_on};
 use crate::around::{launch, wait};
 use crate::kind::Kind;
-use crate::launch::{Launch, Shape};
+use crate::launch::{Launch, Shape, found};
 use crate::lookup::replace;
 use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
 
@@ -181,6 +181,8 @@ hooks! { Driver;
         let Config { grid, block, stream, .. } = config.read();
         launch(of(kernel, grid, block, per_thread(stream), values, extra), || real(config, kernel, values, extra))
     }
+    [cuModuleGetFunction](out: Out, module: *mut c_void, name: *const c_char) always { found(out, name) }
+    [cuLibraryGetKernel](out: Out, library: *mut c_void, name: *const c_char) always { found(out, name) }
     [cuGraphLaunch, cuGraphLaunch_ptsz](graph: *mut c_void, stream: Stream) after { graph_launched() }
     [cuCtxSynchronize]() after {} by real { wait(None, || real()) }
     [cuStreamSynchronize](stream: Stream) after {} by real { wait(Some(stream), || real(stream)) }

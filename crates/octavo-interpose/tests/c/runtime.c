@@ -26,6 +26,8 @@ static struct {
     int (*stream)(void **, unsigned);
     int (*fill)(uint64_t, unsigned char, size_t);
     int (*fill_in)(uint64_t, unsigned char, size_t, void *);
+    const char *(*name)(const void *);
+    int (*function)(void **, void *, const char *);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -55,6 +57,8 @@ static void open_driver(void) {
     get("cuStreamCreate", (void **)&driver.stream, 12000, 0, NULL);
     get("cuMemsetD8", (void **)&driver.fill, 12000, 0, NULL);
     get("cuMemsetD8Async", (void **)&driver.fill_in, 12000, 0, NULL);
+    *(void **)&driver.name = dlsym(library, "stand_in_name");
+    get("cuModuleGetFunction", (void **)&driver.function, 12000, 0, NULL);
     get("cuLaunchKernel", (void **)&driver.launch, 12000, 0, NULL);
 }
 
@@ -112,8 +116,12 @@ int cudaMemsetAsync(void *pointer, int value, size_t size, void *stream) {
 int cudaDeviceSynchronize(void) { return OPEN, noted(driver.wait()); }
 int cudaStreamCreate(void **stream) { return OPEN, noted(driver.stream(stream, 0)); }
 int cudaStreamSynchronize(void *stream) { return OPEN, noted(driver.wait_for(stream)); }
-/* A kernel is known to the driver by its own address here. */
-int cudaGetFuncBySymbol(void **function, const void *symbol) { return *function = (void *)symbol, 0; }
+/* A kernel is known to the driver by its own address here; the runtime asks for it by its name. */
+int cudaGetFuncBySymbol(void **function, const void *symbol) {
+    OPEN;
+    const char *name = driver.name(symbol);
+    return *function = (void *)symbol, name ? driver.function(function, NULL, name) : 0;
+}
 int cudaMemPrefetchAsync(const void *pointer, size_t size, int device, void *stream) {
     return OPEN, noted(driver.prefetch((uint64_t)pointer, size, device, stream));
 }
