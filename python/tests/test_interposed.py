@@ -102,6 +102,9 @@ def test_a_folder_of_samples_has_the_recording_and_is_advised_on(interposed, cli
     octavo.RunResult.load(tmp_path / "sampled").check()
     advice = octavo.advise(tmp_path / "sampled", node="cuda-sm80")
     assert [each.buffer.present for each in advice.plan.buffers] == ["device", "managed"]
+    done = cli("advise", "sampled", "--node", "cuda-sm80", "--placement-file", "placement.json")
+    assert done.returncode == 0, done.stderr
+    assert cli("apply", "placement.json", "--", interposed).returncode == 0
     done = cli("profile", "--buffers", "-q", "-o", "both", "--", "sh", "-c", f"{interposed}; {interposed}")
     assert done.returncode == 0, done.stderr
     with pytest.raises(AdviceError, match="expected the recording of one process, found 2: recording") as refused:
@@ -129,6 +132,32 @@ def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, c
         assert gained >= 0.8 * attainable
     else:
         assert set(advice.placements.values()) == {"managed"}
+
+
+def test_three_commands_from_a_program_to_its_gain(clocked, stand_in, cli, tmp_path):
+    """As a newcomer types them, with what each says."""
+    program = (str(stand_in / "shapes"), "rounds")
+    plain = clocked(lambda: subprocess.run(program, check=True))
+    done = cli("record", "--", *program)
+    assert done.returncode == 0, done.stderr
+    assert "octavo advise profile.json" in done.stderr
+    done = cli("advise", "profile.json", "--node", str(MACHINE), "-o", "advice")
+    assert done.returncode == 0, done.stderr
+    assert "octavo apply advice" in done.stdout
+
+    def run() -> None:
+        done = cli("apply", "advice", "--", *program)
+        assert done.returncode == 0, done.stderr
+        assert "Gained: " in done.stderr
+
+    assert clocked(run) < 0.6 * plain
+
+
+def test_what_a_recording_could_not_see_is_said(clocked, stand_in, cli, monkeypatch):
+    monkeypatch.setenv("STAND_IN_OLD", "1")
+    done = cli("record", "--", str(stand_in / "shapes"), "atax")
+    assert "2 launches have unknown parameters" in done.stderr
+    assert "2 launches have unknown parameters" in cli("advise", "profile.json", "--node", str(MACHINE)).stdout
 
 
 def test_a_move_that_does_not_help_is_made_once(clocked, stand_in, tmp_path):

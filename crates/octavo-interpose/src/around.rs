@@ -3,32 +3,40 @@
 
 use std::ffi::c_void;
 
+use crate::apply::moves;
+use crate::events::{beside_captures, is_capturing};
 use crate::launch::Launch;
-use crate::{apply, events, recorder};
+use crate::recorder;
 
 /// Launches, and says what comes of it.
 ///
 /// # Safety
 /// The launch has the parameters that its kernel has; `real` launches it.
 pub unsafe fn launch(launch: Launch, real: impl FnOnce() -> i32) -> i32 {
-    let captured = events::is_capturing(launch.stream);
-    // SAFETY: the caller says so.
-    let (moved, began) = unsafe { (apply::launching(&launch, captured), recorder::launching(&launch, captured)) };
+    let (moved, began) = beside_captures(|| {
+        let captured = is_capturing(launch.stream);
+        // SAFETY: the caller says so.
+        unsafe { (moves::launching(&launch, captured), recorder::launching(&launch, captured)) }
+    });
     let status = real();
-    if status == 0 {
-        recorder::launched(&launch, began);
-    }
-    apply::launched(&launch, moved);
+    beside_captures(|| {
+        if status == 0 {
+            recorder::launched(&launch, began);
+        }
+        moves::launched(&launch, moved);
+    });
     status
 }
 
 /// Waits for a stream, or for all of them.
 pub fn wait(stream: Option<*mut c_void>, real: impl FnOnce() -> i32) -> i32 {
-    apply::waiting(stream);
+    beside_captures(|| moves::waiting(stream));
     let status = real();
     if status == 0 {
-        recorder::waited();
-        apply::waited();
+        beside_captures(|| {
+            recorder::waited();
+            moves::waited();
+        });
     }
     status
 }

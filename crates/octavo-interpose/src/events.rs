@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 use crate::called::call;
 use crate::real::{Library, Slot};
 
+static MODE: Slot = Slot::new(c"cuThreadExchangeStreamCaptureMode", Library::Driver);
 static CAPTURING: Slot = Slot::new(c"cuStreamIsCapturing", Library::Driver);
 static CREATE: Slot = Slot::new(c"cuEventCreate", Library::Driver);
 static RECORD: Slot = Slot::new(c"cuEventRecord", Library::Driver);
@@ -17,11 +18,27 @@ static DESTROY: Slot = Slot::new(c"cuEventDestroy_v2", Library::Driver);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event(usize);
 
+/// Calls the driver in a way that disturbs no thread that records a graph: some calls would make that fail.
+pub fn beside_captures<T>(work: impl FnOnce() -> T) -> T {
+    /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+    const RELAXED: i32 = 2;
+    let mut mode = RELAXED;
+    let exchange = |mode: &mut i32| call!(MODE.real(std::ptr::null()), (*mut i32), &raw mut *mode);
+    let status = exchange(&mut mode);
+    let done = work();
+    if status == 0 {
+        exchange(&mut mode);
+    }
+    done
+}
+
 /// Whether what a stream is told goes into a graph and is done later.
 pub fn is_capturing(stream: *mut c_void) -> bool {
+    /// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: asked of the default stream, which another one that is recorded stands for.
+    const IMPLICIT: i32 = 906;
     let mut status = 0;
     let said = call!(CAPTURING.real(std::ptr::null()), (*mut c_void, *mut i32), stream, &raw mut status);
-    said == 0 && status != 0
+    said == IMPLICIT || (said == 0 && status != 0)
 }
 
 impl Event {

@@ -134,6 +134,8 @@ class _Seen:
     """What was seen of an allocation."""
 
     size: int
+    moves_itself: bool
+    """Whether the program prefetches it."""
     trips: list[_Trip] = field(default_factory=list)
     open: bool = False
     """Whether launches have used it since the last wait."""
@@ -155,7 +157,7 @@ class History:
 
     def __init__(self, profile: Mapping[str, Any]) -> None:
         self.allocations: dict[int, _Seen] = {
-            number: _Seen(int(each["bytes"]))
+            number: _Seen(int(each["bytes"]), moves_itself=each["prefetched"]["calls"] > 0)
             for number, each in enumerate(profile["allocations"])
             if each["kind"] == "managed" and each["bytes"] > 0
         }
@@ -259,10 +261,15 @@ def moves(profile: Mapping[str, Any], constants: SystemConstants) -> dict[int, M
     history.priced(rates)
     used = ((number, seen) for number, seen in history.allocations.items() if seen.trips)
     return {
-        number: _moves(seen, rates) if seen.looked else Moves(moving=rates.to_device_call, calls=1)
+        number: _stays(rates) if seen.moves_itself or not seen.looked else _moves(seen, rates)
         for number, seen in used
-        if seen.looked or seen.size < SMALLEST
+        if seen.looked or seen.moves_itself or seen.size < SMALLEST
     }
+
+
+def _stays(rates: Rates) -> Moves:
+    """Of memory that is too small to look at, or that the program moves itself: nothing is gained."""
+    return Moves(moving=rates.to_device_call, calls=1)
 
 
 def _moves(seen: _Seen, rates: Rates) -> Moves:

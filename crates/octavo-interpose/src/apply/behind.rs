@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
+use crate::apply::batch::{Batch, Way};
 use crate::apply::moved::Home;
 use crate::apply::placement::Hint;
 use crate::called::{NOWHERE, call};
@@ -24,8 +25,6 @@ static CURRENT: Slot = Slot::new(c"cuCtxGetCurrent", Library::Driver);
 static PUSH: Slot = Slot::new(c"cuCtxPushCurrent_v2", Library::Driver);
 static POP: Slot = Slot::new(c"cuCtxPopCurrent_v2", Library::Driver);
 static DEVICE: Slot = Slot::new(c"cuCtxGetDevice", Library::Driver);
-static BATCH: Slot = Slot::new(c"cuMemPrefetchBatchAsync", Library::Driver);
-static DISCARD: Slot = Slot::new(c"cuMemDiscardBatchAsync", Library::Driver);
 static DEVICE_OF_RUNTIME: Slot = Slot::new(c"cudaGetDevice", Library::Runtime);
 /// Of the runtime, whose first call makes a context; it is no call of the program's.
 static RUNTIME_FREE: &CStr = c"cudaFree";
@@ -118,98 +117,6 @@ pub fn tell(hint: Hint, pointer: *mut c_void, bytes: usize) -> i32 {
         Hint::PreferHost => advise(PREFERRED, HOST),
         Hint::AccessedByDevice => advise(ACCESSED_BY, device),
         Hint::ReadMostly => advise(READ_MOSTLY, device),
-        Hint::Prefetch => move_to(device, &[(pointer as u64, bytes as u64)], null_mut()),
+        Hint::Prefetch => Batch::of(pointer as u64, bytes as u64, null_mut()).bring(Way::Device),
     }
-}
-
-/// Where memory goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// To the device of this thread.
-    Device,
-    /// To the host.
-    Host,
-}
-
-/// Moves managed memory, in a stream. Gives the status.
-pub fn bring(way: Way, pieces: &[(u64, u64)], stream: *mut c_void) -> i32 {
-    let mut device = HOST;
-    if way == Way::Device {
-        let status = call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);
-        if status != 0 {
-            return status;
-        }
-    }
-    move_to(device, pieces, stream)
-}
-
-/// `CUmemLocation`: a sort of place, and its number.
-fn location(device: i32) -> u64 {
-    const OF_DEVICE: u64 = 1;
-    const OF_HOST: u64 = 2;
-    if device == HOST { OF_HOST } else { OF_DEVICE | u64::from(device as u32) << 32 }
-}
-
-/// In one call where the driver has that (CUDA 13), which it does not do in the default stream.
-fn move_to(device: i32, pieces: &[(u64, u64)], stream: *mut c_void) -> i32 {
-    let batch = if pieces.len() > 1 && !stream.is_null() { BATCH.real(std::ptr::null()) } else { null_mut() };
-    if batch.is_null() {
-        return pieces
-            .iter()
-            .map(|(begin, bytes)| move_one(device, *begin, *bytes, stream))
-            .find(|status| *status != 0)
-            .unwrap_or(0);
-    }
-    let (begins, bytes) = columns(pieces);
-    let (place, first) = (location(device), 0_usize);
-    type Sizes = *const u64;
-    call!(
-        batch,
-        (Sizes, Sizes, usize, *const u64, *const usize, usize, u64, *mut c_void),
-        begins.as_ptr(),
-        bytes.as_ptr(),
-        pieces.len().min(MOST),
-        &raw const place,
-        &raw const first,
-        1,
-        0,
-        stream
-    )
-}
-
-/// Pieces that one call is about, at most.
-pub const MOST: usize = 16;
-
-fn columns(pieces: &[(u64, u64)]) -> ([u64; MOST], [u64; MOST]) {
-    let (mut begins, mut bytes) = ([0; MOST], [0; MOST]);
-    for (number, piece) in pieces.iter().take(MOST).enumerate() {
-        (begins[number], bytes[number]) = *piece;
-    }
-    (begins, bytes)
-}
-
-/// By the function of all drivers, or else by that of CUDA 12.2 and later.
-fn move_one(device: i32, begin: u64, bytes: u64, stream: *mut c_void) -> i32 {
-    let old = hooked("cuMemPrefetchAsync");
-    if !old.is_null() {
-        return call!(old, (u64, u64, i32, *mut c_void), begin, bytes, device, stream);
-    }
-    let new = hooked("cuMemPrefetchAsync_v2");
-    call!(new, (u64, u64, u64, u32, *mut c_void), begin, bytes, location(device), 0, stream)
-}
-
-/// Says that what is in memory is needed no more, where the driver can be told (CUDA 13, not in the default stream).
-pub fn discard(begin: u64, bytes: u64, stream: *mut c_void) -> i32 {
-    if stream.is_null() {
-        return NOWHERE;
-    }
-    call!(
-        DISCARD.real(std::ptr::null()),
-        (*const u64, *const u64, usize, u64, *mut c_void),
-        &raw const begin,
-        &raw const bytes,
-        1,
-        0,
-        stream
-    )
 }

@@ -6,7 +6,8 @@
 //! | `state` | holds the file's plan and what this process did with it |
 //! | `turns` | counts the allocations of each call site and size, for `order` |
 //! | `moved` | finds, by address, the memory that has another kind now |
-//! | `moves` | moves managed memory before launches, and before the host waits |
+//! | `movables` | decides which managed memory moves before launches, and before the host waits |
+//! | `moves`, `batch` | moves it |
 //! | `trial` | measures whether that helps |
 //! | `behind` | asks the driver to make and free such memory |
 //! | `log` | writes what was done |
@@ -14,10 +15,12 @@
 //! A thread of the program can be cancelled inside a CUDA call: no frame that calls CUDA holds a lock or anything to
 //! drop.
 
+mod batch;
 mod behind;
 mod log;
+mod movables;
 mod moved;
-mod moves;
+pub mod moves;
 mod placement;
 mod state;
 mod trial;
@@ -28,7 +31,6 @@ use std::ffi::c_void;
 pub use self::behind::{device_of_runtime, hooked, ready_runtime};
 use self::log::Became;
 pub use self::moved::Home;
-pub use self::moves::{filling, launched, launching, waited, waiting};
 use self::placement::Buffer;
 pub use self::state::Applied;
 use self::state::Plan;

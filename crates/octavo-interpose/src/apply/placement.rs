@@ -139,6 +139,7 @@ pub struct Placement {
     pub buffers: Vec<Buffer>,
     /// What was recorded.
     pub recorded: Recorded,
+    moves: bool,
     by_size: BTreeMap<(&'static str, u64), Vec<usize>>,
 }
 
@@ -188,13 +189,14 @@ impl Placement {
             return Err(format!("buffers[{number}]: `{}` means allocations that `{}` means", buffer.name, other.name));
         }
         others.push(number);
+        self.moves |= buffer.moves.is_some();
         self.buffers.push(buffer);
         Ok(())
     }
 
     /// Whether it moves anything.
     pub fn moves(&self) -> bool {
-        self.buffers.iter().any(|buffer| buffer.moves.is_some())
+        self.moves
     }
 
     /// Whether any buffer has this call and size.

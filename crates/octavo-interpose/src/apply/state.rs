@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::apply::log::{Log, Of};
+use crate::apply::movables::Movables;
 use crate::apply::moved::Moved;
-use crate::apply::moves::Movables;
 use crate::apply::placement::{Buffer, Hint, Moves, Placement};
 use crate::apply::trial::Trial;
 use crate::apply::turns::Turns;

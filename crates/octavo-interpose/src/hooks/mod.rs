@@ -42,7 +42,7 @@ fn per_thread(stream: *mut c_void) -> *mut c_void {
 
 /// Bytes are set, in a stream.
 fn fill(pointer: *const c_void, size: usize, stream: *mut c_void, real: impl FnOnce() -> i32) -> i32 {
-    apply::filling(pointer, size, stream);
+    apply::moves::filling(pointer, size, stream);
     real()
 }
 

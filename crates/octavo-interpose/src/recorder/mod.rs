@@ -14,9 +14,9 @@ use std::time::Instant;
 use serde::Serialize;
 
 use self::steps::{Step, Steps};
+pub use self::times::Began;
 use self::times::Times;
-pub use self::times::{Began, waited};
-use self::touches::Touches;
+use self::touches::{Place, Touches};
 use crate::guard::guarded;
 use crate::kind::Kind;
 use crate::launch::{Launch, Shape, kernel, words};
@@ -154,7 +154,8 @@ impl Recorder {
     pub fn write(&self) {
         // A thread that was stopped while it recorded lets go never.
         let Some(mut known) = patiently(&self.known).filter(|known| known.used) else { return };
-        known.touched_at_last();
+        let known = &mut *known;
+        known.touches.end_all(&mut known.steps);
         let profile = Profile {
             octavo_profile: FORMAT,
             program: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
@@ -198,10 +199,8 @@ impl Known {
     }
 
     fn end(&mut self, place: usize, now: u64) {
-        let (.., number) = self.alive[place];
-        self.touched(number);
-        self.alive.remove(place);
-        self.touches.forget(number);
+        let (.., number) = self.alive.remove(place);
+        self.touches.end(number, &mut self.steps);
         self.allocations[number].freed_ns = Some(now);
         self.allocations[number].launches_at_end = Some(self.launches);
     }
@@ -347,7 +346,11 @@ pub unsafe fn launching(launch: &Launch, captured: bool) -> Began {
             known.captured += 1;
             return None;
         }
-        buffers.iter().for_each(|buffer| known.touched_before(*buffer));
+        for number in &buffers {
+            if let Some(place) = known.managed(*number) {
+                known.touches.before_launch(place, &mut known.steps);
+            }
+        }
         let stream = known.stream(launch.stream as usize);
         let step = known.steps.add(Step::Launch { kernel: number, buffers, stream, ns: None, gap_ns: None });
         step.filter(|_| known.times.has_room())
@@ -368,7 +371,30 @@ pub fn launched(launch: &Launch, began: Began) {
     });
 }
 
+/// The host has waited: times can be read, and it may touch what was used.
+pub fn waited() {
+    if Recorder::current().is_none() {
+        return;
+    }
+    let taken = told(|_, known| known.times.take());
+    let read = taken.and_then(|mut taken| guarded(|| (taken.read(), taken)));
+    told(|_, known| {
+        if let Some((found, left)) = read {
+            found.into_iter().for_each(|(step, took, since)| known.steps.time(step, took, since));
+            known.times.put_back(left);
+        }
+        known.steps.add(Step::Wait);
+        known.touches.after_wait(&mut known.steps);
+    });
+}
+
 impl Known {
+    /// Where an allocation lies, if it is managed.
+    fn managed(&self, number: usize) -> Option<Place> {
+        let allocation = self.allocations.get(number).filter(|one| one.kind == Kind::Managed)?;
+        Some(Place { number, begin: allocation.address, bytes: allocation.bytes })
+    }
+
     /// The number of a kernel with a shape.
     fn kernel(&mut self, shape: Shape, name: Option<&str>, parameters_known: bool) -> usize {
         *self.numbers.entry(shape).or_insert_with(|| {

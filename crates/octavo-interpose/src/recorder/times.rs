@@ -3,9 +3,6 @@
 use std::ffi::c_void;
 
 use crate::events::Event;
-use crate::guard::guarded;
-use crate::recorder::steps::Step;
-use crate::recorder::{Recorder, told};
 
 /// Launches that are timed, the first ones; chosen: two events each, of about 2 µs.
 const MOST: usize = 4096;
@@ -17,7 +14,7 @@ pub struct Pair {
     end: Event,
 }
 
-/// What is known of a launch that begins.
+/// What is known of a launch that begins: its step, and the event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Began(Option<(usize, Event)>);
 
@@ -30,6 +27,9 @@ pub struct Times {
     timed: usize,
 }
 
+/// A step, how long it took, and how long after the last one it began.
+pub type Timed = (usize, Option<i64>, Option<i64>);
+
 impl Times {
     /// Whether one more is timed.
     pub fn has_room(&self) -> bool {
@@ -40,6 +40,31 @@ impl Times {
     pub fn add(&mut self, step: usize, pair: Pair) {
         self.timed += 1;
         self.pending.push((step, pair));
+    }
+
+    /// Those that can be read, which is done without a lock.
+    pub fn take(&mut self) -> Self {
+        Self { pending: std::mem::take(&mut self.pending), last: self.last, timed: self.timed }
+    }
+
+    /// What could not be read, and has to be read before what was added meanwhile.
+    pub fn put_back(&mut self, mut left: Self) {
+        left.pending.append(&mut self.pending);
+        (self.pending, self.last) = (left.pending, left.last);
+    }
+
+    /// Reads launches that are over, as far as those before them are.
+    pub fn read(&mut self) -> Vec<Timed> {
+        let over = self.pending.iter().take_while(|(_, pair)| pair.end.is_over()).count();
+        let mut found = Vec::new();
+        for (step, pair) in self.pending.drain(..over) {
+            found.push((step, pair.begin.until(pair.end), self.last.and_then(|last| last.until(pair.begin))));
+            pair.begin.end();
+            if let Some(last) = self.last.replace(pair.end) {
+                last.end();
+            }
+        }
+        found
     }
 }
 
@@ -53,43 +78,4 @@ pub fn end(began: Began, stream: *mut c_void) -> Option<(usize, Pair)> {
     let (step, begin) = began.0?;
     let end = Event::of(stream)?;
     Some((step, Pair { begin, end }))
-}
-
-/// The host has waited: times can be read, and it may touch what was used.
-pub fn waited() {
-    if Recorder::current().is_none() {
-        return;
-    }
-    read();
-    told(|_, known| {
-        known.steps.add(Step::Wait);
-        known.left();
-    });
-}
-
-/// Reads the times of launches that are over, without a lock.
-fn read() {
-    let taken = told(|_, known| (std::mem::take(&mut known.times.pending), known.times.last));
-    let Some((pending, mut last)) = taken.filter(|(pending, _)| !pending.is_empty()) else { return };
-    let mut later = Vec::new();
-    let mut found = Vec::new();
-    guarded(|| {
-        for (step, pair) in pending {
-            if !later.is_empty() || !pair.end.is_over() {
-                later.push((step, pair));
-                continue;
-            }
-            found.push((step, pair.begin.until(pair.end), last.and_then(|last| last.until(pair.begin))));
-            pair.begin.end();
-            if let Some(last) = last.replace(pair.end) {
-                last.end();
-            }
-        }
-    });
-    told(|_, known| {
-        found.into_iter().for_each(|(step, took, since)| known.steps.time(step, took, since));
-        later.append(&mut known.times.pending);
-        known.times.pending = later;
-        known.times.last = last;
-    });
 }

@@ -259,6 +259,11 @@ int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
 int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = malloc(1), OK; }
 int cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
 int cuStreamSynchronize(void *stream) { return unified_wait(stream, 0), OK; }
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+    static __thread int own;
+    int old = own;
+    return own = *mode, *mode = old, OK;
+}
 int cuStreamIsCapturing(void *stream, int *status) { return (void)stream, *status = getenv("STAND_IN_CAPTURES") ? 1 : 0, OK; }
 int cuEventCreate(double **event, unsigned flags) { return (void)flags, *event = calloc(1, sizeof(double)), OK; }
 int cuEventDestroy_v2(double *event) { return free(event), OK; }
