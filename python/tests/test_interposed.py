@@ -132,6 +132,10 @@ def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, c
         assert gained >= 0.8 * attainable
     else:
         assert set(advice.placements.values()) == {"managed"}
+    # Of all buffers, the device has one for itself.
+    hints = [buffer["hints"] for buffer in placement_file.document(advice)["buffers"]]
+    assert hints.count(["prefer-device"]) == (shape == "hotspot")
+    assert hints.count(["read-mostly"]) == (shape == "shared")
 
 
 def test_three_commands_from_a_program_to_its_gain(clocked, stand_in, cli, tmp_path):

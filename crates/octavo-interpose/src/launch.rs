@@ -22,6 +22,7 @@ const BUFFER_SIZE: usize = 2;
 static PARAMETER_OF_FUNCTION: Slot = Slot::new(c"cuFuncGetParamInfo", Library::Driver);
 static PARAMETER_OF_KERNEL: Slot = Slot::new(c"cuKernelGetParamInfo", Library::Driver);
 static NAME: Slot = Slot::new(c"cuFuncGetName", Library::Driver);
+static NAME_OF_KERNEL: Slot = Slot::new(c"cuKernelGetName", Library::Driver);
 static FUNCTION: Slot = Slot::new(c"cudaGetFuncBySymbol", Library::Runtime);
 
 /// What a launch is of.
@@ -102,15 +103,16 @@ fn asked(launch: &Launch) -> Kernel {
         call!(FUNCTION.real(std::ptr::null()), (*mut *mut c_void, *const c_void), &raw mut function, symbol);
     }
     let known = !function.is_null();
-    let compiled = known.then(|| compiled_name(function).or_else(|| asked_for(function))).flatten();
+    let compiled = || compiled_name(&NAME, function).or_else(|| compiled_name(&NAME_OF_KERNEL, function));
+    let compiled = known.then(|| compiled().or_else(|| asked_for(function))).flatten();
     let name = compiled.or_else(|| name_of(symbol as usize));
     let pointers = name.as_deref().and_then(pointers);
     Kernel { name, parameters: known.then(|| parameters(function)).flatten(), pointers }
 }
 
-fn compiled_name(function: *mut c_void) -> Option<String> {
+fn compiled_name(slot: &Slot, function: *mut c_void) -> Option<String> {
     let mut name: *const c_char = std::ptr::null();
-    let status = call!(NAME.real(std::ptr::null()), (*mut *const c_char, *mut c_void), &raw mut name, function);
+    let status = call!(slot.real(std::ptr::null()), (*mut *const c_char, *mut c_void), &raw mut name, function);
     // SAFETY: it is a string of the driver's, which succeeded.
     (status == 0 && !name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
 }

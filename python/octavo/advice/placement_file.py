@@ -126,7 +126,9 @@ def _hints(advised: Advised, moves: Moves | None, moved: Moves | None, *, room: 
     """What the driver is told once the memory is allocated."""
     buffer, placement = advised.buffer, advised.placement
     if moved is not None:
-        return ["read-mostly"] if moved.read_mostly else []
+        # A preferred location holds where nobody else ever touches it.
+        alone = not moved.host_first and not moved.went_back
+        return ["read-mostly"] if moved.read_mostly else ["prefer-device"] if alone else []
     if (buffer.present, placement) == ("managed", "device"):
         return ["prefer-device", "prefetch"]
     if placement == "prefetched":

@@ -263,7 +263,7 @@ def _priced(
     Unless all of the program `stays` on the device, what is prefetched leaves again and comes back by faults.
     """
     if buffer.known is not None:
-        # What was recorded fitted; moves of more than the device has would push each other out.
+        # Moves of more than the device has room for would push each other out.
         allowed = {*placements, buffer.present} if stays else {buffer.present}
         return Prices({each: dict.fromkeys(_ENDS, found) for each, found in buffer.known.items() if each in allowed})
     system = constants.system

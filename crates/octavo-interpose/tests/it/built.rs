@@ -62,6 +62,11 @@ impl Built {
         self.compile("shapes", &["shapes.c"], &["-l:libcudart.so.12", "-l:libcuda.so.1"])
     }
 
+    /// The same with the runtime inside.
+    pub fn whole_shapes(&self) -> PathBuf {
+        self.compile("whole_shapes", &["shapes.c", "runtime.c"], &["-l:libcuda.so.1"])
+    }
+
     /// A program that finds the driver itself.
     pub fn looking(&self) -> PathBuf {
         self.compile("looking", &["lookup.c"], &[])

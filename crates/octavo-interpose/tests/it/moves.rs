@@ -151,6 +151,18 @@ fn memory_moves_when_it_is_used_and_when_the_host_wants_it() {
 }
 
 #[test]
+fn a_runtime_inside_the_program_is_seen_at_the_driver() {
+    let built = Built::new();
+    let program = built.whole_shapes();
+    let profile = recorded(&built, &program, "rounds");
+    let linked = recorded(&built, &built.shapes(), "rounds");
+    assert_eq!((&profile["steps"], &profile["kernels"]), (&linked["steps"], &linked["kernels"]));
+    let file = file(&profile, &json!({"to_device": true}));
+    let applied = built.clock(&mut under(&built, &program, "rounds", &file));
+    assert_eq!((&applied["gpu_faults"], count(&built, "batch 2")), (&json!(0), 8));
+}
+
+#[test]
 fn memory_stays_where_nobody_has_touched_it() {
     let built = Built::new();
     let program = built.shapes();
