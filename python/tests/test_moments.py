@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from octavo.advice import moments
+from octavo.advice import actions, moments
 
 MS, MB = 1_000_000, 10**6
 MEASURED = {
@@ -115,6 +115,15 @@ def test_allocations_of_a_site_are_weighed_together():
     other = moments.Moves(frozenset({4}), faults=1.0, moving=2.0)
     found = moments.together([one, other])
     assert (found.to_host_after, found.read_mostly, found.gain) == ({1, 4}, False, 1.0)
+
+
+def test_what_to_write_is_what_is_done():
+    buffer = SimpleNamespace(name="a.c:1", size=64)
+    lines = ["cudaMallocManaged(&a, 64);", "cudaMemPrefetchAsync(a, 64, device, stream);", "cudaFree(a);"]
+    calls = [line.partition("(")[0] for line in actions.moved(lines, buffer, moments.Moves(frozenset({1})))]
+    assert calls == ["cudaMallocManaged", "cudaMemPrefetchAsync", "cudaMemPrefetchAsync", "cudaFree"]
+    calls = [line.partition("(")[0] for line in actions.moved(lines, buffer, moments.Moves(read_mostly=True))]
+    assert calls == ["cudaMallocManaged", "cudaMemAdvise", "cudaMemPrefetchAsync", "cudaFree"]
 
 
 def test_a_node_that_was_not_measured_has_rates_of_its_faults():

@@ -233,7 +233,7 @@ def _moving(buffer: Buffer, moves: Moves | None) -> Buffer:
         buffer.knowing(facts),
         first="host" if moves.host_first else "device",
         known={"managed": now, "prefetched": then},
-        exchanged=moves.host_touches_again,
+        exchanged=moves.host_touches_again and not moves.read_mostly,
     )
 
 

@@ -45,13 +45,17 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
     of_host = {
         "exposed": f"{size(penalty.volume)} over the link, {_times(buffer)}",
         "faults": f"{_faults(buffer)}, {together:.0f} served at a time",
-        "prefetches": f"prefetching it before launches, {buffer.facts['ahead_calls'].value:,.0f} times",
+        "prefetches": f"prefetching it before launches{_often(buffer.facts['ahead_calls'].value)}",
         "thrashing": "faults that are held up: host and device write it in turns",
         "first_touch": f"{_faults(buffer)}: the device touches it first",
         "returned": f"{size(buffer.facts['returned'].value)} back to the host, by its faults",
         "having": "pinning its pages" if rival == "pinned" else "making and freeing its pages",
     }
     return of_host.get(term, "more")
+
+
+def _often(count: float) -> str:
+    return f", {count:,.0f} times" if count > 1 else ""
 
 
 def _faults(buffer: Buffer) -> str:

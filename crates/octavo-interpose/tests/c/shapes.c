@@ -212,10 +212,52 @@ static void cleared(void) {
     cudaFree(counts), cudaFree(by);
 }
 
+/* Memory of its own for each round. */
+static void fresh(void) {
+    stand_in_kernel((void *)scale, "_Z5scalePiS_i", 3, LOOKED);
+    for (int round = 1; round <= ROUNDS; round++) {
+        int *in = managed(BATCH * WORD), *out = managed(BATCH * WORD);
+        fill(in, BATCH, round);
+        bring(in, BATCH * WORD, 0), bring(out, BATCH * WORD, 0);
+        void *values[] = {&in, &out, &round};
+        launch(scale, 512, values, NULL);
+        bring(out, BATCH * WORD, TO_HOST);
+        wait();
+        for (int at = 0; at < BATCH; at++) check(out[at] == (round + at) * round);
+        cudaFree(in), cudaFree(out);
+    }
+}
+
+/* Two streams at work at once, each on its own; the host waits for one after the other. */
+static void streams(void) {
+    struct { int *in, *out; void *stream; } each[2];
+    stand_in_kernel((void *)scale, "_Z5scalePiS_i", 3, LOOKED);
+    for (int one = 0; one < 2; one++) {
+        each[one].in = managed(BATCH * WORD), each[one].out = managed(BATCH * WORD);
+        if (cudaStreamCreate(&each[one].stream)) exit(8);
+    }
+    for (int round = 1; round <= ROUNDS; round++) {
+        for (int one = 0; one < 2; one++) {
+            fill(each[one].in, BATCH, round + one);
+            void *stream = each[one].stream, *values[] = {&each[one].in, &each[one].out, &round};
+            if (by_hand && cudaMemPrefetchAsync(each[one].in, BATCH * WORD, 0, stream)) exit(6);
+            if (by_hand && cudaMemPrefetchAsync(each[one].out, BATCH * WORD, 0, stream)) exit(6);
+            launch(scale, 512, values, stream);
+            if (by_hand && cudaMemPrefetchAsync(each[one].out, BATCH * WORD, TO_HOST, stream)) exit(6);
+            if (by_hand && cudaMemPrefetchAsync(each[one].in, BATCH * WORD, TO_HOST, stream)) exit(6);
+        }
+        for (int one = 0; one < 2; one++) {
+            if (cudaStreamSynchronize(each[one].stream)) exit(5);
+            for (int at = 0; at < BATCH; at++) check(each[one].out[at] == (round + one + at) * round);
+        }
+    }
+    for (int one = 0; one < 2; one++) cudaFree(each[one].in), cudaFree(each[one].out);
+}
+
 int main(int count, char **arguments) {
     static const struct { const char *name; void (*run)(void); } all[] = {
         {"atax", atax}, {"needle", needle}, {"hotspot", hotspot}, {"sparse", sparse}, {"rounds", rounds}, {"shared", shared},
-        {"cleared", cleared},
+        {"cleared", cleared}, {"fresh", fresh}, {"streams", streams},
     };
     by_hand = count > 2 && !strcmp(arguments[2], "hand");
     touched = count > 2 && !strcmp(arguments[2], "touched");
