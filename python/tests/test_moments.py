@@ -46,7 +46,7 @@ def touched(share=1.0, allocation=0, *, written=True):
     return {"step": "touched", "allocation": allocation, "share": share, "written": written}
 
 
-WAIT = {"step": "wait"}
+WAIT = {"step": "wait", "stream": None}
 
 
 def moves(*steps, bytes_=100 * MB, **changes):

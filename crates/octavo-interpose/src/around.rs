@@ -1,11 +1,9 @@
 //! What happens before and after a launch, and a wait of the host's. The frames here hold nothing to drop: a thread may be
 //! cancelled within the call.
 
-use std::ffi::c_void;
-
 use crate::apply::moves;
 use crate::events::{beside_captures, is_capturing};
-use crate::launch::Launch;
+use crate::launch::{Launch, Wait};
 use crate::recorder;
 
 /// Launches, and says what comes of it.
@@ -28,14 +26,14 @@ pub unsafe fn launch(launch: Launch, real: impl FnOnce() -> i32) -> i32 {
     status
 }
 
-/// Waits for a stream, or for all of them.
-pub fn wait(stream: Option<*mut c_void>, real: impl FnOnce() -> i32) -> i32 {
-    beside_captures(|| moves::waiting(stream));
+/// Waits for something.
+pub fn wait(wait: Wait, real: impl FnOnce() -> i32) -> i32 {
+    beside_captures(|| moves::waiting(wait));
     let status = real();
     if status == 0 {
         beside_captures(|| {
-            recorder::waited();
-            moves::waited();
+            recorder::waited(wait);
+            moves::waited(wait);
         });
     }
     status

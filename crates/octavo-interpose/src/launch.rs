@@ -36,6 +36,29 @@ pub struct Shape {
     pub threads: u64,
 }
 
+/// What the host waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// All that the device has to do.
+    All,
+    /// What a stream has to do, by its address.
+    Stream(usize),
+    /// An event, or a copy of its own: it is not known in which stream, so nothing moves before.
+    Other,
+}
+
+impl Wait {
+    /// Whether it is sure before it that what a stream has to do will be done.
+    pub fn covers(self, stream: usize) -> bool {
+        matches!(self, Self::All) || self == Self::Stream(stream)
+    }
+
+    /// Whether what a stream had to do may be done after it.
+    pub fn may_cover(self, stream: usize) -> bool {
+        self.covers(stream) || self == Self::Other
+    }
+}
+
 /// A launch that the program asks for.
 #[derive(Clone, Copy)]
 pub struct Launch {

@@ -138,7 +138,9 @@ class _Seen:
     """Whether the program prefetches it."""
     trips: list[_Trip] = field(default_factory=list)
     open: bool = False
-    """Whether launches have used it since the last wait."""
+    """Whether launches have used it since a wait for them."""
+    stream: int = 0
+    """Where the last of them ran."""
     host: float = 0.0
     """Share that the host has."""
     looked: bool = False
@@ -174,10 +176,11 @@ class History:
                 seen.trips.append(_Trip([], seen.host, new=not seen.trips and not seen.host))
                 seen.open = True
             seen.trips[-1].launches.append(number)
+            seen.stream = step["stream"]
 
-    def _wait(self, _: Mapping[str, Any]) -> None:
+    def _wait(self, step: Mapping[str, Any]) -> None:
         for seen in self.allocations.values():
-            if seen.open:
+            if seen.open and step["stream"] in (None, seen.stream):
                 seen.trips[-1].after = len(self.launches)
                 seen.open = False
 

@@ -7,7 +7,7 @@ use crate::apply::batch::Batch;
 use crate::apply::placement::{Moves, Placement, Site};
 use crate::apply::trial::Trial;
 use crate::events::Event;
-use crate::launch::{Launch, Shape};
+use crate::launch::{Launch, Shape, Wait};
 use crate::pages::{SMALLEST, mapped};
 use crate::ranges::Ranges;
 
@@ -101,13 +101,13 @@ impl Movables {
         self.all.each().any(|(_, _, movable)| movable.moves.to_host_after.contains(&launches))
     }
 
-    /// What goes to the host before it waits for a stream, or for all: what was used in one of them.
-    pub fn before_wait(&mut self, stream: Option<usize>) -> Batch {
+    /// What goes to the host before it waits: what was used in one stream that it waits for.
+    pub fn before_wait(&mut self, wait: Wait) -> Batch {
         let launches = self.launches;
         let mut batch = Batch::default();
         for (begin, bytes, movable) in self.all.each() {
             let Some(used_in) = movable.used_in else { continue };
-            let waited = stream.is_none_or(|stream| stream == used_in) && (batch.is_empty() || batch.stream == used_in);
+            let waited = wait.covers(used_in) && (batch.is_empty() || batch.stream == used_in);
             let asked = movable.moves.to_host_after.contains(&launches) && self.trial.returns(movable.buffer);
             if asked && waited && !batch.is_full() {
                 (movable.on_device, movable.used_in, movable.seen) = (false, None, true);
@@ -121,9 +121,9 @@ impl Movables {
     }
 
     /// The host has waited.
-    pub fn after_wait(&mut self) {
+    pub fn after_wait(&mut self, wait: Wait) {
         for (_, _, movable) in self.all.each() {
-            movable.seen |= movable.used_in.take().is_some();
+            movable.seen |= movable.used_in.take_if(|stream| wait.may_cover(*stream)).is_some();
         }
     }
 

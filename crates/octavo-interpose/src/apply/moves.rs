@@ -9,7 +9,7 @@ use crate::apply::placement::Placement;
 use crate::apply::state::{Applied, Known};
 use crate::events::Event;
 use crate::guard::guarded;
-use crate::launch::{Launch, kernel, words};
+use crate::launch::{Launch, Wait, kernel, words};
 
 /// A file that moves anything, and what is known of the process.
 fn moving() -> Option<(&'static Applied, &'static Placement)> {
@@ -49,9 +49,9 @@ pub fn launched(launch: &Launch, moving: Moving) {
 }
 
 /// The host is about to wait: what it touches then goes there.
-pub fn waiting(stream: Option<*mut c_void>) {
+pub fn waiting(wait: Wait) {
     let Some((applied, _)) = moving() else { return };
-    let batch = applied.told(|known| known.movables.before_wait(stream.map(|stream| stream as usize)));
+    let batch = applied.told(|known| known.movables.before_wait(wait));
     let Some(batch) = batch.filter(|batch| !batch.is_empty()) else { return };
     if batch.bring(Way::Host) != 0 {
         applied.told(|known| known.movables.trial.log.refused());
@@ -59,10 +59,10 @@ pub fn waiting(stream: Option<*mut c_void>) {
 }
 
 /// It has waited: what was measured can be read.
-pub fn waited() {
+pub fn waited(wait: Wait) {
     let Some((applied, file)) = moving() else { return };
     let Some(mut rounds) = applied.told(|known| {
-        known.movables.after_wait();
+        known.movables.after_wait(wait);
         known.movables.trial.after_wait()
     }) else {
         return;

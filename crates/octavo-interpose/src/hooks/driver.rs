@@ -8,7 +8,7 @@ use super::{allocated, device_address, fill, hooks, per_thread};
 use crate::apply::{self, Asked, GLOBAL, hint, hooked, is_moved, pass_on};
 use crate::around::{launch, wait};
 use crate::kind::Kind;
-use crate::launch::{Launch, Shape, found};
+use crate::launch::{Launch, Shape, Wait, found};
 use crate::lookup::replace;
 use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
 
@@ -16,9 +16,6 @@ type Out = *mut *mut c_void;
 type Stream = *mut c_void;
 /// `CUdeviceptr`, which is an address.
 type Address = *mut c_void;
-
-/// A wait for something else than a stream: nothing is moved before it.
-const NO_STREAM: Stream = usize::MAX as Stream;
 
 /// The beginning of `CUlaunchConfig`.
 #[repr(C)]
@@ -105,13 +102,13 @@ hooks! { Driver;
     [cuCtxDestroy_v2](context: *mut c_void) after {}
         by real { apply::end(|home| home.context == context as usize, || real(context)) }
     [cuMemcpy, cuMemcpy_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size) }
-        by real { wait(Some(NO_STREAM), || real(to, from, size)) }
+        by real { wait(Wait::Other, || real(to, from, size)) }
     [cuMemcpyHtoD_v2, cuMemcpyDtoH_v2, cuMemcpyDtoD_v2](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)
-    } by real { wait(Some(NO_STREAM), || copy(to, from, size, "cuMemcpy", real)) }
+    } by real { wait(Wait::Other, || copy(to, from, size, "cuMemcpy", real)) }
     [cuMemcpyHtoD_v2_ptds, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoD_v2_ptds](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)
-    } by real { wait(Some(NO_STREAM), || copy(to, from, size, "cuMemcpy_ptds", real)) }
+    } by real { wait(Wait::Other, || copy(to, from, size, "cuMemcpy_ptds", real)) }
     [cuMemcpyAsync, cuMemcpyAsync_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
         copied(to, from, size)
     }
@@ -184,8 +181,8 @@ hooks! { Driver;
     [cuModuleGetFunction](out: Out, module: *mut c_void, name: *const c_char) always { found(out, name) }
     [cuLibraryGetKernel](out: Out, library: *mut c_void, name: *const c_char) always { found(out, name) }
     [cuGraphLaunch, cuGraphLaunch_ptsz](graph: *mut c_void, stream: Stream) after { graph_launched() }
-    [cuCtxSynchronize]() after {} by real { wait(None, || real()) }
-    [cuStreamSynchronize](stream: Stream) after {} by real { wait(Some(stream), || real(stream)) }
-    [cuStreamSynchronize_ptsz](stream: Stream) after {} by real { wait(Some(per_thread(stream)), || real(stream)) }
-    [cuEventSynchronize](event: *mut c_void) after {} by real { wait(Some(NO_STREAM), || real(event)) }
+    [cuCtxSynchronize]() after {} by real { wait(Wait::All, || real()) }
+    [cuStreamSynchronize](stream: Stream) after {} by real { wait(Wait::Stream(stream as usize), || real(stream)) }
+    [cuStreamSynchronize_ptsz](stream: Stream) after {} by real { wait(Wait::Stream(per_thread(stream) as usize), || real(stream)) }
+    [cuEventSynchronize](event: *mut c_void) after {} by real { wait(Wait::Other, || real(event)) }
 }

@@ -8,7 +8,7 @@ use super::{allocated, device_address, fill, hooks, per_thread};
 use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on, ready_runtime};
 use crate::around::{launch, wait};
 use crate::kind::Kind;
-use crate::launch::{Launch, Shape};
+use crate::launch::{Launch, Shape, Wait};
 use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
 
 type Out = *mut *mut c_void;
@@ -48,9 +48,6 @@ fn of(kernel: *const c_void, grid: Dim3, block: Dim3, values: Out, stream: Strea
     let shape = Shape { kernel: kernel as usize, blocks: grid.count(), threads: block.count() };
     Launch { shape, of_runtime: true, stream, values, extra: std::ptr::null_mut() }
 }
-
-/// A wait for something else than a stream: nothing is moved before it.
-const NO_STREAM: Stream = usize::MAX as Stream;
 
 /// `cudaMemcpyDefault`: from wherever to wherever.
 const ANY_DIRECTION: i32 = 4;
@@ -95,7 +92,7 @@ hooks! { Runtime;
         copied(to, from, size)
     } by real {
         let direction = direction(to, from, kind);
-        wait(Some(NO_STREAM), || real(to, from, size, direction))
+        wait(Wait::Other, || real(to, from, size, direction))
     }
     [cudaMemcpyAsync, cudaMemcpyAsync_ptsz](to: *mut c_void, from: *const c_void, size: usize, kind: i32, stream: Stream) after {
         copied(to, from, size)
@@ -126,8 +123,8 @@ hooks! { Runtime;
     [cudaLaunchKernelExC_ptsz](config: *const Config, kernel: *const c_void, values: Out) after {}
         by real { launch((*config).of(kernel, values, per_thread((*config).stream)), || real(config, kernel, values)) }
     [cudaGraphLaunch, cudaGraphLaunch_ptsz](graph: *mut c_void, stream: Stream) after { graph_launched() }
-    [cudaDeviceSynchronize, cudaThreadSynchronize]() after {} by real { wait(None, || real()) }
-    [cudaStreamSynchronize](stream: Stream) after {} by real { wait(Some(stream), || real(stream)) }
-    [cudaStreamSynchronize_ptsz](stream: Stream) after {} by real { wait(Some(per_thread(stream)), || real(stream)) }
-    [cudaEventSynchronize](event: *mut c_void) after {} by real { wait(Some(NO_STREAM), || real(event)) }
+    [cudaDeviceSynchronize, cudaThreadSynchronize]() after {} by real { wait(Wait::All, || real()) }
+    [cudaStreamSynchronize](stream: Stream) after {} by real { wait(Wait::Stream(stream as usize), || real(stream)) }
+    [cudaStreamSynchronize_ptsz](stream: Stream) after {} by real { wait(Wait::Stream(per_thread(stream) as usize), || real(stream)) }
+    [cudaEventSynchronize](event: *mut c_void) after {} by real { wait(Wait::Other, || real(event)) }
 }

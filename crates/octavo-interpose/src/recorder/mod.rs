@@ -19,7 +19,7 @@ use self::times::Times;
 use self::touches::{Place, Touches};
 use crate::guard::guarded;
 use crate::kind::Kind;
-use crate::launch::{Launch, Shape, kernel, words};
+use crate::launch::{Launch, Shape, Wait, kernel, words};
 use crate::patience::patiently;
 use crate::site::{Frame, Sites, callers, frames};
 use crate::written;
@@ -346,12 +346,12 @@ pub unsafe fn launching(launch: &Launch, captured: bool) -> Began {
             known.captured += 1;
             return None;
         }
+        let stream = known.stream(launch.stream as usize);
         for number in &buffers {
             if let Some(place) = known.managed(*number) {
-                known.touches.before_launch(place, &mut known.steps);
+                known.touches.before_launch(place, stream, &mut known.steps);
             }
         }
-        let stream = known.stream(launch.stream as usize);
         let step = known.steps.add(Step::Launch { kernel: number, buffers, stream, ns: None, gap_ns: None });
         step.filter(|_| known.times.has_room())
     });
@@ -372,7 +372,7 @@ pub fn launched(launch: &Launch, began: Began) {
 }
 
 /// The host has waited: times can be read, and it may touch what was used.
-pub fn waited() {
+pub fn waited(wait: Wait) {
     if Recorder::current().is_none() {
         return;
     }
@@ -383,8 +383,9 @@ pub fn waited() {
             found.into_iter().for_each(|(step, took, since)| known.steps.time(step, took, since));
             known.times.put_back(left);
         }
-        known.steps.add(Step::Wait);
-        known.touches.after_wait(&mut known.steps);
+        let stream = if let Wait::Stream(stream) = wait { Some(known.stream(stream)) } else { None };
+        known.steps.add(Step::Wait { stream });
+        known.touches.after_wait(stream, &mut known.steps);
     });
 }
 

@@ -21,8 +21,8 @@ pub enum Step {
         ns: Option<i64>,
         gap_ns: Option<i64>,
     },
-    /// The host waited for a stream or the device.
-    Wait,
+    /// The host waited for a stream; for all of them, or some other thing, if there is no number.
+    Wait { stream: Option<usize> },
     /// Bytes were copied.
     Copied { to: Option<usize>, from: Option<usize>, bytes: u64 },
     /// Bytes were set.

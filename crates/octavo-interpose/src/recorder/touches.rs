@@ -36,8 +36,8 @@ struct Look {
 #[derive(Debug, Default)]
 pub struct Touches {
     looks: HashMap<usize, Look>,
-    /// Allocations that launches have used since the last wait.
-    used: Vec<usize>,
+    /// Allocations that launches have used since a wait for them, and in which stream last.
+    used: Vec<(usize, usize)>,
     begun: Option<Instant>,
     spent: Duration,
 }
@@ -49,7 +49,7 @@ impl Touches {
             self.touched(place, steps);
         }
         self.looks.remove(&number);
-        self.used.retain(|used| *used != number);
+        self.used.retain(|(used, _)| *used != number);
     }
 
     /// The process ends.
@@ -60,9 +60,11 @@ impl Touches {
     }
 
     /// A launch is about to use an allocation: what the host did with it until now.
-    pub fn before_launch(&mut self, place: Place, steps: &mut Steps) {
-        if !self.used.contains(&place.number) && self.touched(place, steps) {
-            self.used.push(place.number);
+    pub fn before_launch(&mut self, place: Place, stream: usize, steps: &mut Steps) {
+        if let Some((_, last)) = self.used.iter_mut().find(|(number, _)| *number == place.number) {
+            *last = stream;
+        } else if self.touched(place, steps) {
+            self.used.push((place.number, stream));
         }
     }
 
@@ -86,10 +88,11 @@ impl Touches {
         true
     }
 
-    /// The host has waited: what has left it.
-    pub fn after_wait(&mut self, steps: &mut Steps) {
+    /// The host has waited for a stream, or for all: what has left it for launches there.
+    pub fn after_wait(&mut self, stream: Option<usize>, steps: &mut Steps) {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        for number in std::mem::take(&mut self.used) {
+        let waited = |(_, used_in): &mut (usize, usize)| stream.is_none_or(|stream| stream == *used_in);
+        for (number, _) in self.used.extract_if(.., waited).collect::<Vec<_>>() {
             let Some(look) = self.looks.get(&number).copied() else { continue };
             let rare = look.rounds >= SURE && self.spent > begun.elapsed() / PART;
             let now = if rare { None } else { self.timed(|| mapped(look.place.begin, look.place.bytes)) };

@@ -91,6 +91,21 @@ fn the_order_of_touches_and_launches_is_seen() {
 }
 
 #[test]
+fn a_wait_for_a_stream_says_nothing_of_others() {
+    let built = Built::new();
+    let profile = recorded(&built, &built.shapes(), "streams");
+    let all = profile["steps"].as_array().unwrap();
+    let first = all.iter().position(|step| step["step"] == "wait").unwrap();
+    let after: Vec<_> =
+        all[first..first + 3].iter().map(|step| (step["stream"].as_u64(), step["allocation"].as_u64())).collect();
+    assert_eq!(after, [(Some(1), None), (None, Some(0)), (None, Some(1))]);
+    let moves = json!({"to_device": true, "to_host_after": (1..=16).collect::<Vec<u64>>()});
+    built.clock(&mut under(&built, &built.shapes(), "streams", &file(&profile, &moves)));
+    let log = log(&built);
+    assert!(log["buffers"].as_array().unwrap().iter().all(|buffer| buffer["to_host"] == 8), "{log}");
+}
+
+#[test]
 fn how_much_launches_take_from_the_host_is_seen() {
     let built = Built::new();
     let share = |shape| {
