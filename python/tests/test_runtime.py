@@ -140,7 +140,7 @@ def test_allocations_of_one_place_that_are_copied_otherwise_are_buffers_of_their
     file = tmp_path / "profile.json"
     once = {"calls": 1, "bytes": 1 << 20}
     file.write_text(recording({"copied_in": once}, {"copied_out": once}, {"copied_in": once}, {"bytes": 4096}))
-    found = recorded.recording(file, systems.from_node("cuda-sm80").system)
+    found = recorded.recording(file, systems.from_node("cuda-sm80"))
     assert [buffer.name for buffer in found.buffers] == [
         "program+0x1234",
         "program+0x1234 #2",
@@ -170,7 +170,7 @@ def test_a_recording_is_advised_on_by_call_site_and_size(tmp_path):
     [
         ("{", "found no JSON"),
         ("[]", "found no key `octavo_profile`"),
-        (recording({}, octavo_profile=9), "expected a profile of format 1, found 9"),
+        (recording({}, octavo_profile=9), "expected a profile of format 1 or 2, found 9"),
         (recording({"kind": "pinned"}), "found none"),
         (recording({"site": 7}), "damaged: IndexError"),
         (recording({"bytes": 10**400}), "damaged: OverflowError"),

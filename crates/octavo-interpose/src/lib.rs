@@ -1,5 +1,5 @@
-//! Records what an unmodified CUDA program allocates, copies and launches, or allocates otherwise for it: `LD_PRELOAD`
-//! this library, with `OCTAVO_RECORD` naming the profile to write, or `OCTAVO_APPLY` the placement file to apply.
+//! Records what an unmodified CUDA program allocates, copies and launches, or allocates and moves otherwise for it:
+//! `LD_PRELOAD` this library, with `OCTAVO_RECORD` naming the profile to write, or `OCTAVO_APPLY` the placement file to apply.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -8,6 +8,8 @@
 //! | `real` | finds the functions behind them |
 //! | `lookup` | stands before `dlsym` and `cuGetProcAddress`, by which statically linked runtimes find the driver |
 //! | `nesting` | what the runtime calls of the driver belongs to the call of the runtime |
+//! | `launch`, `mangled`, `pages`, `events` | what a launch uses, what of it the host has touched, and when it ran |
+//! | `around` | what happens before and after launches and waits |
 //! | `site` | who called |
 //! | `recorder` | what is recorded |
 //! | `apply` | what is allocated otherwise |
@@ -21,13 +23,20 @@
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
 mod apply;
+mod around;
+mod called;
+mod events;
 mod guard;
 mod hooks;
 mod kind;
+mod launch;
 mod life;
 mod lookup;
+mod mangled;
 mod nesting;
+mod pages;
 mod patience;
+mod ranges;
 mod real;
 mod recorder;
 mod settings;

@@ -10,7 +10,7 @@ use crate::settings::active;
 
 /// From this version of CUDA on, sizes and addresses have 64 bits: functions whose names end in `_v2`.
 const WIDE: i32 = 3020;
-/// From this one on, `cuMemPrefetchAsync` and `cuMemAdvise` take other arguments, and have no hook.
+/// From this one on, `cuMemPrefetchAsync` and `cuMemAdvise` take other arguments: functions whose names end in `_v2`.
 const LOCATIONS: i32 = 12020;
 /// From this one on, `cuGetProcAddress` has one argument more.
 const STATUS: i32 = 12000;
@@ -100,19 +100,16 @@ pub unsafe fn replace(symbol: *const c_char, function: *mut *mut c_void, version
 
 /// The hook of the function that a name means in a version.
 fn versioned(symbol: &str, version: i32, per_thread: bool) -> Option<&'static Hook> {
-    let renewed = match symbol {
-        "cuMemPrefetchAsync" | "cuMemAdvise" => version >= LOCATIONS,
-        "cuGetProcAddress" => return named(if version >= STATUS { "cuGetProcAddress_v2" } else { symbol }),
-        _ => false,
-    };
-    if renewed {
-        return None;
+    if symbol == "cuGetProcAddress" {
+        return named(if version >= STATUS { "cuGetProcAddress_v2" } else { symbol });
     }
-    let wide = format!("{symbol}_v2");
-    let name = match named(&wide) {
-        Some(_) if version < WIDE => return None,
-        Some(_) => wide,
-        None => symbol.to_owned(),
+    let since = if matches!(symbol, "cuMemPrefetchAsync" | "cuMemAdvise") { LOCATIONS } else { WIDE };
+    let newer = format!("{symbol}_v2");
+    let name = match named(&newer) {
+        Some(_) if version >= since => newer,
+        // Narrow sizes and addresses have no hook.
+        Some(_) if since == WIDE => return None,
+        _ => symbol.to_owned(),
     };
     let own = ["_ptsz", "_ptds"].iter().find_map(|suffix| named(&format!("{name}{suffix}")));
     own.filter(|_| per_thread).or_else(|| named(&name))
@@ -131,7 +128,9 @@ mod tests {
         assert_eq!(name("cuMemcpyHtoD", 12000, true), Some("cuMemcpyHtoD_v2_ptds"));
         assert_eq!(name("cuMemFree", 12000, true), Some("cuMemFree_v2"));
         assert_eq!(name("cuMemAdvise", 12010, false), Some("cuMemAdvise"));
-        assert_eq!(name("cuMemAdvise", 12020, false), None);
+        assert_eq!(name("cuMemAdvise", 12020, false), Some("cuMemAdvise_v2"));
+        assert_eq!(name("cuMemPrefetchAsync", 13000, true), Some("cuMemPrefetchAsync_v2_ptsz"));
+        assert_eq!(name("cuMemPrefetchAsync", 12000, true), Some("cuMemPrefetchAsync_ptsz"));
         assert_eq!(name("cuGetProcAddress", 11030, false), Some("cuGetProcAddress"));
         assert_eq!(name("cuGetProcAddress", 12000, false), Some("cuGetProcAddress_v2"));
         assert_eq!(name("cuCtxCreate", 12000, false), None);

@@ -53,12 +53,7 @@ pub fn placement() -> Option<(&'static PathBuf, &'static PathBuf)> {
     asked().placement.as_ref().zip(asked().log.as_ref())
 }
 
-/// Whether allocations may become others.
-pub fn applies() -> bool {
-    asked().placement.is_some()
-}
-
 /// Whether anything is to be done.
 pub fn active() -> bool {
-    asked().profile.is_some() || applies()
+    asked().profile.is_some() || asked().placement.is_some()
 }

@@ -6,7 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octavo.advice.facts import Buffer, Placement
+    from octavo.advice.moments import Moves
 
 _RMM = {
     "device": "rmm::mr::cuda_async_memory_resource",
@@ -62,6 +65,16 @@ def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
 def _prefetches(buffer: Buffer, name: str) -> list[str]:
     """Prefetches, as they are written."""
     return [f"cudaMemPrefetchAsync({name}, {buffer.size}, device, stream);  // {_when(buffer)}"]
+
+
+def moved(lines: Sequence[str], buffer: Buffer, moves: Moves) -> list[str]:
+    """Lines for CUDA of memory that moves before launches, with what else its recording asks for."""
+    (allocate, *to_device, free), name, size = lines, _name(buffer), buffer.size
+    advice = f"cudaMemAdvise({name}, {size}, cudaMemAdviseSetReadMostly, device);  // nobody was seen to write it"
+    to_host = f"cudaMemPrefetchAsync({name}, {size}, cudaCpuDeviceId, stream);  // before the host waits to use it"
+    before = [advice] if moves.read_mostly else []
+    after = [to_host] if moves.to_host_after and not moves.read_mostly else []
+    return [allocate, *before, *to_device, *after, free]
 
 
 def _when(buffer: Buffer) -> str:

@@ -10,7 +10,7 @@ from octavo.advice.model import Ahead, FaultGroups, Structure, prefetched
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octavo.advice.model import System, Toucher
+    from octavo.advice.model import Penalty, System, Toucher
 
 Placement = Literal["device", "managed", "prefetched", "pinned"]
 PLACEMENTS: tuple[Placement, ...] = ("device", "managed", "prefetched", "pinned")
@@ -78,6 +78,8 @@ class Buffer:
     Also `concurrency` (of its faults), `faults` (pages that fault), `used` (the share of its bytes that is touched)
     and `kernels` (seconds that they take). Where a run or a profile tells them, `groups` and `blocks` that its faults
     were served in, and `migrations`: pages that came to the device, once for each time."""
+    known: Mapping[Placement, Penalty] | None = None
+    """What placements cost, where a recording tells that; it may lie nowhere else, as the host uses its address."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""

@@ -17,7 +17,6 @@ ADVICE_FILE = "advice.json"
 BUFFERS_FILE = "buffers.parquet"
 POINTS_FILE = "points.parquet"
 PICTURE_FILE = "roofline.png"
-PLACEMENT_FILE = "placement.json"
 
 
 def save(root: Path, advice: Advice) -> None:
@@ -31,6 +30,6 @@ def save(root: Path, advice: Advice) -> None:
     else:
         shared.remove(root / POINTS_FILE)
     if advice.recording is not None:
-        disk.write_json(root / PLACEMENT_FILE, placement_file.document(advice))
+        disk.write_json(root / placement_file.NAME, placement_file.document(advice))
     if extras.pictures():
         advice.plot().save(root / PICTURE_FILE)

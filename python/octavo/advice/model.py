@@ -283,6 +283,13 @@ class Penalty:
         return {**{name: getattr(self, name) for name in names}, "launches": -self.launches, "copy": -self.copy}
 
 
+def moved_alone(**terms: float) -> Penalty:
+    """A penalty of which nothing is known but these terms, in seconds."""
+    nothing = dict.fromkeys((name for name, kind in Penalty.__annotations__.items() if kind == "float"), 0.0)
+    phi = sum(terms.values())
+    return Penalty(**{**nothing, **terms, "phi": phi}, volume=0, thrashes=False, advises_host=phi < 0)
+
+
 @dataclass(frozen=True)
 class Fetches:
     """What happened to pages touched one after another."""

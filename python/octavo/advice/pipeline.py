@@ -111,7 +111,7 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         workers=given.workers(workers),
         force=force,
     )
-    path = None if source is None or isinstance(source, Scenario) else _meant(given.path("source", source))
+    path = None if source is None or isinstance(source, Scenario) else recording.meant(given.path("source", source))
     order.check(source if path is None else path)
     place = None if output is None else given.path("output", output)
     if path is not None and recording.is_recording(path):
@@ -134,11 +134,6 @@ def _bytes(budget: int | str | None) -> int | None:
         return bytes_of(budget)
     except ValueError:
         raise AdviceError(f"--budget: expected a size such as 40GB or 512MiB, found {shortened(budget)}") from None
-
-
-def _meant(path: Path) -> Path:
-    """The recording in the folder of a program that was sampled and recorded at once; any other path as it is."""
-    return (recording.of_sampled(path) if is_imported(path) else None) or path
 
 
 def _simulated(
@@ -274,10 +269,9 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
     _check(path, arguments, order)
     constants = _constants(arguments)
     profile = None if order.faults is None else RunResult.load(order.faults)
-    found = _joined(recording.recording(path, constants.system), profile, constants.system)
-    told = recording.NOTES if profile is None else recording.NOTES[1:]
+    found = _joined(recording.recording(path, constants), profile, constants.system)
     advised = order.plan(found.buffers, constants, found.seconds)
-    notes = _notes(told, arguments)
+    notes = _notes(recording.notes(found, joined=profile is not None), arguments)
     return _kept(Advice(f"profile {path.name}", advised, constants, notes=notes, recording=found), path, order, output)
 
 

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.advice.answer import Advice
+    from octavo.advice.moments import Moves
     from octavo.advice.proposal import Advised
     from octavo.advice.recording import Site
 
-FORMAT = 1
+FORMAT = 2
 """Of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
+NAME = "placement.json"
+"""Its name in a folder of advice."""
 
 
 def document(advice: Advice) -> dict[str, Any]:
@@ -30,11 +33,13 @@ def document(advice: Advice) -> dict[str, Any]:
     if advice.recording is None:
         raise _no_recording(advice.name)
     room = advice.plan.budget >= sum(each.buffer.size for each in advice.plan.buffers)
-    pairs = zip(advice.plan.buffers, advice.recording.sites, strict=True)
+    each = zip(advice.plan.buffers, advice.recording.sites, advice.recording.moves, strict=True)
+    buffers = [_buffer(advised, site, moves, room=room) for advised, site, moves in each]
     return {
         "octavo_placement": FORMAT,
         "program": list(advice.recording.program),
-        "buffers": [_buffer(each, site, room=room) for each, site in pairs],
+        "buffers": buffers,
+        **({"recorded": advice.recording.launches} if any("moves" in buffer for buffer in buffers) else {}),
     }
 
 
@@ -46,7 +51,7 @@ def check(source: Path, path: Path, *, force: bool = False) -> None:
         OutputError: the file is there already, or cannot be written.
 
     """
-    if not recording.is_recording(source):
+    if not recording.is_recording(recording.meant(source)):
         raise _no_recording(str(source))
     disk.check_file(path)
     check_free(path, force=force)
@@ -72,6 +77,11 @@ def write(advice: Advice, path: Path, *, force: bool = False) -> None:
     disk.write_json(path, found)
 
 
+def meant(path: Path) -> Path:
+    """The placement file in a folder of advice; any other path as it is."""
+    return path / NAME if path.is_dir() else path
+
+
 def read(path: Path) -> dict[str, Any]:
     """A placement file, as far as a program is worth being started with it: the interposer looks at all of it.
 
@@ -89,26 +99,49 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def _buffer(advised: Advised, site: Site, *, room: bool) -> dict[str, Any]:
+def _buffer(advised: Advised, site: Site, moves: Moves | None, *, room: bool) -> dict[str, Any]:
     """One buffer.
 
-    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device. A
-    prefetch is when the memory is allocated, as the file knows no launches: it is lost on what the host writes first.
+    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device. Where the
+    recording tells when it is used, it is moved then; elsewhere a prefetch is when the memory is allocated, and lost on
+    what the host writes first.
     """
     buffer, placement = advised.buffer, advised.placement
-    hints: list[str] = []
-    if (buffer.present, placement) == ("managed", "device"):
-        hints = ["prefer-device", "prefetch"]
-    elif placement == "prefetched":
-        hints = ["prefetch"] if room and buffer.first == "device" else []
-    elif (buffer.present, placement) == ("device", "managed") and buffer.first == "device":
-        hints = ["prefer-device"]
+    moved = moves if placement == "prefetched" and room else None
+    hints = _hints(advised, moves, moved, room=room)
+    stays = hints or placement == "prefetched"
     return {
         "name": buffer.name,
         "call": site.call,
         "bytes": buffer.size,
         "frames": [{"module": module, "offset": offset} for module, offset in site.frames],
         "order": None if site.orders is None else list(site.orders),
-        "placement": "managed" if hints or placement == "prefetched" else placement,
+        "placement": "managed" if stays else placement,
         "hints": hints,
+        **({} if moved is None else {"moves": _moves(moved)}),
+    }
+
+
+def _hints(advised: Advised, moves: Moves | None, moved: Moves | None, *, room: bool) -> list[str]:
+    """What the driver is told once the memory is allocated."""
+    buffer, placement = advised.buffer, advised.placement
+    if moved is not None:
+        # A preferred location holds where nobody else ever touches it.
+        alone = not moved.host_first and not moved.went_back
+        return ["read-mostly"] if moved.read_mostly else ["prefer-device"] if alone else []
+    if (buffer.present, placement) == ("managed", "device"):
+        return ["prefer-device", "prefetch"]
+    if placement == "prefetched":
+        return ["prefetch"] if room and moves is None and buffer.first == "device" else []
+    if (buffer.present, placement) == ("device", "managed") and buffer.first == "device":
+        return ["prefer-device"]
+    return []
+
+
+def _moves(moves: Moves) -> dict[str, Any]:
+    """When its memory moves."""
+    return {
+        "to_device": True,
+        "to_host_after": sorted(moves.to_host_after),
+        "discard_before_fill": moves.discard_before_fill,
     }

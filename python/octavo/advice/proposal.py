@@ -188,7 +188,7 @@ def plan(
     bound = [buffer for buffer, host in zip(buffers, hosts, strict=True) if host is None]
     left = room - _needed(bound, room, placements, limited=room < constants.system.capacity)
     candidates = [
-        (buffer.size, 0.0 if host is None or "device" not in placements else prices.penalties[host].phi)
+        (buffer.size, 0.0 if host is None or buffer.known or "device" not in placements else prices.penalties[host].phi)
         for buffer, host, prices in zip(buffers, hosts, priced, strict=True)
     ]
     choice = model.choose(candidates, left)
@@ -262,6 +262,10 @@ def _priced(
 
     Unless all of the program `stays` on the device, what is prefetched leaves again and comes back by faults.
     """
+    if buffer.known is not None:
+        # Moves of more than the device has room for would push each other out.
+        allowed = {*placements, buffer.present} if stays else {buffer.present}
+        return Prices({each: dict.fromkeys(_ENDS, found) for each, found in buffer.known.items() if each in allowed})
     system = constants.system
     ends: dict[Placement, dict[End, Penalty]] = {}
     for placement, host in _HOSTS.items():

@@ -6,29 +6,36 @@ import json
 import shutil
 import subprocess
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from octavo.advice.facts import Buffer, Fact, ahead, swept
+from octavo.advice import moments
+from octavo.advice.facts import BLOCK, Buffer, Fact, ahead, swept
+from octavo.advice.model import moved_alone
 from octavo.errors import AdviceError
 from octavo.files.text import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from octavo.advice.facts import Placement
     from octavo.advice.model import System
+    from octavo.advice.moments import Moves
+    from octavo.advice.systems import SystemConstants
 
-FORMAT = 1
-"""Version of profiles; `crates/octavo-interpose/src/recorder.rs` writes it."""
+FORMATS = (1, 2)
+"""Versions of profiles; `crates/octavo-interpose/src/recorder` writes the last. The first tells no steps."""
 NOTES = (
     "a recording tells no accesses: kernels are taken to touch all of a buffer in order, and the host to write managed "
     "memory once before",
     "each buffer is one of those that a call site allocated with this size and that were copied alike; "
     "gains are of one",
+)
+_SEEN = (
+    "managed memory: the launches that use it and the host's touches were recorded; gains are of all its allocations"
 )
 FOLDER_FILE = "recording.json"
 """Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
@@ -37,11 +44,15 @@ _PATIENCE = 10.0
 """Seconds that looking up a line may take; chosen."""
 _RECORDED = "calls of the program"
 _DENSE = "every page is touched in order: the driver's tree goes ahead"
+_FETCHED = BLOCK // swept(BLOCK // 4096)
+"""Bytes that a fault brings, where a block of 2 MiB is swept."""
 _LEAF = 16
 """Pages of 4 KiB that every fault brings at least where the host's pages are small (`docs/advise.md`)."""
 _PLACEMENTS: dict[str, Placement] = {"device": "device", "managed": "managed"}
 """Of the kinds that are advised on: pinned memory is where copies begin and end."""
 
+_MOST_LAUNCHES = 4096
+"""As many are timed (`crates/octavo-interpose/src/recorder/times.rs`)."""
 _MOST_BYTES = 1 << 30
 """Chosen: a recording of a long program has a hundredth of it."""
 
@@ -55,6 +66,23 @@ def in_folder(folder: Path) -> list[Path]:
     """Recordings in the folder of a program that was sampled; none without `--buffers`."""
     name = Path(FOLDER_FILE)
     return sorted(folder.glob(f"{name.stem}*{name.suffix}"))
+
+
+def meant(path: Path) -> Path:
+    """The recording in the folder of a program that was sampled and recorded at once; any other path as it is.
+
+    Raises:
+        AdviceError: it has recordings of several processes.
+
+    """
+    return (of_sampled(path) if path.is_dir() else None) or path
+
+
+def notes(found: Recording, *, joined: bool) -> tuple[str, ...]:
+    """What to know about advice on a recording, which may be joined to a profile."""
+    seen = [moves is not None for moves in found.moves]
+    told = NOTES if not joined else NOTES[1:]
+    return (*(told if not all(seen) else ()), *((_SEEN,) if any(seen) else ()), *found.unseen)
 
 
 def of_sampled(folder: Path) -> Path | None:
@@ -82,8 +110,9 @@ def read(path: Path) -> dict[str, Any]:
 
     """
     found = read_marked(path, "octavo_profile", "a profile of the record mode")
-    if found["octavo_profile"] != FORMAT:
-        raise AdviceError(f"{path}: expected a profile of format {FORMAT}, found {found['octavo_profile']}")
+    if found["octavo_profile"] not in FORMATS:
+        formats = " or ".join(map(str, FORMATS))
+        raise AdviceError(f"{path}: expected a profile of format {formats}, found {found['octavo_profile']}")
     return found
 
 
@@ -111,22 +140,29 @@ class Recording:
     """Its allocations, as recorded."""
     seconds: float
     """From the start of the recording to the end of the process."""
+    moves: list[Moves | None]
+    """When the memory of each buffer can move; none where nothing was seen of its pages."""
+    launches: dict[str, Any]
+    """Kernels and what their first launches took, as a placement file has it."""
+    unseen: tuple[str, ...]
+    """What the recording could not see."""
 
 
-def recording(path: Path, system: System) -> Recording:
+def recording(path: Path, constants: SystemConstants) -> Recording:
     """A profile by buffers: allocations of one call site and size that are copied alike.
 
     Raises:
         AdviceError: it cannot be read, is damaged, or has no allocations of device or managed memory.
 
     """
-    profile = read(path)
+    profile, system = read(path), constants.system
     try:
         groups = _groups(profile)
+        moves = _moves(profile, groups, constants)
         names = _names([_place(profile["sites"][rows[0]["site"]]) for rows in groups.values()])
         buffers = [
-            _buffer(name, key.kind, key.bytes, rows, system)
-            for name, (key, rows) in zip(names, groups.items(), strict=True)
+            _moving(_buffer(name, key.kind, key.bytes, rows, system), found)
+            for name, (key, rows), found in zip(names, groups.items(), moves, strict=True)
         ]
         found = Recording(
             tuple(map(str, profile.get("program", []))),
@@ -134,6 +170,9 @@ def recording(path: Path, system: System) -> Recording:
             _sites(profile, groups),
             list(groups.values()),
             profile["time_ns"] * 1e-9 if "time_ns" in profile else inf,
+            moves,
+            _launches(profile),
+            tuple(unseen(profile)),
         )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
@@ -158,14 +197,65 @@ def _groups(profile: Mapping[str, Any]) -> dict[_Key, list[dict[str, Any]]]:
     """Allocations by buffer, each with its `order` among allocations of the same place, call and size."""
     groups: dict[_Key, list[dict[str, Any]]] = defaultdict(list)
     made: dict[tuple[object, ...], int] = defaultdict(int)
-    for each in profile["allocations"]:
+    for number, each in enumerate(profile["allocations"]):
         if each["kind"] not in _PLACEMENTS or each["bytes"] <= 0:
             continue
         place = _callers(_frames(profile, each)), str(each["call"]), int(each["bytes"])
         ways = each["copied_in"]["bytes"] > 0, each["copied_out"]["bytes"] > 0
-        groups[_Key(*place, each["kind"], ways)].append({**each, "order": made[place]})
+        groups[_Key(*place, each["kind"], ways)].append({**each, "order": made[place], "number": number})
         made[place] += 1
     return groups
+
+
+def _moves(
+    profile: Mapping[str, Any], groups: Mapping[_Key, Sequence[Mapping[str, Any]]], constants: SystemConstants
+) -> list[Moves | None]:
+    """When the memory of each group can move; none where nothing was seen."""
+    if not profile.get("steps"):
+        return [None] * len(groups)
+    each = moments.moves(profile, constants)
+    known = ([each[row["number"]] for row in rows if row["number"] in each] for rows in groups.values())
+    return [moments.together(found) if found else None for found in known]
+
+
+def _moving(buffer: Buffer, moves: Moves | None) -> Buffer:
+    """A buffer of which it is known what its moves take and bring."""
+    if moves is None:
+        return buffer
+    now = moved_alone(faults=moves.faults, returned=moves.returned)
+    then = moved_alone(returned=moves.returned_left, prefetches=moves.moving)
+    facts = {
+        "faults": Fact.exact(-(-moves.came // _FETCHED), "estimated", "what came, as the driver's tree goes ahead"),
+        "returned": Fact.exact(moves.went_back, "recorded", "pages that the host had mapped again"),
+        "ahead_calls": Fact.exact(moves.calls, "recorded", "launches that use it after the host touched it"),
+    }
+    return replace(
+        buffer.knowing(facts),
+        first="host" if moves.host_first else "device",
+        known={"managed": now, "prefetched": then},
+        exchanged=moves.host_touches_again and not moves.read_mostly,
+    )
+
+
+def _launches(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """The first launches as recorded, against which moves are measured while they are applied."""
+    steps = [step for step in profile.get("steps", ()) if step["step"] == "launch"][:_MOST_LAUNCHES]
+    keys = ("name", "blocks", "threads_per_block")
+    kernels = [{key: kernel[key] for key in keys} for kernel in profile["kernels"]] if steps else []
+    return {"kernels": kernels, "launches": [[step["kernel"], step["ns"], step["gap_ns"]] for step in steps]}
+
+
+def unseen(profile: Mapping[str, Any]) -> Iterator[str]:
+    """What the recording could not see, and what comes of it."""
+    unknown = sum(each["launches"] for each in profile.get("kernels", ()) if not each.get("parameters_known", True))
+    if unknown:
+        yield f"{unknown:,} launches have unknown parameters (before CUDA 12.4), so that nobody knows what they use"
+    graphs = profile.get("graph_launches", 0)
+    if graphs or profile.get("captured_launches", 0):
+        yield f"{graphs:,} launches of CUDA graphs: what their kernels use and take is not seen, and nothing is moved"
+    lost = profile.get("steps_lost", 0)
+    if lost:
+        yield f"{lost:,} steps beyond the first {len(profile['steps']):,} were not recorded"
 
 
 def _frames(profile: Mapping[str, Any], allocation: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -71,6 +71,8 @@ class SystemConstants:
     gpus: int
     about: About
     """What results on the node are worth."""
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    """What its machine file measured, by name."""
 
 
 def from_node(node: str | Path = DEFAULT_NODE, *, page: str | None = None) -> SystemConstants:
@@ -128,7 +130,7 @@ def from_scenario(
         if origins[constant].certainty != "measured":  # One number for both ways, wherever it comes from.
             system = replace(system, **{constant: getattr(system, there)})
             origins[constant] = origins[there]
-    return SystemConstants(name, system, origins, int(node["gpus"]), about(values))
+    return SystemConstants(name, system, origins, int(node["gpus"]), about(values), measured or {})
 
 
 FORMAT = 4

@@ -23,7 +23,8 @@ def why(buffer: Buffer, placement: Placement, penalties: Mapping[Placement, Pena
     """
     if placement != "device" and not fits:
         return "larger than the device memory that may be used"
-    costs: dict[Placement, float] = {"device": 0.0, **{each: penalty.phi for each, penalty in penalties.items()}}
+    costs: dict[Placement, float] = {} if buffer.known else {"device": 0.0}
+    costs |= {each: penalty.phi for each, penalty in penalties.items()}
     others = [each for each in costs if each != placement]
     if not others:
         return "nothing else may be advised"
@@ -44,13 +45,17 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
     of_host = {
         "exposed": f"{size(penalty.volume)} over the link, {_times(buffer)}",
         "faults": f"{_faults(buffer)}, {together:.0f} served at a time",
-        "prefetches": f"prefetching it before launches, {buffer.facts['ahead_calls'].value:,.0f} times",
+        "prefetches": f"prefetching it before launches{_often(buffer.facts['ahead_calls'].value)}",
         "thrashing": "faults that are held up: host and device write it in turns",
         "first_touch": f"{_faults(buffer)}: the device touches it first",
         "returned": f"{size(buffer.facts['returned'].value)} back to the host, by its faults",
         "having": "pinning its pages" if rival == "pinned" else "making and freeing its pages",
     }
     return of_host.get(term, "more")
+
+
+def _often(count: float) -> str:
+    return f", {count:,.0f} times" if count > 1 else ""
 
 
 def _faults(buffer: Buffer) -> str:

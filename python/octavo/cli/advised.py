@@ -124,11 +124,19 @@ def _show_all(sink: Sink, advice: Advice) -> None:
 
 
 def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:
-    changed = [each for each in advice.plan.buffers if each.placement != each.buffer.present]
+    known = [None] * len(advice.plan.buffers) if advice.recording is None else advice.recording.moves
+    pairs = zip(advice.plan.buffers, known, strict=True)
+    changed = [(each, moves) for each, moves in pairs if each.placement != each.buffer.present]
     sink.say("What to write:" if changed else "Nothing needs to change.")
-    for each in changed:
-        for line in actions.of(each.buffer, each.placement)[library.value]:
+    for each, moves in changed:
+        lines = actions.of(each.buffer, each.placement)[library.value]
+        if moves is not None and library is Library.cuda and each.placement == "prefetched":
+            lines = actions.moved(lines, each.buffer, moves)
+        for line in lines:
             sink.say(f"  {line}")
+    if changed and advice.recording is not None:
+        program = " ".join(advice.recording.program) or "PROGRAM"
+        sink.say(f"Or leave the source as it is: add -o advice, then octavo apply advice -- {program}")
 
 
 def _between(fact: Fact) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo.advice.words import size
+from octavo.advice.words import seconds, size
 from octavo.cli import options
 from octavo.cli.after_dashes import AfterDashes
 from octavo.cli.sink import Sink
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "octavo record -- ./program",
-    "octavo advise profile.json --node machine.toml --placement-file placement.json",
-    "octavo apply placement.json -- ./program",
+    "octavo advise profile.json --node machine.toml -o advice",
+    "octavo apply advice -- ./program",
+    "octavo apply placement.json --log applied.json -- ./program",
 )
 COMMAND = AfterDashes
 """An option of the program's is none of ours."""
 _STANDARD_ERROR = 2
 
-Placement = Annotated[Path, typer.Argument(metavar="FILE", help="Placement file of octavo advise.", show_default=False)]
+Placement = Annotated[
+    Path, typer.Argument(metavar="ADVICE", help="Folder or placement file of octavo advise.", show_default=False)
+]
 Log = Annotated[
     Path | None,
     typer.Option(
@@ -49,12 +52,13 @@ def apply(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.
+    """Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.
 
-    The program stands after `--`. Allocations that the file does not name, or that cannot be changed, stay as the
-    program asks for them. The exit status is the program's; before it runs, 2 if file, log or library cannot be used,
-    and 126 or 127 if the program cannot be started. A summary of all its processes is printed on standard error. With
-    --json, the program's own output goes there, and only the document to standard output.
+    Moves are measured against the recording; what does not help is done no more. The program stands after `--`.
+    Allocations that the file does not name, or that cannot be changed, stay as the program asks for them. The exit
+    status is the program's; before it runs, 2 if file, log or library cannot be used, and 126 or 127 if the program
+    cannot be started. A summary of all its processes is printed on standard error. With --json, the program's own
+    output goes there, and only the document to standard output.
     """
     from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
 
@@ -85,11 +89,43 @@ def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
     ]
     of = f", in {processes} processes" if processes > 1 else ""
     sink.table(f"What became of the buffers{of}", ["buffer", "size", "placement", *_COUNTS.values(), ""], rows)
+    _show_moves(sink, log)
     for call, count in log["passed_on"].items():
         sink.tell(f"Passed on: {count['calls']:,} of {call} ({size(count['bytes'])}), whose memory is never redirected")
     unnamed = log["unnamed"]
     if unnamed["calls"]:
         sink.tell(f"Not named in the file: {unnamed['calls']:,} allocations ({size(unnamed['bytes'])})")
+
+
+def _show_moves(sink: Sink, log: dict[str, Any]) -> None:
+    """What was moved, and what that brought."""
+    rows = [_measured(f"launches of {_kernel(each)}", each) for each in log["launches"]]
+    rows += [
+        _measured(f"{each['name']} back to the host", each["returns"]) for each in log["buffers"] if each["returns"]
+    ]
+    moved = [each for each in log["buffers"] if each["to_device"] or each["to_host"]]
+    if moved:
+        sink.table(
+            "What was moved",
+            ["buffer", "to the device", "to the host", "discarded"],
+            [[each["name"], *(f"{each[key]:,}" for key in ("to_device", "to_host", "discarded"))] for each in moved],
+        )
+    if rows:
+        title = "What moves brought, measured against the recording"
+        sink.table(title, ["moves", "rounds", "recorded", "now", "gained", ""], rows)
+        sink.tell(f"Gained: {seconds(log['gained_ns'] * 1e-9)} in what was measured")
+    if log["moves_refused"]:
+        sink.tell(f"Refused by the driver: {log['moves_refused']:,} moves")
+
+
+def _kernel(each: dict[str, Any]) -> str:
+    return f"{each['kernel'] or 'a kernel without a name'} by {each['blocks']:,} blocks"
+
+
+def _measured(what: str, each: dict[str, Any]) -> list[str]:
+    recorded, now = (each[key] * 1e-9 for key in ("recorded_ns", "ns"))
+    withdrawn = "did not help: done no more" if each["withdrawn"] else ""
+    return [what, f"{each['rounds']:,}", seconds(recorded), seconds(now), seconds(recorded - now), withdrawn]
 
 
 _COUNTS = {"matched": "matched", "redirected": "redirected", "as_it_is": "as it is", "failed": "failed"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octavo.advice import recording
 from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.sink import Sink
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 EXAMPLES = options.examples(
     "octavo record -- ./program --its-own-options",
     "octavo record -o profile.json -- python train.py",
-    "octavo advise profile.json --node machine.toml --placement-file placement.json",
-    "octavo apply placement.json -- ./program --its-own-options",
+    "octavo advise profile.json --node machine.toml -o advice",
+    "octavo apply advice -- ./program --its-own-options",
 )
 SETTINGS = {"allow_interspersed_args": False}
 """Arguments after the program's name are the program's."""
@@ -79,6 +80,8 @@ def _show(sink: Sink, found: Recorded, output: Path) -> None:
     if profile is not None:
         amounts = ", ".join(f"{size(count)} {kind}" for kind, count in sorted(bytes_of.items()))
         sink.say(f"{calls.total():,} allocations ({amounts or 'none'}), {profile['launches']:,} launches")
-        sink.say(f"Recording: {output}")
+        for note in recording.unseen(profile):
+            sink.tell(f"Not seen: {note}")
+        sink.say(f"Recording: {output}; next: octavo advise {output} -o advice")
     for path in others:
         sink.say(f"Recording of a process that it started: {path}")

@@ -4,8 +4,10 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
+use crate::apply::batch::{Batch, Way};
 use crate::apply::moved::Home;
 use crate::apply::placement::Hint;
+use crate::called::{NOWHERE, call};
 use crate::hooks::named;
 use crate::kind::Kind;
 use crate::real::{Library, Slot};
@@ -16,9 +18,6 @@ const HOST: i32 = -1;
 const READ_MOSTLY: i32 = 1;
 const PREFERRED: i32 = 3;
 const ACCESSED_BY: i32 = 5;
-/// `CUDA_ERROR_NOT_FOUND`.
-const NOWHERE: i32 = 500;
-
 /// No device that there is.
 const NO_DEVICE: i32 = -1;
 
@@ -26,7 +25,6 @@ static CURRENT: Slot = Slot::new(c"cuCtxGetCurrent", Library::Driver);
 static PUSH: Slot = Slot::new(c"cuCtxPushCurrent_v2", Library::Driver);
 static POP: Slot = Slot::new(c"cuCtxPopCurrent_v2", Library::Driver);
 static DEVICE: Slot = Slot::new(c"cuCtxGetDevice", Library::Driver);
-static SYNCHRONIZE: Slot = Slot::new(c"cuCtxSynchronize", Library::Driver);
 static DEVICE_OF_RUNTIME: Slot = Slot::new(c"cudaGetDevice", Library::Runtime);
 /// Of the runtime, whose first call makes a context; it is no call of the program's.
 static RUNTIME_FREE: &CStr = c"cudaFree";
@@ -34,21 +32,6 @@ static RUNTIME_FREE: &CStr = c"cudaFree";
 /// A function of the driver's or the runtime's that has a hook; null if it is nowhere.
 pub fn hooked(name: &str) -> *mut c_void {
     named(name).map_or(null_mut(), |hook| hook.slot.real(hook.hook))
-}
-
-/// Calls a function behind a hook or in a slot, if there is one.
-macro_rules! call {
-    ($function:expr, ($($type:ty),*), $($argument:expr),*) => {{
-        let function: *mut c_void = $function;
-        if function.is_null() {
-            NOWHERE
-        } else {
-            // SAFETY: the function of this name has these arguments.
-            let function: unsafe extern "C-unwind" fn($($type),*) -> i32 = unsafe { std::mem::transmute(function) };
-            // SAFETY: as of the caller's.
-            unsafe { function($($argument),*) }
-        }
-    }};
 }
 
 /// Makes the runtime have a context, as its own allocation would have done. Gives the status.
@@ -113,7 +96,7 @@ fn free_here(kind: Kind, pointer: *mut c_void) -> i32 {
     if kind != Kind::Pinned {
         return call!(hooked("cuMemFree_v2"), (*mut c_void), pointer);
     }
-    match call!(SYNCHRONIZE.real(std::ptr::null()), (),) {
+    match call!(hooked("cuCtxSynchronize"), (),) {
         0 => call!(hooked("cuMemFreeHost"), (*mut c_void), pointer),
         status => status,
     }
@@ -134,9 +117,6 @@ pub fn tell(hint: Hint, pointer: *mut c_void, bytes: usize) -> i32 {
         Hint::PreferHost => advise(PREFERRED, HOST),
         Hint::AccessedByDevice => advise(ACCESSED_BY, device),
         Hint::ReadMostly => advise(READ_MOSTLY, device),
-        Hint::Prefetch => {
-            let prefetch = hooked("cuMemPrefetchAsync");
-            call!(prefetch, (*mut c_void, usize, i32, *mut c_void), pointer, bytes, device, null_mut())
-        }
+        Hint::Prefetch => Batch::of(pointer as u64, bytes as u64, null_mut()).bring(Way::Device),
     }
 }

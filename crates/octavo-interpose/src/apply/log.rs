@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::apply::placement::Placement;
+use crate::apply::placement::{Placement, Site};
+use crate::apply::trial::{Counts, Measured, Trial};
 use crate::kind::Kind;
 
 /// The format that is written; `python/octavo/measured/interposed/programs.py` reads it.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Calls and bytes of one sort.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -116,6 +117,27 @@ struct Buffer<'a> {
     placement: Kind,
     #[serde(flatten)]
     done: Done,
+    #[serde(flatten)]
+    moved: Counts,
+    /// Times between launches in which the host touched what had been moved to it.
+    returns: Option<Measured>,
+}
+
+/// Launches of a kernel before which something was moved.
+#[derive(Serialize)]
+struct Launches<'a> {
+    kernel: Option<&'a str>,
+    blocks: u64,
+    threads_per_block: u64,
+    #[serde(flatten)]
+    measured: Measured,
+}
+
+impl<'a> Launches<'a> {
+    fn of(site: &'a Site, measured: Measured) -> Self {
+        let Site { name, blocks, threads_per_block } = site;
+        Self { kernel: name.as_deref(), blocks: *blocks, threads_per_block: *threads_per_block, measured }
+    }
 }
 
 #[derive(Serialize)]
@@ -130,6 +152,11 @@ struct Document<'a> {
     passed_on: &'a BTreeMap<&'static str, Count>,
     unnamed: Count,
     hints_left_out: u64,
+    moves_refused: u64,
+    /// What was measured of moves, less than was recorded without them.
+    gained_ns: i64,
+    /// With moves, against what was recorded without them.
+    launches: Vec<Launches<'a>>,
 }
 
 /// Where and of whom it is written.
@@ -147,7 +174,7 @@ pub struct Of {
 
 impl Of {
     /// Writes it, whole or not at all.
-    pub fn write(&self, log: &Log, read: &Result<Placement, String>) {
+    pub fn write(&self, log: &Log, trial: &Trial, read: &Result<Placement, String>) {
         let buffers = read.as_ref().map_or(&[][..], |placement| &placement.buffers);
         let document = Document {
             octavo_applied: FORMAT,
@@ -159,17 +186,26 @@ impl Of {
             buffers: buffers
                 .iter()
                 .zip(&log.buffers)
-                .map(|(buffer, done)| Buffer {
+                .enumerate()
+                .map(|(number, (buffer, done))| Buffer {
                     name: &buffer.name,
                     call: &buffer.call,
                     bytes: buffer.bytes,
                     placement: buffer.placement,
                     done: *done,
+                    moved: trial.log.buffers.get(&number).copied().unwrap_or_default(),
+                    returns: trial.returns.get(&number).copied(),
                 })
                 .collect(),
             passed_on: &log.passed_on,
             unnamed: log.unnamed,
             hints_left_out: log.hints_left_out,
+            moves_refused: trial.log.refused,
+            gained_ns: trial.gained,
+            launches: read.as_ref().map_or(Vec::new(), |file| {
+                let sites = &file.recorded.kernels;
+                trial.sites.iter().filter_map(|(site, found)| Some(Launches::of(sites.get(*site)?, *found))).collect()
+            }),
         };
         crate::written::json(&self.path, self.process, &document);
     }

@@ -1,4 +1,4 @@
-//! Gives allocations another kind of memory, as a placement file says. Those that it does not name pass through.
+//! Gives allocations another kind of memory, and moves them, as a placement file says. Those that it does not name pass through.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -6,17 +6,24 @@
 //! | `state` | holds the file's plan and what this process did with it |
 //! | `turns` | counts the allocations of each call site and size, for `order` |
 //! | `moved` | finds, by address, the memory that has another kind now |
+//! | `movables` | decides which managed memory moves before launches, and before the host waits |
+//! | `moves`, `batch` | moves it |
+//! | `trial` | measures whether that helps |
 //! | `behind` | asks the driver to make and free such memory |
 //! | `log` | writes what was done |
 //!
 //! A thread of the program can be cancelled inside a CUDA call: no frame that calls CUDA holds a lock or anything to
 //! drop.
 
+mod batch;
 mod behind;
 mod log;
+mod movables;
 mod moved;
+pub mod moves;
 mod placement;
 mod state;
+mod trial;
 mod turns;
 
 use std::ffi::c_void;
@@ -72,8 +79,12 @@ pub unsafe fn allocate(asked: Asked, out: *mut *mut c_void, real: impl FnOnce() 
         let made = unsafe { out.read() };
         applied.told(|known| {
             known.moved.forget(made, asked.bytes);
+            known.movables.forget(made, asked.bytes);
             known.log.count(plan.number, asked.bytes, became);
         });
+        if became == Became::AsItIs && asked.kind == Kind::Managed {
+            note_moves(applied, plan, made, asked.bytes);
+        }
     } else {
         applied.told(|known| known.give_back(plan));
     }
@@ -93,6 +104,7 @@ fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &As
     let (kind, home) = (buffer.placement, behind::home());
     let noted = applied.told(|known| {
         known.moved.add(pointer, asked.bytes, kind, home);
+        known.movables.forget(pointer, asked.bytes);
         known.log.count(plan.number, asked.bytes, Became::Other);
     });
     if noted.is_none() {
@@ -104,13 +116,25 @@ fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &As
             applied.told(|known| known.log.refuse_hint(plan.number));
         }
     }
+    note_moves(applied, plan, pointer, asked.bytes);
     Ok(pointer)
+}
+
+/// Memory that the program has now is to be moved, if the file says so.
+fn note_moves(applied: &'static Applied, plan: Plan, pointer: *mut c_void, bytes: usize) {
+    if let Some((buffer, moves, stays)) = applied.moves_of(plan) {
+        applied.told(|known| known.movables.add(pointer, bytes, buffer, moves, stays));
+    }
 }
 
 /// Frees what was really allocated. `ready` makes a context current, as the call itself would have done.
 pub fn free(pointer: *mut c_void, ready: fn() -> i32, real: impl FnOnce() -> i32) -> i32 {
     let Some(applied) = Applied::current() else { return real() };
-    let Some(piece) = applied.told(|known| known.moved.take(pointer)).flatten() else { return real() };
+    let taken = applied.told(|known| {
+        known.movables.forget(pointer, 1);
+        known.moved.take(pointer)
+    });
+    let Some(piece) = taken.flatten() else { return real() };
     // Without one, the memory is freed where it was made.
     ready();
     let status = behind::free(piece.kind, piece.home, pointer);
@@ -168,6 +192,7 @@ pub unsafe fn pass_on(
     let plan = applied.plan(call, bytes);
     applied.told(|known| {
         known.moved.forget(made, bytes);
+        known.movables.forget(made, bytes);
         known.log.pass_on(call, plan.number, bytes);
     });
     status

@@ -1,9 +1,9 @@
 //! Memory that is of another kind than the program asked for, by address.
 
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use crate::kind::Kind;
+use crate::ranges::Ranges;
 
 /// Where memory was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,62 +17,52 @@ pub struct Home {
 /// What lies there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    end: u64,
+    bytes: u64,
     /// What it really is.
     pub kind: Kind,
     /// Where it was made.
     pub home: Home,
 }
 
-/// All of it; no two pieces overlap.
+/// All of it.
 #[derive(Debug, Default)]
 pub struct Moved {
-    pieces: BTreeMap<u64, Piece>,
+    pieces: Ranges<Piece>,
 }
 
 impl Moved {
     /// Memory was allocated there; an earlier allocation was freed by a call that has no hook.
     pub fn add(&mut self, pointer: *const c_void, bytes: usize, kind: Kind, home: Home) {
-        self.forget(pointer, bytes);
-        let begin = pointer as u64;
-        self.pieces.insert(begin, Piece { end: begin.saturating_add(bytes.max(1) as u64), kind, home });
+        let bytes = bytes as u64;
+        self.pieces.add(pointer as u64, bytes, Piece { bytes, kind, home });
     }
 
     /// Memory was made there that is what the program asked for.
     pub fn forget(&mut self, pointer: *const c_void, bytes: usize) {
-        let begin = pointer as u64;
-        let end = begin.saturating_add(bytes.max(1) as u64);
-        while let Some(old) = self.before(end).filter(|(_, piece)| piece.end > begin).map(|(old, _)| old) {
-            self.pieces.remove(&old);
-        }
+        self.pieces.forget(pointer as u64, bytes as u64);
     }
 
     /// Memory that was made in some places is gone.
     pub fn forget_all(&mut self, gone: impl Fn(Home) -> bool) {
-        self.pieces.retain(|_, piece| !gone(piece.home));
+        self.pieces.retain(|piece| !gone(piece.home));
     }
 
     /// What begins there, which is about to be freed.
     pub fn take(&mut self, pointer: *const c_void) -> Option<Piece> {
-        self.pieces.remove(&(pointer as u64))
+        self.pieces.take(pointer as u64).map(|(_, piece)| piece)
     }
 
     /// The memory was not freed. Another allocation can only be there if a call without a hook freed it.
     pub fn put_back(&mut self, pointer: *const c_void, piece: Piece) {
-        if self.before(piece.end).is_none_or(|(_, other)| other.end <= pointer as u64) {
-            self.pieces.insert(pointer as u64, piece);
+        let begin = pointer as u64;
+        if self.pieces.each().all(|(other, bytes, _)| other + bytes <= begin || begin + piece.bytes.max(1) <= other) {
+            self.pieces.add(begin, piece.bytes, piece);
         }
     }
 
     /// The kind of what lies there.
-    pub fn kind(&self, pointer: *const c_void) -> Option<Kind> {
-        let (_, piece) = self.before((pointer as u64).saturating_add(1))?;
-        ((pointer as u64) < piece.end).then_some(piece.kind)
-    }
-
-    /// The last piece that begins before an address.
-    fn before(&self, end: u64) -> Option<(u64, Piece)> {
-        self.pieces.range(..end).next_back().map(|(begin, piece)| (*begin, *piece))
+    pub fn kind(&mut self, pointer: *const c_void) -> Option<Kind> {
+        self.pieces.at(pointer as u64).map(|(.., piece)| piece.kind)
     }
 }
 
@@ -92,13 +82,13 @@ mod tests {
         let mut moved = Moved::default();
         moved.add(at(100), 50, Kind::Managed, Home::default());
         moved.add(at(150), 50, Kind::Pinned, Home::default());
-        let kinds = |moved: &Moved| [99, 100, 149, 150, 199, 200].map(|address| moved.kind(at(address)));
+        let kinds = |moved: &mut Moved| [99, 100, 149, 150, 199, 200].map(|address| moved.kind(at(address)));
         let (managed, pinned) = (Some(Kind::Managed), Some(Kind::Pinned));
-        assert_eq!(kinds(&moved), [None, managed, managed, pinned, pinned, None]);
+        assert_eq!(kinds(&mut moved), [None, managed, managed, pinned, pinned, None]);
         let mut take = |address| moved.take(at(address)).map(|piece| piece.kind);
         assert_eq!((take(120), take(150), take(150)), (None, pinned, None));
         moved.forget(at(140), 1);
-        assert_eq!(kinds(&moved), [None; 6]);
+        assert_eq!(kinds(&mut moved), [None; 6]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::site::Frame;
 
 /// The format that is read.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 /// Bytes of a file that is read; chosen: a thousand times what a hundred buffers take.
 const MOST: u64 = 64 << 20;
 /// Calls whose memory can be of another kind, and the kind that it has.
@@ -49,6 +49,44 @@ pub enum Hint {
     Prefetch,
 }
 
+/// When managed memory is moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moves {
+    /// To the device before a launch that uses it, at first and whenever the host has touched it since.
+    #[serde(default)]
+    pub to_device: bool,
+    /// To the host before it waits after so many launches of the process.
+    #[serde(default)]
+    pub to_host_after: BTreeSet<u64>,
+    /// What is in it is discarded before all of it is filled.
+    #[serde(default)]
+    pub discard_before_fill: bool,
+}
+
+/// A kernel with a shape, as it was recorded.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// Its name; none if it has none.
+    pub name: Option<String>,
+    /// Thread blocks.
+    pub blocks: u64,
+    /// Threads of each.
+    pub threads_per_block: u64,
+}
+
+/// What launches took without the file: what moves are measured against.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// All kernels.
+    pub kernels: Vec<Site>,
+    /// The first launches, in order: the number of the kernel, nanoseconds that it ran, and that it began after the one
+    /// before; null where that is not known.
+    pub launches: Vec<(usize, Option<i64>, Option<i64>)>,
+}
+
 /// What is to be done with the allocations of one place and size.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,6 +107,9 @@ pub struct Buffer {
     /// What the driver is told, in this order.
     #[serde(default)]
     pub hints: Vec<Hint>,
+    /// When it is moved; only of managed memory.
+    #[serde(default)]
+    pub moves: Option<Moves>,
     /// Whether the host never reads or writes it by its address, so that it may lie in device memory.
     #[serde(default)]
     pub host_never_touches: bool,
@@ -87,6 +128,8 @@ struct File {
     #[serde(default, rename = "program")]
     _program: Vec<String>,
     buffers: Vec<Buffer>,
+    #[serde(default)]
+    recorded: Recorded,
 }
 
 /// Buffers by call and size, as few allocations share both.
@@ -94,6 +137,9 @@ struct File {
 pub struct Placement {
     /// In the order of the file.
     pub buffers: Vec<Buffer>,
+    /// What was recorded.
+    pub recorded: Recorded,
+    moves: bool,
     by_size: BTreeMap<(&'static str, u64), Vec<usize>>,
 }
 
@@ -122,7 +168,13 @@ impl Placement {
             return Err(format!("octavo_placement: expected format {FORMAT}, found {}", version.octavo_placement));
         }
         let file: File = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        let mut read = Self::default();
+        if let Some((kernel, ..)) =
+            file.recorded.launches.iter().find(|(kernel, ..)| *kernel >= file.recorded.kernels.len())
+        {
+            let count = file.recorded.kernels.len();
+            return Err(format!("recorded.launches: expected numbers of {count} kernels, found {kernel}"));
+        }
+        let mut read = Self { recorded: file.recorded, ..Self::default() };
         for buffer in file.buffers {
             read.add(buffer)?;
         }
@@ -137,8 +189,14 @@ impl Placement {
             return Err(format!("buffers[{number}]: `{}` means allocations that `{}` means", buffer.name, other.name));
         }
         others.push(number);
+        self.moves |= buffer.moves.is_some();
         self.buffers.push(buffer);
         Ok(())
+    }
+
+    /// Whether it moves anything.
+    pub fn moves(&self) -> bool {
+        self.moves
     }
 
     /// Whether any buffer has this call and size.
@@ -170,6 +228,9 @@ fn key(buffer: &Buffer) -> Result<(&'static str, u64), String> {
     }
     if buffer.placement != Kind::Managed && !buffer.hints.is_empty() {
         return refuse("hints", "none, as only managed memory has any", &format!("{}", buffer.hints.len()));
+    }
+    if buffer.placement != Kind::Managed && buffer.moves.is_some() {
+        return refuse("moves", "none, as only managed memory moves", "some");
     }
     if buffer.placement == Kind::Device && *made != Kind::Device && !buffer.host_never_touches {
         return refuse("host_never_touches", "true, for what the host may touch now to lie on the device", "false");
@@ -209,7 +270,7 @@ mod tests {
     }
 
     fn read(buffers: &[Value]) -> Result<Placement, String> {
-        Placement::parse(json!({"octavo_placement": 1, "buffers": buffers}).to_string().as_bytes())
+        Placement::parse(json!({"octavo_placement": 2, "buffers": buffers}).to_string().as_bytes())
     }
 
     #[test]
@@ -233,14 +294,15 @@ mod tests {
             (json!({"placement": "host"}), "unknown variant `host`, expected one of `device`, `managed`, `pinned`"),
             (json!({"bytes": 0}), "bytes and frames: expected more than none"),
             (json!({"placement": "pinned", "hints": ["prefetch"]}), "hints: expected none"),
+            (json!({"placement": "pinned", "moves": {"to_device": true}}), "moves: expected none"),
             (json!({"call": "cudaMallocManaged", "placement": "device"}), "host_never_touches: expected true"),
         ];
         for (changes, expected) in cases {
             let refused = read(&[buffer(&changes)]).unwrap_err();
             assert!(refused.contains(expected), "{refused}");
         }
-        let other = Placement::parse(br#"{"octavo_placement": 2, "anything": 1}"#).unwrap_err();
-        assert_eq!(other, "octavo_placement: expected format 1, found 2");
+        let other = Placement::parse(br#"{"octavo_placement": 1, "anything": 1}"#).unwrap_err();
+        assert_eq!(other, "octavo_placement: expected format 2, found 1");
     }
 
     #[test]

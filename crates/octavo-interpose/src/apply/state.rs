@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::apply::log::{Log, Of};
+use crate::apply::movables::Movables;
 use crate::apply::moved::Moved;
-use crate::apply::placement::{Buffer, Placement};
+use crate::apply::placement::{Buffer, Hint, Moves, Placement};
+use crate::apply::trial::Trial;
 use crate::apply::turns::Turns;
 use crate::guard::guarded;
 use crate::kind::Kind;
@@ -19,6 +21,8 @@ use crate::site::{Sites, callers, frames};
 pub struct Known {
     /// What is of another kind.
     pub moved: Moved,
+    /// What moves when.
+    pub movables: Movables,
     /// What was done.
     pub log: Log,
     sites: Sites,
@@ -89,14 +93,14 @@ impl Applied {
     /// Writes that the file was refused, if it was.
     pub fn write_refusal(&self) {
         if self.read.is_err() {
-            self.of.write(&Log::default(), self.read);
+            self.of.write(&Log::default(), &Trial::default(), self.read);
         }
     }
 
     /// Writes the log, if anything was called.
     pub fn write(&self) {
         if let Some(known) = patiently(&self.known).filter(|known| known.log.used) {
-            self.of.write(&known.log, self.read);
+            self.of.write(&known.log, &known.movables.trial, self.read);
         }
     }
 
@@ -107,6 +111,19 @@ impl Applied {
             known.log.used = true;
             what(&mut known)
         })
+    }
+
+    /// The file, if it moves anything.
+    pub fn moves(&self) -> Option<&'static Placement> {
+        let placement = self.read.as_ref().ok()?;
+        placement.moves().then_some(placement)
+    }
+
+    /// When the memory of a plan moves, and whether the host's touches leave it on the device.
+    pub fn moves_of(&self, plan: Plan) -> Option<(usize, &'static Moves, bool)> {
+        let number = plan.number?;
+        let buffer = &self.read.as_ref().ok()?.buffers[number];
+        Some((number, buffer.moves.as_ref()?, buffer.hints.contains(&Hint::ReadMostly)))
     }
 
     /// What the file says of an allocation that begins.

@@ -4,19 +4,33 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::{allocated, device_address, hooks};
+use super::{allocated, device_address, fill, hooks, per_thread};
 use crate::apply::{self, Asked, GLOBAL, hint, hooked, is_moved, pass_on};
+use crate::around::{launch, wait};
 use crate::kind::Kind;
+use crate::launch::{Launch, Shape, Wait, found};
 use crate::lookup::replace;
-use crate::recorder::{advised, copied, filled, freed, launched, prefetched};
+use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
 
 type Out = *mut *mut c_void;
 type Stream = *mut c_void;
 /// `CUdeviceptr`, which is an address.
 type Address = *mut c_void;
 
-/// The beginning of `CUlaunchConfig`: the grid, and the block.
-type Config = [[u32; 3]; 2];
+/// The beginning of `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Config {
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    stream: Stream,
+}
+
+fn of(kernel: *const c_void, grid: [u32; 3], block: [u32; 3], stream: Stream, values: Out, extra: Out) -> Launch {
+    let shape = Shape { kernel: kernel as usize, blocks: product(&grid), threads: product(&block) };
+    Launch { shape, of_runtime: false, stream, values, extra }
+}
 
 fn product(sizes: &[u32]) -> u64 {
     sizes.iter().fold(1, |product: u64, size| product.saturating_mul(u64::from(*size)))
@@ -88,12 +102,13 @@ hooks! { Driver;
     [cuCtxDestroy_v2](context: *mut c_void) after {}
         by real { apply::end(|home| home.context == context as usize, || real(context)) }
     [cuMemcpy, cuMemcpy_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size) }
+        by real { wait(Wait::Other, || real(to, from, size)) }
     [cuMemcpyHtoD_v2, cuMemcpyDtoH_v2, cuMemcpyDtoD_v2](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)
-    } by real { copy(to, from, size, "cuMemcpy", real) }
+    } by real { wait(Wait::Other, || copy(to, from, size, "cuMemcpy", real)) }
     [cuMemcpyHtoD_v2_ptds, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoD_v2_ptds](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)
-    } by real { copy(to, from, size, "cuMemcpy_ptds", real) }
+    } by real { wait(Wait::Other, || copy(to, from, size, "cuMemcpy_ptds", real)) }
     [cuMemcpyAsync, cuMemcpyAsync_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
         copied(to, from, size)
     }
@@ -112,25 +127,62 @@ hooks! { Driver;
     }
     [cuMemsetD8Async, cuMemsetD8Async_ptsz](pointer: Address, value: u8, count: usize, stream: Stream) after {
         filled(pointer, count)
-    }
+    } by real { fill(pointer, count, stream, || real(pointer, value, count, stream)) }
     [cuMemsetD16Async, cuMemsetD16Async_ptsz](pointer: Address, value: u16, count: usize, stream: Stream) after {
         filled(pointer, count.saturating_mul(2))
-    }
+    } by real { fill(pointer, count.saturating_mul(2), stream, || real(pointer, value, count, stream)) }
     [cuMemsetD32Async, cuMemsetD32Async_ptsz](pointer: Address, value: u32, count: usize, stream: Stream) after {
         filled(pointer, count.saturating_mul(4))
-    }
+    } by real { fill(pointer, count.saturating_mul(4), stream, || real(pointer, value, count, stream)) }
     [cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz](pointer: Address, size: usize, device: i32, stream: Stream) after {
         prefetched(pointer, size)
     } by real { hint(pointer, || real(pointer, size, device, stream)) }
+    [cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz](pointer: Address, size: usize, place: u64, flags: u32, stream: Stream) after {
+        prefetched(pointer, size)
+    } by real { hint(pointer, || real(pointer, size, place, flags, stream)) }
     [cuMemAdvise](pointer: Address, size: usize, advice: i32, device: i32) after { advised(pointer) }
         by real { hint(pointer, || real(pointer, size, advice, device)) }
+    [cuMemAdvise_v2](pointer: Address, size: usize, advice: i32, place: u64) after { advised(pointer) }
+        by real { hint(pointer, || real(pointer, size, advice, place)) }
     [cuMemHostGetDevicePointer_v2](out: Out, pointer: *mut c_void, flags: u32) after {}
         by real { device_address(out, pointer, || real(out, pointer, flags)) }
-    [cuLaunchKernel, cuLaunchKernel_ptsz](kernel: *const c_void, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: Stream, values: Out, extra: Out) after {
-        launched(kernel, product(&[grid_x, grid_y, grid_z]), product(&[block_x, block_y, block_z]))
+    [cuLaunchKernel](kernel: *const c_void, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: Stream, values: Out, extra: Out) after {} by real {
+        launch(
+            of(kernel, [grid_x, grid_y, grid_z], [block_x, block_y, block_z], stream, values, extra),
+            || real(kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, values, extra),
+        )
     }
-    [cuLaunchKernelEx, cuLaunchKernelEx_ptsz](config: *const Config, kernel: *const c_void, values: Out, extra: Out) after {
-        let [grid, block] = config.read();
-        launched(kernel, product(&grid), product(&block))
+    [cuLaunchKernel_ptsz](kernel: *const c_void, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: Stream, values: Out, extra: Out) after {} by real {
+        launch(
+            of(kernel, [grid_x, grid_y, grid_z], [block_x, block_y, block_z], per_thread(stream), values, extra),
+            || real(kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, values, extra),
+        )
     }
+    [cuLaunchCooperativeKernel](kernel: *const c_void, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: Stream, values: Out) after {} by real {
+        launch(
+            of(kernel, [grid_x, grid_y, grid_z], [block_x, block_y, block_z], stream, values, std::ptr::null_mut()),
+            || real(kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, values),
+        )
+    }
+    [cuLaunchCooperativeKernel_ptsz](kernel: *const c_void, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: Stream, values: Out) after {} by real {
+        launch(
+            of(kernel, [grid_x, grid_y, grid_z], [block_x, block_y, block_z], per_thread(stream), values, std::ptr::null_mut()),
+            || real(kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, values),
+        )
+    }
+    [cuLaunchKernelEx](config: *const Config, kernel: *const c_void, values: Out, extra: Out) after {} by real {
+        let Config { grid, block, stream, .. } = config.read();
+        launch(of(kernel, grid, block, stream, values, extra), || real(config, kernel, values, extra))
+    }
+    [cuLaunchKernelEx_ptsz](config: *const Config, kernel: *const c_void, values: Out, extra: Out) after {} by real {
+        let Config { grid, block, stream, .. } = config.read();
+        launch(of(kernel, grid, block, per_thread(stream), values, extra), || real(config, kernel, values, extra))
+    }
+    [cuModuleGetFunction](out: Out, module: *mut c_void, name: *const c_char) always { found(out, name) }
+    [cuLibraryGetKernel](out: Out, library: *mut c_void, name: *const c_char) always { found(out, name) }
+    [cuGraphLaunch, cuGraphLaunch_ptsz](graph: *mut c_void, stream: Stream) after { graph_launched() }
+    [cuCtxSynchronize]() after {} by real { wait(Wait::All, || real()) }
+    [cuStreamSynchronize](stream: Stream) after {} by real { wait(Wait::Stream(stream as usize), || real(stream)) }
+    [cuStreamSynchronize_ptsz](stream: Stream) after {} by real { wait(Wait::Stream(per_thread(stream) as usize), || real(stream)) }
+    [cuEventSynchronize](event: *mut c_void) after {} by real { wait(Wait::Other, || real(event)) }
 }

@@ -32,6 +32,20 @@ pub fn named(name: &str) -> Option<&'static Hook> {
     all().find(|hook| hook.name == name)
 }
 
+/// `CU_STREAM_PER_THREAD`, which functions mean by null whose names end in `_ptsz`.
+const PER_THREAD: *mut c_void = 2 as *mut c_void;
+
+/// The stream that a function means whose default stream is the thread's own.
+fn per_thread(stream: *mut c_void) -> *mut c_void {
+    if stream.is_null() { PER_THREAD } else { stream }
+}
+
+/// Bytes are set, in a stream.
+fn fill(pointer: *const c_void, size: usize, stream: *mut c_void, real: impl FnOnce() -> i32) -> i32 {
+    apply::moves::filling(pointer, size, stream);
+    real()
+}
+
 /// Memory of any kind was allocated.
 fn allocated(kind: Kind, call: &'static str, pointer: *const c_void, size: usize) {
     recorder::allocated(apply::kind_at(pointer).unwrap_or(kind), call, pointer, size);
@@ -51,8 +65,8 @@ unsafe fn device_address(out: *mut *mut c_void, pointer: *mut c_void, real: impl
 pub(crate) const NOWHERE: i32 = 500;
 
 /// Hooks of a library. Each calls the function behind it; what the program called itself is told to the recorder,
-/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. While a placement file is
-/// applied, what the program calls is done `by` an expression that may call the function behind, or another one.
+/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. What the program calls is done
+/// `by` an expression that may call the function behind, or another one.
 /// `C-unwind`: a thread can be cancelled within a call.
 macro_rules! hooks {
     ($library:ident; $([$($name:ident),+] $arguments:tt $when:ident $told:tt $(by $real:ident $instead:tt)?)*) => {
@@ -105,7 +119,7 @@ macro_rules! hooks {
         unsafe { $real $arguments }
     };
     (@done [$own:ident $instead:tt], $call:ident, $real:ident, $arguments:tt) => {
-        if $call.is_the_programs() && $crate::settings::applies() {
+        if $call.is_the_programs() {
             let $own = $real;
             // SAFETY: the arguments are the caller's, and an equivalent function takes the same ones.
             #[allow(unused_unsafe)]

@@ -4,10 +4,12 @@
 
 use std::ffi::c_void;
 
-use super::{allocated, device_address, hooks};
+use super::{allocated, device_address, fill, hooks, per_thread};
 use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on, ready_runtime};
+use crate::around::{launch, wait};
 use crate::kind::Kind;
-use crate::recorder::{advised, copied, filled, freed, launched, prefetched};
+use crate::launch::{Launch, Shape, Wait};
+use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
 
 type Out = *mut *mut c_void;
 type Stream = *mut c_void;
@@ -32,6 +34,19 @@ impl Dim3 {
 pub struct Config {
     grid: Dim3,
     block: Dim3,
+    shared: usize,
+    stream: Stream,
+}
+
+impl Config {
+    fn of(&self, kernel: *const c_void, values: Out, stream: Stream) -> Launch {
+        of(kernel, self.grid, self.block, values, stream)
+    }
+}
+
+fn of(kernel: *const c_void, grid: Dim3, block: Dim3, values: Out, stream: Stream) -> Launch {
+    let shape = Shape { kernel: kernel as usize, blocks: grid.count(), threads: block.count() };
+    Launch { shape, of_runtime: true, stream, values, extra: std::ptr::null_mut() }
 }
 
 /// `cudaMemcpyDefault`: from wherever to wherever.
@@ -75,7 +90,10 @@ hooks! { Runtime;
     }
     [cudaMemcpy, cudaMemcpy_ptds](to: *mut c_void, from: *const c_void, size: usize, kind: i32) after {
         copied(to, from, size)
-    } by real { real(to, from, size, direction(to, from, kind)) }
+    } by real {
+        let direction = direction(to, from, kind);
+        wait(Wait::Other, || real(to, from, size, direction))
+    }
     [cudaMemcpyAsync, cudaMemcpyAsync_ptsz](to: *mut c_void, from: *const c_void, size: usize, kind: i32, stream: Stream) after {
         copied(to, from, size)
     } by real { real(to, from, size, direction(to, from, kind), stream) }
@@ -88,18 +106,25 @@ hooks! { Runtime;
     [cudaMemset, cudaMemset_ptds](pointer: *mut c_void, value: i32, size: usize) after { filled(pointer, size) }
     [cudaMemsetAsync, cudaMemsetAsync_ptsz](pointer: *mut c_void, value: i32, size: usize, stream: Stream) after {
         filled(pointer, size)
-    }
-    [cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz](pointer: *const c_void, size: usize, third: usize, fourth: usize, fifth: usize) after {
+    } by real { fill(pointer, size, stream, || real(pointer, value, size, stream)) }
+    [cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync_v2_ptsz](pointer: *const c_void, size: usize, third: usize, fourth: usize, fifth: usize) after {
         prefetched(pointer, size)
     } by real { hint(pointer, || real(pointer, size, third, fourth, fifth)) }
-    [cudaMemAdvise](pointer: *const c_void, size: usize, advice: usize, fourth: usize) after { advised(pointer) }
+    [cudaMemAdvise, cudaMemAdvise_v2](pointer: *const c_void, size: usize, advice: usize, fourth: usize) after { advised(pointer) }
         by real { hint(pointer, || real(pointer, size, advice, fourth)) }
     [cudaHostGetDevicePointer](out: Out, pointer: *mut c_void, flags: u32) after {}
         by real { device_address(out, pointer, || real(out, pointer, flags)) }
-    [cudaLaunchKernel, cudaLaunchKernel_ptsz](kernel: *const c_void, grid: Dim3, block: Dim3, values: *mut *mut c_void, shared: usize, stream: Stream) after {
-        launched(kernel, grid.count(), block.count())
-    }
-    [cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz](config: *const Config, kernel: *const c_void, values: *mut *mut c_void) after {
-        launched(kernel, (*config).grid.count(), (*config).block.count())
-    }
+    [cudaLaunchKernel, cudaLaunchCooperativeKernel](kernel: *const c_void, grid: Dim3, block: Dim3, values: Out, shared: usize, stream: Stream) after {}
+        by real { launch(of(kernel, grid, block, values, stream), || real(kernel, grid, block, values, shared, stream)) }
+    [cudaLaunchKernel_ptsz, cudaLaunchCooperativeKernel_ptsz](kernel: *const c_void, grid: Dim3, block: Dim3, values: Out, shared: usize, stream: Stream) after {}
+        by real { launch(of(kernel, grid, block, values, per_thread(stream)), || real(kernel, grid, block, values, shared, stream)) }
+    [cudaLaunchKernelExC](config: *const Config, kernel: *const c_void, values: Out) after {}
+        by real { launch((*config).of(kernel, values, (*config).stream), || real(config, kernel, values)) }
+    [cudaLaunchKernelExC_ptsz](config: *const Config, kernel: *const c_void, values: Out) after {}
+        by real { launch((*config).of(kernel, values, per_thread((*config).stream)), || real(config, kernel, values)) }
+    [cudaGraphLaunch, cudaGraphLaunch_ptsz](graph: *mut c_void, stream: Stream) after { graph_launched() }
+    [cudaDeviceSynchronize, cudaThreadSynchronize]() after {} by real { wait(Wait::All, || real()) }
+    [cudaStreamSynchronize](stream: Stream) after {} by real { wait(Wait::Stream(stream as usize), || real(stream)) }
+    [cudaStreamSynchronize_ptsz](stream: Stream) after {} by real { wait(Wait::Stream(per_thread(stream) as usize), || real(stream)) }
+    [cudaEventSynchronize](event: *mut c_void) after {} by real { wait(Wait::Other, || real(event)) }
 }

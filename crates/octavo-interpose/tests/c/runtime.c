@@ -21,6 +21,13 @@ static struct {
     int (*make_current)(void *);
     int (*retain)(void **, int);
     int (*reset)(int);
+    int (*wait)(void);
+    int (*wait_for)(void *);
+    int (*stream)(void **, unsigned);
+    int (*fill)(uint64_t, unsigned char, size_t);
+    int (*fill_in)(uint64_t, unsigned char, size_t, void *);
+    const char *(*name)(const void *);
+    int (*function)(void **, void *, const char *);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -45,6 +52,13 @@ static void open_driver(void) {
     get("cuCtxSetCurrent", (void **)&driver.make_current, 12000, 0, NULL);
     get("cuDevicePrimaryCtxRetain", (void **)&driver.retain, 12000, 0, NULL);
     get("cuDevicePrimaryCtxReset", (void **)&driver.reset, 12000, 0, NULL);
+    get("cuCtxSynchronize", (void **)&driver.wait, 12000, 0, NULL);
+    get("cuStreamSynchronize", (void **)&driver.wait_for, 12000, 0, NULL);
+    get("cuStreamCreate", (void **)&driver.stream, 12000, 0, NULL);
+    get("cuMemsetD8", (void **)&driver.fill, 12000, 0, NULL);
+    get("cuMemsetD8Async", (void **)&driver.fill_in, 12000, 0, NULL);
+    *(void **)&driver.name = dlsym(library, "stand_in_name");
+    get("cuModuleGetFunction", (void **)&driver.function, 12000, 0, NULL);
     get("cuLaunchKernel", (void **)&driver.launch, 12000, 0, NULL);
 }
 
@@ -94,8 +108,19 @@ int cudaMemcpy(void *to, const void *from, size_t size, int kind) {
     return noted(kind == 4 ? driver.any((uint64_t)to, (uint64_t)from, size) : 1);
 }
 int cudaMemset(void *pointer, int value, size_t size) {
-    for (size_t at = 0; at < size; at++) ((char *)pointer)[at] = (char)value;
-    return 0;
+    return OPEN, noted(driver.fill((uint64_t)pointer, (unsigned char)value, size));
+}
+int cudaMemsetAsync(void *pointer, int value, size_t size, void *stream) {
+    return OPEN, noted(driver.fill_in((uint64_t)pointer, (unsigned char)value, size, stream));
+}
+int cudaDeviceSynchronize(void) { return OPEN, noted(driver.wait()); }
+int cudaStreamCreate(void **stream) { return OPEN, noted(driver.stream(stream, 0)); }
+int cudaStreamSynchronize(void *stream) { return OPEN, noted(driver.wait_for(stream)); }
+/* A kernel is known to the driver by its own address here; the runtime asks for it by its name. */
+int cudaGetFuncBySymbol(void **function, const void *symbol) {
+    OPEN;
+    const char *name = driver.name(symbol);
+    return *function = (void *)symbol, name ? driver.function(function, NULL, name) : 0;
 }
 int cudaMemPrefetchAsync(const void *pointer, size_t size, int device, void *stream) {
     return OPEN, noted(driver.prefetch((uint64_t)pointer, size, device, stream));

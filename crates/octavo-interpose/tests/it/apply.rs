@@ -20,7 +20,7 @@ fn placement(profile: &Value, wanted: &[(&str, &str, Value)]) -> Value {
         });
         buffers.insert(format!("{} {}", frames, each["bytes"]), buffer);
     }
-    json!({"octavo_placement": 1, "buffers": buffers.into_values().collect::<Vec<_>>()})
+    json!({"octavo_placement": 2, "buffers": buffers.into_values().collect::<Vec<_>>()})
 }
 
 /// A command under a placement file, with what the driver is told beside it.
@@ -85,7 +85,7 @@ fn memory_becomes_what_the_file_says_and_is_freed_as_that() {
     ];
     assert_eq!(lines(&built), told);
     let log = log(&built);
-    assert_eq!((&log["octavo_applied"], &log["refused"], &log["hints_left_out"]), (&json!(2), &json!(null), &json!(2)));
+    assert_eq!((&log["octavo_applied"], &log["refused"], &log["hints_left_out"]), (&json!(3), &json!(null), &json!(2)));
     let keys = ["name", "placement", "matched", "redirected", "failed", "hints_refused"];
     let mut done: Vec<Value> =
         log["buffers"].as_array().unwrap().iter().map(|one| keys.map(|key| one[key].clone()).into()).collect();
@@ -270,7 +270,7 @@ fn a_file_that_is_refused_changes_nothing_and_the_log_says_so() {
         bad
     };
     let cases = [
-        (with("octavo_placement", json!(9)), "octavo_placement: expected format 1, found 9"),
+        (with("octavo_placement", json!(9)), "octavo_placement: expected format 2, found 9"),
         (with("colour", json!("red")), "unknown field `colour`, expected one of"),
         (json!("no placement"), "invalid type: string"),
     ];

@@ -20,7 +20,11 @@ impl Built {
     pub fn new() -> Self {
         let built = Self { folder: tempfile::tempdir().unwrap() };
         let map = format!("-Wl,--version-script={}", source("driver.map").display());
-        built.compile("libcuda.so.1", &["driver.c"], &["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", &map]);
+        built.compile(
+            "libcuda.so.1",
+            &["driver.c", "unified.c"],
+            &["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", &map],
+        );
         built.compile("libcudart.so.12", &["runtime.c"], &["-shared", "-fPIC", "-Wl,-soname,libcudart.so.12"]);
         built
     }
@@ -53,6 +57,16 @@ impl Built {
         self.compile("plugin", &["plugin.c"], &[])
     }
 
+    /// Programs of several shapes.
+    pub fn shapes(&self) -> PathBuf {
+        self.compile("shapes", &["shapes.c"], &["-l:libcudart.so.12", "-l:libcuda.so.1"])
+    }
+
+    /// The same with the runtime inside.
+    pub fn whole_shapes(&self) -> PathBuf {
+        self.compile("whole_shapes", &["shapes.c", "runtime.c"], &["-l:libcuda.so.1"])
+    }
+
     /// A program that finds the driver itself.
     pub fn looking(&self) -> PathBuf {
         self.compile("looking", &["lookup.c"], &[])
@@ -82,6 +96,13 @@ impl Built {
         let mut command = Command::new(program);
         command.env("LD_LIBRARY_PATH", self.folder.path()).env_remove("OCTAVO_DISABLE");
         command
+    }
+
+    /// What the clock of the stand-in says of a command that ends well.
+    pub fn clock(&self, command: &mut Command) -> Value {
+        let path = self.folder.path().join("clock");
+        silent(command.env("STAND_IN_CLOCK", &path));
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
     }
 
     /// Where everything lies.

@@ -3,4 +3,5 @@
 
 mod apply;
 mod built;
+mod moves;
 mod record;

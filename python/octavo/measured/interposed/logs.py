@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_SHAPE = ("kernel", "blocks", "threads_per_block")
 _LABELS = ("name", "call", "bytes", "placement")
 """What a buffer is; all else that is a number counts what was done with it."""
 
@@ -28,14 +29,32 @@ def summed(logs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             call: _counts([log["passed_on"][call] for log in done if call in log["passed_on"]]) for call in calls
         },
         "unnamed": _counts([log["unnamed"] for log in done]),
+        "moves_refused": sum(log["moves_refused"] for log in done),
+        "gained_ns": sum(log["gained_ns"] for log in done),
+        "launches": _launches([each for log in done for each in log["launches"]]),
     }
 
 
 def _buffer(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A buffer in all processes; the status comes from the first failure."""
-    counts = [{key: value for key, value in one.items() if key not in (*_LABELS, "status")} for one in each]
+    counts = [{key: value for key, value in one.items() if key not in (*_LABELS, "status", "returns")} for one in each]
     status = next((one["status"] for one in each if one["status"] is not None), None)
-    return {**{key: each[0][key] for key in _LABELS}, **_counts(counts), "status": status}
+    returns = [one["returns"] for one in each if one["returns"] is not None]
+    labels = {key: each[0][key] for key in _LABELS}
+    return {**labels, **_counts(counts), "status": status, "returns": _measured(returns) if returns else None}
+
+
+def _launches(each: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Kernels in all processes, in the order in which they were moved for."""
+    alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for one in each:
+        alike.setdefault(tuple(one[key] for key in _SHAPE), []).append(one)
+    return [{**dict(zip(_SHAPE, shape, strict=True)), **_measured(found)} for shape, found in alike.items()]
+
+
+def _measured(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    sums = {key: sum(one[key] for one in each) for key in ("rounds", "ns", "recorded_ns")}
+    return {**sums, "withdrawn": any(one["withdrawn"] for one in each)}
 
 
 def _counts(each: Sequence[dict[str, int]]) -> dict[str, int]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-LOG_FORMAT = 2
+LOG_FORMAT = 3
 """Version of logs; `crates/octavo-interpose/src/apply/log.rs` writes it."""
 _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OCTAVO_DISABLE")
 """Variables that the interposer reads; they are not inherited from the environment."""
@@ -80,10 +80,10 @@ def record(command: Sequence[str], file: Path, *, force: bool = False, output: i
 def apply(
     placement: Path, command: Sequence[str], *, log: Path | None = None, force: bool = False, output: int | None = None
 ) -> Applied:
-    """Run a program with its buffers allocated as a placement file says.
+    """Run a program with its buffers allocated, and moved, as a placement file says.
 
     Args:
-        placement: the file.
+        placement: the file, or a folder of advice that has one.
         command: the program, by name or path, and its arguments.
         log: what was done, to be written; beside the placement file if left out, in place of an earlier one.
         force: replace the log that is named.
@@ -95,6 +95,7 @@ def apply(
         OutputError: the log cannot be written, or is there already.
 
     """
+    placement = placement_file.meant(placement)
     placement_file.read(placement)
     target = log or placement.with_suffix(".applied.json")
     there = _in_the_way(target, _LOG, force=force or log is None)

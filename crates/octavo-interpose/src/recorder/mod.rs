@@ -1,6 +1,10 @@
 //! The recording of a process, and the profile made from it.
 
-use std::collections::BTreeMap;
+mod steps;
+mod times;
+mod touches;
+
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -9,14 +13,19 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use self::steps::{Step, Steps};
+pub use self::times::Began;
+use self::times::Times;
+use self::touches::{Place, Touches};
 use crate::guard::guarded;
 use crate::kind::Kind;
+use crate::launch::{Launch, Shape, Wait, kernel, words};
 use crate::patience::patiently;
-use crate::site::{Frame, Sites, callers, frames, name_of};
+use crate::site::{Frame, Sites, callers, frames};
 use crate::written;
 
 /// The format that is written; `python/octavo/advice/recording.py` reads it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 /// Allocations that are kept one by one; later ones are counted as lost. Chosen: some 20 MB of a profile.
 const MOST: usize = 1 << 16;
 
@@ -63,6 +72,8 @@ struct Kernel {
     blocks: u64,
     threads_per_block: u64,
     launches: u64,
+    /// Whether the driver says where its parameters are, so that the buffers that it uses are known.
+    parameters_known: bool,
 }
 
 /// What is known of a process.
@@ -72,8 +83,17 @@ struct Known {
     /// Begin, end and number of those that are alive, by address; none overlap.
     alive: Vec<(u64, u64, usize)>,
     sites: Sites,
-    /// By function, blocks and threads.
-    kernels: BTreeMap<(usize, u64, u64), Kernel>,
+    kernels: Vec<Kernel>,
+    /// Their numbers.
+    numbers: HashMap<Shape, usize>,
+    steps: Steps,
+    /// Streams by their numbers, which begin with 1.
+    streams: Vec<usize>,
+    touches: Touches,
+    times: Times,
+    /// Launches that went into graphs, and launches of graphs, whose kernels nobody sees.
+    captured: u64,
+    graphs: u64,
     launches: u64,
     lost: u64,
     /// Whether anything was told.
@@ -103,7 +123,12 @@ struct Profile<'a> {
     lost: u64,
     sites: &'a [Vec<Frame>],
     allocations: &'a [Allocation],
-    kernels: Vec<&'a Kernel>,
+    kernels: &'a [Kernel],
+    /// What happened, in order; `steps_lost` are those beyond the first.
+    steps: &'a [Step],
+    steps_lost: u64,
+    captured_launches: u64,
+    graph_launches: u64,
 }
 
 impl Recorder {
@@ -128,7 +153,9 @@ impl Recorder {
     /// Writes the profile, whole or not at all, if there is anything to write.
     pub fn write(&self) {
         // A thread that was stopped while it recorded lets go never.
-        let Some(known) = patiently(&self.known).filter(|known| known.used) else { return };
+        let Some(mut known) = patiently(&self.known).filter(|known| known.used) else { return };
+        let known = &mut *known;
+        known.touches.end_all(&mut known.steps);
         let profile = Profile {
             octavo_profile: FORMAT,
             program: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
@@ -139,7 +166,11 @@ impl Recorder {
             lost: known.lost,
             sites: &known.sites.frames,
             allocations: &known.allocations,
-            kernels: known.kernels.values().collect(),
+            kernels: &known.kernels,
+            steps: &known.steps.all,
+            steps_lost: known.steps.lost,
+            captured_launches: known.captured,
+            graph_launches: known.graphs,
         };
         written::json(&self.path, self.process, &profile);
     }
@@ -157,13 +188,19 @@ impl Known {
         (address < self.alive[place].1).then_some(place)
     }
 
+    /// The number of the live allocation that holds an address.
+    fn number_at(&self, address: u64) -> Option<usize> {
+        Some(self.alive[self.place(address)?].2)
+    }
+
     fn at(&mut self, pointer: *const c_void) -> Option<&mut Allocation> {
-        let number = self.alive[self.place(pointer as u64)?].2;
+        let number = self.number_at(pointer as u64)?;
         self.allocations.get_mut(number)
     }
 
     fn end(&mut self, place: usize, now: u64) {
         let (.., number) = self.alive.remove(place);
+        self.touches.end(number, &mut self.steps);
         self.allocations[number].freed_ns = Some(now);
         self.allocations[number].launches_at_end = Some(self.launches);
     }
@@ -256,14 +293,17 @@ pub fn copied(to: *const c_void, from: *const c_void, size: usize) {
         if let Some(source) = known.at(from) {
             if into { &mut source.copied_within } else { &mut source.copied_out }.add(size);
         }
+        let (to, from) = (known.number_at(to as u64), known.number_at(from as u64));
+        known.steps.add(Step::Copied { to, from, bytes: size as u64 });
     });
 }
 
 /// Bytes were set.
 pub fn filled(pointer: *const c_void, size: usize) {
     told(|_, known| {
-        if let Some(allocation) = known.at(pointer) {
-            allocation.filled.add(size);
+        if let Some(number) = known.number_at(pointer as u64) {
+            known.allocations[number].filled.add(size);
+            known.steps.add(Step::Filled { allocation: number, bytes: size as u64 });
         }
     });
 }
@@ -286,19 +326,105 @@ pub fn advised(pointer: *const c_void) {
     });
 }
 
-/// A kernel was launched.
-pub fn launched(kernel: *const c_void, blocks: u64, threads_per_block: u64) {
-    let shape = (kernel as usize, blocks, threads_per_block);
-    let counted = told(|_, known| {
-        known.launches += 1;
-        known.kernels.get_mut(&shape).map(|kernel| kernel.launches += 1).is_some()
+/// A graph was launched, whose kernels are not seen.
+pub fn graph_launched() {
+    told(|_, known| known.graphs += 1);
+}
+
+/// A kernel is about to be launched: what its buffers were touched by so far. `captured` launches go into a graph.
+///
+/// # Safety
+/// The launch has the parameters that its kernel has.
+pub unsafe fn launching(launch: &Launch, captured: bool) -> Began {
+    let Some(kernel) = Recorder::current().and_then(|_| kernel(launch)) else { return Began::default() };
+    // SAFETY: the caller says so.
+    let words = guarded(|| unsafe { words(launch, kernel) }).flatten();
+    let timed = told(|_, known| {
+        let number = known.kernel(launch.shape, kernel.name.as_deref(), words.is_some());
+        let buffers = known.buffers(&words.unwrap_or_default());
+        if captured {
+            known.captured += 1;
+            return None;
+        }
+        let stream = known.stream(launch.stream as usize);
+        for number in &buffers {
+            if let Some(place) = known.managed(*number) {
+                known.touches.before_launch(place, stream, &mut known.steps);
+            }
+        }
+        let step = known.steps.add(Step::Launch { kernel: number, buffers, stream, ns: None, gap_ns: None });
+        step.filter(|_| known.times.has_room())
     });
-    if counted != Some(false) {
+    times::begin(timed.flatten(), launch.stream)
+}
+
+/// It was launched.
+pub fn launched(launch: &Launch, began: Began) {
+    if let Some(Some((step, pair))) = Recorder::current().map(|_| times::end(began, launch.stream)) {
+        told(|_, known| known.times.add(step, pair));
+    }
+    told(|_, known| {
+        known.launches += 1;
+        if let Some(kernel) = known.numbers.get(&launch.shape).and_then(|number| known.kernels.get_mut(*number)) {
+            kernel.launches += 1;
+        }
+    });
+}
+
+/// The host has waited: times can be read, and it may touch what was used.
+pub fn waited(wait: Wait) {
+    if Recorder::current().is_none() {
         return;
     }
-    let Some(name) = guarded(|| name_of(kernel as usize)) else { return };
+    let taken = told(|_, known| known.times.take());
+    let read = taken.and_then(|mut taken| guarded(|| (taken.read(), taken)));
     told(|_, known| {
-        let new = || Kernel { name, blocks, threads_per_block, launches: 0 };
-        known.kernels.entry(shape).or_insert_with(new).launches += 1;
+        if let Some((found, left)) = read {
+            found.into_iter().for_each(|(step, took, since)| known.steps.time(step, took, since));
+            known.times.put_back(left);
+        }
+        let stream = if let Wait::Stream(stream) = wait { Some(known.stream(stream)) } else { None };
+        known.steps.add(Step::Wait { stream });
+        known.touches.after_wait(stream, &mut known.steps);
     });
+}
+
+impl Known {
+    /// Where an allocation lies, if it is managed.
+    fn managed(&self, number: usize) -> Option<Place> {
+        let allocation = self.allocations.get(number).filter(|one| one.kind == Kind::Managed)?;
+        Some(Place { number, begin: allocation.address, bytes: allocation.bytes })
+    }
+
+    /// The number of a kernel with a shape.
+    fn kernel(&mut self, shape: Shape, name: Option<&str>, parameters_known: bool) -> usize {
+        *self.numbers.entry(shape).or_insert_with(|| {
+            let Shape { blocks, threads, .. } = shape;
+            let name = name.map(ToOwned::to_owned);
+            self.kernels.push(Kernel { name, blocks, threads_per_block: threads, launches: 0, parameters_known });
+            self.kernels.len() - 1
+        })
+    }
+
+    fn stream(&mut self, stream: usize) -> usize {
+        if stream == 0 {
+            return 0;
+        }
+        let known = self.streams.iter().position(|known| *known == stream);
+        1 + known.unwrap_or_else(|| {
+            self.streams.push(stream);
+            self.streams.len() - 1
+        })
+    }
+
+    /// Allocations that addresses lie in, each once.
+    fn buffers(&self, words: &[u64]) -> Vec<usize> {
+        let mut found = Vec::new();
+        for number in words.iter().filter_map(|word| self.number_at(*word)) {
+            if !found.contains(&number) {
+                found.push(number);
+            }
+        }
+        found
+    }
 }

@@ -1,0 +1,63 @@
+//! What happened in a process, in order.
+
+use serde::Serialize;
+
+/// Steps that are kept; later ones are counted. Chosen: some 10 MB of a profile.
+const MOST: usize = 1 << 16;
+
+/// One step. Allocations and kernels by their numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub enum Step {
+    /// A kernel was launched, which has addresses of these allocations among its parameters.
+    Launch {
+        /// Its number and shape's.
+        kernel: usize,
+        buffers: Vec<usize>,
+        /// The stream's number in the order of their first launches; 0 is the default one.
+        stream: usize,
+        /// How long it ran, and how long after the end of the launch before it that was timed it began; none if
+        /// it was not timed.
+        ns: Option<i64>,
+        gap_ns: Option<i64>,
+    },
+    /// The host waited for a stream; for all of them, or some other thing, if there is no number.
+    Wait { stream: Option<usize> },
+    /// Bytes were copied.
+    Copied { to: Option<usize>, from: Option<usize>, bytes: u64 },
+    /// Bytes were set.
+    Filled { allocation: usize, bytes: u64 },
+    /// The host touched a share of an allocation since the step before; whether anybody may have written to it since it
+    /// was looked at last.
+    Touched { allocation: usize, share: f64, written: bool },
+    /// A share of an allocation has left the host for launches since the wait before.
+    Left { allocation: usize, share: f64 },
+}
+
+/// All that are kept.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// In order.
+    pub all: Vec<Step>,
+    /// How many are not kept.
+    pub lost: u64,
+}
+
+impl Steps {
+    /// One more: its number, if it is kept.
+    pub fn add(&mut self, step: Step) -> Option<usize> {
+        if self.all.len() >= MOST || self.all.try_reserve(1).is_err() {
+            self.lost += 1;
+            return None;
+        }
+        self.all.push(step);
+        Some(self.all.len() - 1)
+    }
+
+    /// How long a launch took.
+    pub fn time(&mut self, number: usize, took: Option<i64>, since: Option<i64>) {
+        if let Some(Step::Launch { ns, gap_ns, .. }) = self.all.get_mut(number) {
+            (*ns, *gap_ns) = (took, since);
+        }
+    }
+}
