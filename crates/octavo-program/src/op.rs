@@ -66,7 +66,9 @@ const COUNT_BITS: u32 = 16;
 const KIND_SHIFT: u32 = LINE_BITS + COUNT_BITS;
 const KIND_MASK: u64 = 0xF;
 const CONTINUES: u64 = 1 << 63;
+/// Of a store. Of a load: it needs loaded data. Of a wait: it decides how the kernel goes on.
 const PARTIAL: u64 = 1 << 62;
+const DATA: u64 = PARTIAL;
 const PARTIAL_FIRST: u64 = 1 << 61;
 const PARTIAL_LAST: u64 = 1 << 60;
 /// Where a compute operation keeps its other counts, in what is the line of a memory operation.
@@ -159,6 +161,39 @@ impl Op {
     #[must_use]
     pub const fn continued(self) -> Self {
         Self(self.0 | CONTINUES)
+    }
+
+    /// Marks a load whose address is made of data that was loaded before.
+    #[must_use]
+    pub const fn after_data(self) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Load));
+        Self(self.0 | DATA)
+    }
+
+    /// Whether a load needs data that was loaded before.
+    #[must_use]
+    pub const fn needs_data(self) -> bool {
+        matches!(self.kind(), OpKind::Load) && self.0 & DATA != 0
+    }
+
+    /// The same wait, which leaves this many outstanding.
+    #[must_use]
+    pub const fn leaving(self, outstanding: u32) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Wait) && outstanding <= Self::MAX_COUNT);
+        Self(self.0 & !((Self::MAX_COUNT as u64) << LINE_BITS) | (outstanding as u64) << LINE_BITS)
+    }
+
+    /// Marks a wait for data that decide which operations follow.
+    #[must_use]
+    pub const fn deciding(self) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Wait));
+        Self(self.0 | DATA)
+    }
+
+    /// Whether data that a wait is for decide which operations follow.
+    #[must_use]
+    pub const fn decides(self) -> bool {
+        matches!(self.kind(), OpKind::Wait) && self.0 & DATA != 0
     }
 
     /// Marks a store that leaves some bytes of each of its lines as they were.
@@ -334,6 +369,12 @@ impl<'a> OpSink<'a> {
     #[inline]
     pub fn replace_last(&mut self, op: Op) {
         self.ops[self.len - 1] = op;
+    }
+
+    /// Changes what was pushed from place `start` on.
+    #[inline]
+    pub fn mark_from(&mut self, start: usize, change: impl Fn(Op) -> Op) {
+        self.ops[start..self.len].iter_mut().for_each(|op| *op = change(*op));
     }
 
     /// Moves everything pushed so far up by this many lines.

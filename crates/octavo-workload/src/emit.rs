@@ -115,6 +115,14 @@ pub fn load_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>
     lines.finish(out);
 }
 
+/// As [`load_lanes`], at addresses that are made of loaded data.
+#[inline]
+pub fn gather_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
+    let start = out.len();
+    load_lanes(out, addresses);
+    out.mark_from(start, Op::after_data);
+}
+
 /// One store of `bytes` bytes by each of the lanes at `addresses`; as [`load_lanes`].
 #[inline]
 pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>, bytes: u64) {

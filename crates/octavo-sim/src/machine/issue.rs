@@ -96,7 +96,7 @@ impl<L: Listen> Node<'_, L> {
     /// Issues the lines of one memory operation; returns when the last was issued.
     #[inline]
     pub(super) fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
-        let duration = u64::from(op.count()) * self.hardware.costs.line;
+        let duration = self.hardware.costs.transactions(op) * self.hardware.costs.transaction;
         let issued = self.hardware.gpus[gpu].unit(unit).issue_lines(time, duration);
         let over = issued + duration;
         let entered = issued + self.hardware.costs.memory_pipeline;

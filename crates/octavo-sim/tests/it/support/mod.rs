@@ -143,11 +143,16 @@ pub fn node(gpus: u32) -> NodeConfig {
         large: None,
         on_miss: MissPolicy::NonBlocking,
     };
-    let class = |occupancy, latency| InstructionConfig { occupancy: Cycles(occupancy), latency: Cycles(latency) };
+    let class = |occupancy, latency| InstructionConfig {
+        occupancy: Cycles(occupancy),
+        latency: Cycles(latency),
+        pipelined: false,
+    };
     let l1 = CacheConfig {
         size: Bytes(16 << 10),
         line: LineSize::Bytes64,
         ways: 4,
+        index: SetIndex::LowBits,
         latency: Cycles(20),
         lookup: Cycles(20),
         fill: Cycles(0),
@@ -178,11 +183,16 @@ pub fn node(gpus: u32) -> NodeConfig {
             scalar_alu: class(1, 4),
             local_data_access: class(15, 18),
             branch: class(1, 3),
+            simd_issues_all: false,
             memory_issue: Cycles(0),
             line_cycles: Cycles(1),
             memory_pipeline: Cycles(0),
             group_launch: Cycles(0),
             groups_per_cycle: 0,
+            group_interval: Time(0),
+            barrier: Cycles(0),
+            loads_ahead: 0,
+            posted_stores: false,
             dispatch_goes_on: false,
             kernel_overhead: Cycles(0),
             answers_in_order: false,
@@ -222,11 +232,13 @@ pub fn node(gpus: u32) -> NodeConfig {
             crossbar: Cycles(5),
             lines_per_cycle: 1,
             miss_registers: 64,
+            byte_masks: false,
         },
         dram: DramConfig {
             banks: 16,
             latency: Cycles(100),
             line_cycles: Cycles(1),
+            lone_line: Time(0),
             interleave: Bytes(128),
             channel_banks: 1,
         },
