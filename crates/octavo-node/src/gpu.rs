@@ -77,6 +77,11 @@ pub struct ComputeConfig {
     /// Only with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub issues_in_time_order: bool,
+    /// Whether pipelines are booked in buckets of time. A wavefront that issues ahead of the clock then holds up nobody
+    /// who comes earlier. Default `false`; without effect where accesses are issued in order of time, which always books
+    /// so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub books_in_buckets: bool,
     /// Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
     /// SIMD takes its instruction, so some SIMDs can keep others from getting any. 0, the default: there is no such
     /// limit. Only where accesses are issued in order of time; each instruction is then simulated.

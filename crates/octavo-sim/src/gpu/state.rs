@@ -44,6 +44,8 @@ pub(crate) struct Gpu {
     pub(super) simds: Vec<u64>,
     /// In place of these and of what the units' other pipelines have, where accesses are issued in order of time.
     pub(super) pipelines: Option<Pipelines>,
+    /// Accesses are issued in order of time.
+    timed: bool,
     /// The decoder of each unit, where its SIMDs share one.
     pub(super) decoders: Vec<Decoder>,
     pub(super) remote: Slots,
@@ -86,7 +88,9 @@ impl Gpu {
                     Decoder::new(places, simds, seats, node.compute.vector_alu.occupancy.0)
                 })
                 .collect(),
-            pipelines: node.compute.issues_in_time_order.then(|| Pipelines::new(&node.compute)),
+            timed: node.compute.issues_in_time_order,
+            pipelines: (node.compute.issues_in_time_order || node.compute.books_in_buckets)
+                .then(|| Pipelines::new(&node.compute)),
             remote: Slots::new(node.remote.lines_in_flight, Order::Requests),
             remote_queue: VecDeque::new(),
         }
@@ -96,6 +100,15 @@ impl Gpu {
     #[inline]
     pub fn unit(&mut self, unit: usize) -> &mut Unit {
         &mut self.units[unit]
+    }
+
+    /// The memory pipeline of a unit takes lines that are requested at `time` for `duration`; returns from when on.
+    #[inline]
+    pub fn issue_lines(&mut self, unit: usize, (now, time): (u64, u64), duration: u64) -> u64 {
+        match &mut self.pipelines {
+            Some(pipelines) if !self.timed => pipelines.issue_lines(unit, (now, time), duration),
+            _ => self.units[unit].issue_lines(time, duration),
+        }
     }
 
     /// The decoder of vector instructions that a unit's SIMDs share, if they do.

@@ -16,7 +16,8 @@ const BUCKET_SHIFT: u32 = 14;
 const SCALAR: usize = 0;
 const LOCAL_DATA: usize = 1;
 const BRANCH: usize = 2;
-const SHARED: usize = 3;
+const PORT: usize = 3;
+const SHARED: usize = 4;
 
 /// All pipelines of a GPU's units.
 pub(crate) struct Pipelines {
@@ -58,6 +59,13 @@ impl Pipelines {
             }
         }
         time
+    }
+
+    /// The memory pipeline takes lines for `duration`; returns from when on.
+    #[inline]
+    pub fn issue_lines(&mut self, unit: usize, (now, time): (u64, u64), duration: u64) -> u64 {
+        let lane = unit * (self.simds + SHARED) + self.simds + PORT;
+        self.lanes[lane].reserve(now, time, duration) - duration
     }
 
     /// A scalar load; returns when it is issued.

@@ -198,6 +198,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             answers_in_order: false,
             answers_per_cycle: 0,
             issues_in_time_order: false,
+            books_in_buckets: false,
             vector_decoder: 0,
             lines_in_flight: 0,
             wait: Cycles(0),
