@@ -38,6 +38,10 @@ pub struct ComputeConfig {
     /// Cycles a line of the first-level cache occupies the compute unit's memory pipeline: 64 bytes of an instruction,
     /// or 128 that lie side by side.
     pub line_cycles: Cycles,
+    /// Lines of the first-level cache that lanes which load from different ones get in `line_cycles`, as far as their words
+    /// lie in different banks of 32; 1, the default, to 8. Only for workloads that tell banks.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub tags_at_once: u32,
     /// Cycles from a line's entry into the memory pipeline to its translation.
     pub memory_pipeline: Cycles,
     /// Cycles from dispatch of a work-group to its wavefronts' first instruction.
@@ -309,15 +313,24 @@ pub struct DramConfig {
     pub latency: Cycles,
     /// Cycles a 64-byte line occupies its bank.
     pub line_cycles: Cycles,
-    /// Time for which a 64-byte line occupies its bank when the other half of its 128 bytes does not come right after
-    /// it; both together take two `line_cycles`. 0, the default: a line takes `line_cycles` wherever it lies.
-    #[serde(default, skip_serializing_if = "is_no_time")]
-    pub lone_line: Time,
+    /// What a 64-byte line takes of its bank, in per cent of `line_cycles`, when the other half of its 128 bytes does not
+    /// come right after it; both together take two `line_cycles`. 100, the default, to 200.
+    #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+    pub lone_line_percent: u32,
     /// Consecutive bytes on one bank.
     pub interleave: Bytes,
     /// Banks that share a channel, between which a page moves when memory is compacted; default 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub channel_banks: u32,
+}
+
+const fn hundred() -> u32 {
+    100
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_hundred(value: &u32) -> bool {
+    *value == 100
 }
 
 const fn one() -> u32 {

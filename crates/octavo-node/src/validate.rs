@@ -93,6 +93,7 @@ impl NodeConfig {
         // A compute unit's free seats for wavefronts are the bits of one word.
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
         in_range("compute.vector_decoder", self.compute.vector_decoder, 0, 64)?;
+        in_range("compute.tags_at_once", self.compute.tags_at_once, 1, 8)?;
         in_range("compute.loads_ahead", self.compute.loads_ahead, 0, MAX_LOADS_AHEAD)?;
         if self.compute.group_interval.0 > 0 && self.compute.groups_per_cycle > 0 {
             let found = self.compute.groups_per_cycle;
@@ -174,6 +175,7 @@ impl NodeConfig {
         in_range("l2.lines_per_cycle", self.l2.lines_per_cycle, 1, 64)?;
         in_range("l2.banks", self.l2.banks, 1, 1 << 12)?;
         in_range("dram.banks", self.dram.banks, 1, 1 << 12)?;
+        in_range("dram.lone_line_percent", self.dram.lone_line_percent, 100, 200)?;
         in_range("dram.channel_banks", self.dram.channel_banks, 1, self.dram.banks)?;
         if self.l2.lock.0 > self.l2.latency.0 {
             let found =
@@ -188,11 +190,6 @@ impl NodeConfig {
         }
         if self.dram.line_cycles.0 == 0 {
             return Err(error("dram.line_cycles", "expected at least 1cycles"));
-        }
-        let (lone, line) = (self.dram.lone_line, self.clock.time_for(self.dram.line_cycles));
-        if lone.0 > 0 && !(line.0..=2 * line.0).contains(&lone.0) {
-            let message = format!("expected 0, or dram.line_cycles ({line}) to twice that, found {lone}");
-            return Err(error("dram.lone_line", message));
         }
         Ok(())
     }

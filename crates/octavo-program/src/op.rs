@@ -71,6 +71,9 @@ const PARTIAL: u64 = 1 << 62;
 const DATA: u64 = PARTIAL;
 const PARTIAL_FIRST: u64 = 1 << 61;
 const PARTIAL_LAST: u64 = 1 << 60;
+/// Of a load: the binary logarithm of how many of its lines a cache with banks can give at once.
+const TOGETHER_SHIFT: u32 = 60;
+const TOGETHER: u64 = 3 << TOGETHER_SHIFT;
 /// Where a compute operation keeps its other counts, in what is the line of a memory operation.
 const SCALAR_BITS: u32 = 14;
 const LOCAL_DATA_BITS: u32 = 13;
@@ -170,6 +173,21 @@ impl Op {
         Self(self.0 | DATA)
     }
 
+    /// Marks lines of a load whose words lie in different banks, so that a cache of 32 banks can give 2, 4 or 8 of them at
+    /// once: a power of two.
+    #[must_use]
+    pub const fn together(self, lines: u32) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Load) && lines.is_power_of_two() && lines <= 8);
+        Self(self.0 & !TOGETHER | (lines.trailing_zeros() as u64) << TOGETHER_SHIFT)
+    }
+
+    /// How many lines of a load a cache of 32 banks can give at once; 1 if that is not known.
+    #[must_use]
+    #[inline]
+    pub const fn lines_together(self) -> u32 {
+        if self.is_store() { 1 } else { 1 << ((self.0 & TOGETHER) >> TOGETHER_SHIFT) }
+    }
+
     /// Whether a load needs data that was loaded before.
     #[must_use]
     pub const fn needs_data(self) -> bool {
@@ -224,14 +242,15 @@ impl Op {
     #[must_use]
     #[inline]
     pub const fn is_ragged(self) -> bool {
-        self.0 & (PARTIAL_FIRST | PARTIAL_LAST) != 0
+        self.is_store() && self.0 & (PARTIAL_FIRST | PARTIAL_LAST) != 0
     }
 
     /// The same operation as up to three, which are one instruction still: a store becomes stores each of which fills
     /// all of its lines or none.
     #[inline]
     pub fn uniform(self) -> impl Iterator<Item = Self> {
-        let (first, last) = (self.0 & PARTIAL_FIRST != 0, self.0 & PARTIAL_LAST != 0);
+        let ragged = self.is_ragged();
+        let (first, last) = (ragged && self.0 & PARTIAL_FIRST != 0, ragged && self.0 & PARTIAL_LAST != 0);
         let (line, count) = (self.line() + u64::from(first), self.count() - u32::from(first) - u32::from(last));
         let continues = self.0 & CONTINUES;
         let part = move |line, count| Self(Self::new(self.kind(), line, count).0 | continues);
@@ -434,6 +453,19 @@ mod tests {
         let scalar = Op::scalar_load(5, 2);
         assert_eq!((scalar.kind(), scalar.line(), scalar.count()), (OpKind::ScalarLoad, 5, 2));
         assert_eq!((Op::fetch(9, 1).kind(), Op::wait_until(3).count()), (OpKind::Fetch, 3));
+    }
+
+    #[test]
+    fn marks_of_loads_and_waits_are_none_of_stores() {
+        let load = Op::load(7, 3).together(4).after_data().continued();
+        assert_eq!((load.lines_together(), load.needs_data(), load.is_ragged()), (4, true, false));
+        assert_eq!((load.line(), load.count(), load.kind(), load.continues()), (7, 3, OpKind::Load, true));
+        assert_eq!(load.together(1).lines_together(), 1);
+        let store = Op::store(7, 3).ragged(true, true);
+        assert_eq!((store.lines_together(), store.needs_data()), (1, false));
+        let wait = Op::wait_until(3).deciding();
+        assert_eq!((wait.decides(), wait.leaving(9).decides(), wait.leaving(9).count()), (true, true, 9));
+        assert!(!Op::WAIT.decides() && !Op::load(1, 1).needs_data());
     }
 
     #[test]

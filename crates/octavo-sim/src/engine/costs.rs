@@ -30,6 +30,8 @@ pub(crate) struct Costs {
     /// What a line of the first-level cache takes of the memory pipeline, and the binary logarithm of its parts of 64 bytes.
     pub transaction: u64,
     pub line_shift: u32,
+    /// Lines of it that a load gets at once at most, where they lie apart.
+    pub tags_at_once: u32,
     pub simd_issues_all: bool,
     pub group_launch: u64,
     pub barrier: u64,
@@ -78,11 +80,13 @@ impl Class {
 }
 
 impl Costs {
-    /// Lines of the first-level cache that an operation touches.
+    /// How long an operation's lines occupy the memory pipeline.
     #[inline]
-    pub const fn transactions(&self, op: Op) -> u64 {
-        let last = op.line() + op.count() as u64 - 1;
-        (last >> self.line_shift) - (op.line() >> self.line_shift) + 1
+    pub fn pipeline(&self, op: Op) -> u64 {
+        let last = op.line() + u64::from(op.count()) - 1;
+        let lines = (last >> self.line_shift) - (op.line() >> self.line_shift) + 1;
+        let taken = lines * self.transaction;
+        if self.tags_at_once == 1 { taken } else { taken / u64::from(op.lines_together().min(self.tags_at_once)) }
     }
 
     pub fn new(node: &NodeConfig, page_bytes: u64, walk_levels: u32) -> Self {
@@ -114,6 +118,7 @@ impl Costs {
             line: time(node.compute.line_cycles) >> line_shift,
             transaction: time(node.compute.line_cycles),
             line_shift,
+            tags_at_once: node.compute.tags_at_once,
             simd_issues_all: node.compute.simd_issues_all,
             group_launch: time(node.compute.group_launch),
             barrier: time(node.compute.barrier),

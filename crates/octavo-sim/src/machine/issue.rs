@@ -99,7 +99,7 @@ impl<L: Listen> Node<'_, L> {
     /// Issues the lines of one memory operation; returns when the last was issued.
     #[inline]
     pub(super) fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
-        let duration = self.hardware.costs.transactions(op) * self.hardware.costs.transaction;
+        let duration = self.hardware.costs.pipeline(op);
         let now = self.hardware.clock.now();
         let issued = self.hardware.gpus[gpu].issue_lines(unit, (now, time), duration);
         let over = issued + duration;

@@ -13,7 +13,7 @@ pub(crate) struct Dram {
     interleave: Interleave,
     latency: u64,
     line_cost: u64,
-    /// What a line costs whose other half does not follow; 0: as much as any.
+    /// What a line costs whose other half does not follow.
     lone_cost: u64,
     /// By bank: the line that came last, if its other half would be the second of the two.
     firsts: Vec<u64>,
@@ -29,7 +29,7 @@ impl Dram {
             interleave: Interleave::new(config.interleave.0, config.banks),
             latency: config.latency.0 * cycle,
             line_cost: config.line_cycles.0 * cycle,
-            lone_cost: config.lone_line.0,
+            lone_cost: config.line_cycles.0 * cycle * u64::from(config.lone_line_percent) / 100,
             firsts: vec![NONE; config.banks as usize],
         }
     }
@@ -41,7 +41,7 @@ impl Dram {
             interleave: Interleave::new(config.interleave.0, 1),
             latency: config.latency.0 * cycle,
             line_cost: (config.line_cycles.0 * cycle / u64::from(config.banks)).max(1),
-            lone_cost: 0,
+            lone_cost: (config.line_cycles.0 * cycle / u64::from(config.banks)).max(1),
             firsts: vec![NONE],
         }
     }
@@ -50,7 +50,7 @@ impl Dram {
     #[inline]
     pub fn access(&mut self, now: u64, time: u64, line: u64, lines: u64) -> u64 {
         let bank = self.interleave.bank(line);
-        let cost = if lines == 1 && self.lone_cost > 0 { self.half(bank, line) } else { self.line_cost * lines };
+        let cost = if lines == 1 && self.lone_cost > self.line_cost { self.half(bank, line) } else { self.line_cost * lines };
         self.banks[bank].reserve(now, time, cost) + self.latency
     }
 
@@ -87,7 +87,7 @@ impl Dram {
 
 #[cfg(test)]
 mod tests {
-    use octavo_units::{Bytes, Cycles, Time};
+    use octavo_units::{Bytes, Cycles};
 
     use super::*;
 
@@ -97,7 +97,7 @@ mod tests {
             banks: 1,
             latency: Cycles(0),
             line_cycles: Cycles(10),
-            lone_line: Time(15_000),
+            lone_line_percent: 150,
             interleave: Bytes(128),
             channel_banks: 1,
         };
@@ -113,7 +113,7 @@ mod tests {
             banks: 16,
             latency: Cycles(100),
             line_cycles: Cycles(1),
-            lone_line: Time(0),
+            lone_line_percent: 100,
             interleave: Bytes(128),
             channel_banks: 1,
         };

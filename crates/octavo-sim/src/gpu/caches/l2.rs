@@ -246,7 +246,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use octavo_units::{Bytes, Cycles, Time};
+    use octavo_units::{Bytes, Cycles};
     use proptest::prelude::*;
 
     use super::LineAccess::{Load, PartialStore, Store};
@@ -298,7 +298,7 @@ mod tests {
             banks: 2,
             latency: Cycles(100),
             line_cycles: Cycles(1),
-            lone_line: Time(0),
+            lone_line_percent: 100,
             interleave: Bytes(128),
             channel_banks: 1,
         };
