@@ -64,7 +64,11 @@ impl Gpu {
         let entries = |small, large: &Option<LargeTlbConfig>| entries_for(small, large.as_ref(), page_bytes);
         Self {
             l1: FirstLevelCaches::new(&node.l1, units, costs.cycle),
-            scalar: L1Caches::new((node.scalar.cache.size.0, node.scalar.cache.ways, SetIndex::LowBits), scalar_caches, 0),
+            scalar: L1Caches::new(
+                (node.scalar.cache.size.0, node.scalar.cache.ways, SetIndex::LowBits),
+                scalar_caches,
+                0,
+            ),
             scalar_tlb: Tlb::new(entries((scalar_tlb.entries, scalar_tlb.ways), &scalar_tlb.large), scalar_caches),
             scalar_units: node.scalar.units as usize,
             scalar_in_flight: (0..scalar_caches).map(|_| Slots::new(node.scalar.in_flight, Order::of(node))).collect(),

@@ -65,14 +65,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// An access of so many lines of the wavefront in `slot` of a unit will be over at `done`. The wavefront does not wait
     /// for stores that are posted.
     #[inline]
-    pub(super) fn note_done(
-        &mut self,
-        (gpu, unit): (usize, usize),
-        slot: usize,
-        lines: u32,
-        done: u64,
-        write: bool,
-    ) {
+    pub(super) fn note_done(&mut self, (gpu, unit): (usize, usize), slot: usize, lines: u32, done: u64, write: bool) {
         let unit = self.gpus[gpu].unit(unit);
         let answered = if self.config.compute.answers_in_order {
             unit.note_done_in_order(done, u64::from(lines) * self.costs.answer)

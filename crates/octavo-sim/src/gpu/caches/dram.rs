@@ -50,7 +50,8 @@ impl Dram {
     #[inline]
     pub fn access(&mut self, now: u64, time: u64, line: u64, lines: u64) -> u64 {
         let bank = self.interleave.bank(line);
-        let cost = if lines == 1 && self.lone_cost > self.line_cost { self.half(bank, line) } else { self.line_cost * lines };
+        let cost =
+            if lines == 1 && self.lone_cost > self.line_cost { self.half(bank, line) } else { self.line_cost * lines };
         self.banks[bank].reserve(now, time, cost) + self.latency
     }
 
