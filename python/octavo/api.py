@@ -134,14 +134,14 @@ _MEMORY_PRESET = "memory.preset="
 
 @spelled_out
 def scenario(source: str | Path | Scenario | None = None, **arguments: Unpack[Arguments]) -> Scenario:
-    """Resolve a scenario from a file, or from names; arguments win over the file.
+    """Resolve a scenario from a file or from names; arguments override the file.
 
     Args:
         source: a workload, the folder of a trace, a TOML file, or a scenario to change.
         **arguments: see `octavo.arguments.Arguments`.
 
     Raises:
-        ScenarioError: something in it cannot be used.
+        ScenarioError: a value is invalid.
 
     """
     if isinstance(source, Scenario) and not any(value is not None for value in arguments.values()):
@@ -159,13 +159,13 @@ def run(
     watch: Callable[[Progress], None] | bool | None = None,
     **arguments: Unpack[Arguments],
 ) -> RunResult:
-    """Run one scenario; a result that is there already is not computed again.
+    """Run one scenario, unless its result exists already.
 
     Args:
         source: a workload, the folder of a trace, a TOML file or a scenario; or leave it out and name a `workload`.
-        output: folder of the result; a temporary one, removed with the result object, if left out.
-        force: replace what `output` holds.
-        perfetto: also write the run's timeline there, as a native Perfetto trace; a finished result is run again.
+        output: folder of the result; by default a temporary one, removed with the result object.
+        force: replace an existing result in `output`.
+        perfetto: file for the run's timeline, a native Perfetto trace; a finished result is run again for it.
         watch: called about ten times a second with the progress of the run; `True` shows it.
         **arguments: see `octavo.arguments.Arguments`.
 

@@ -49,26 +49,27 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     watch: Callable[[Progress], None] | bool | None = None,
     **arguments: Unpack[Arguments],
 ) -> Comparison:
-    """Run placements, kinds of memory of whole programs, or ways to share memory, side by side.
+    """Compare placements, kinds of memory of whole programs, or ways to share memory.
 
     Args:
         source: a workload, the folder of a trace, a TOML file or a scenario; or leave it out and name `workloads`.
-        workloads: names of workloads; the scenario's own if left out. Here as below, a single name stands for a list
+        workloads: names of workloads; by default the scenario's own. Here and below, a single name may replace a list
             of one.
-        placements: placement strategies by name, as Python files, or as classes of `octavo.policies`;
-            `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
+        placements: placement strategies by name, as Python files, or as classes of `octavo.policies`; by default
+            `DEFAULT_PLACEMENTS`, or the scenario's own if there are `kinds`.
         kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Kinds for which
             the placement matters (`managed`, `launches`) run with each of `placements`.
         sharings: what one job may take from another: `free-for-all`, `quota` or a Python class.
-        baseline: the variant that speed-ups are relative to; the first if left out.
+        baseline: the variant that speed-ups are relative to; by default the first.
         alone: whether each job also runs with the others idle, which shows how much jobs slow each other down.
-        replicates: how often each scenario runs, varying what it leaves open (when GPUs begin launches, which of
-            equals comes first). From two on, times and speed-ups are medians with intervals.
-        output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
-        pictures: formats of the pictures in `output`: `png`, `svg`, `pdf`, or several of them; `png` if left out.
-        picture_width: their width in inches; 7.1, two columns of a paper, if left out.
-        workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
-        force: replace what `output` holds.
+        replicates: how often each scenario runs with different choices of what it leaves open (when GPUs begin
+            launches, which of several equal units comes first). With two or more, times and speed-ups are medians with
+            intervals.
+        output: folder of results, tables and pictures; by default a temporary one, removed with the comparison.
+        pictures: formats of the pictures in `output`: `png` (the default), `svg`, `pdf`, or several of them.
+        picture_width: their width in inches; by default 7.1, two columns of a paper.
+        workers: number of concurrent runs; by default one for each core. Results do not depend on it.
+        force: replace existing results in `output`.
         watch: called about ten times a second with the progress of the runs; `True` shows it.
         **arguments: see `octavo.arguments.Arguments`.
 

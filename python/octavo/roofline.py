@@ -1,6 +1,6 @@
-"""The roofline with the interconnect: what a kernel can reach with its data on the host or on the device.
+"""The roofline with the interconnect bounds a kernel whose data lie on the host or on the device.
 
-The model, its symbols, and what of its publication (MemMap, PACT 2020) follows from it: `docs/reproduce-memmap.md`.
+The model, its symbols, and what of its publication (MemMap, PACT 2020) follows from it: `docs/advise.md`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Roofline:
     device: float
     """Bandwidth of device memory, bytes a second."""
     on_demand: float
-    """Bandwidth at which host-placed data come over the interconnect on demand, bytes a second."""
+    """Bandwidth of host-placed data over the interconnect, on demand, bytes a second."""
     copy: float
-    """Bandwidth of the bulk copy that device placement makes before the kernel, bytes a second."""
+    """Bandwidth of the bulk copy before the kernel for device placement, bytes a second."""
 
     def ceilings(self, alpha: ArrayLike, sigma: ArrayLike = 1.0, rho: ArrayLike = 1.0) -> Ceilings:
         """Ceilings of every point.
@@ -83,7 +83,7 @@ class Roofline:
     def crossing(self, sigma: float = 1.0, rho: float = 1.0) -> float | None:
         """The intensity above which host placement has the higher ceiling, operations a byte.
 
-        None where it has everywhere. Below the crossing device placement has; it never has at every intensity.
+        None if host placement has it everywhere. Device placement has it below the crossing, and never everywhere.
 
         Raises:
             AdviceError: a value is out of its range.
@@ -94,7 +94,7 @@ class Roofline:
     def zone_end(self, rho: float = 1.0) -> float | None:
         """Where the zone of interest ends, operations a byte: below it the interconnect bounds host placement.
 
-        None where it never does, because the interconnect is as fast as device memory.
+        None if it never does, because the interconnect is as fast as device memory.
 
         Raises:
             AdviceError: a value is out of its range.

@@ -34,11 +34,11 @@ def _toml(source: Scenario | str | Path) -> str:
 
 @named
 def inspect_workload(source: Scenario | str | Path) -> dict[str, Any]:
-    """What a workload touches, reads, writes and shares between its GPUs.
+    """Count what a workload touches, reads, writes and shares between its GPUs.
 
     Args:
-        source: a scenario, a scenario file, or a workload by name or as the folder of a trace. One that is named alone
-            runs on the default node at its published size; `octavo.scenario` changes both.
+        source: a scenario, a scenario file, the name of a workload, or the folder of a trace. A name alone stands for
+            the published size on the default node; `octavo.scenario` changes both.
 
     Raises:
         ScenarioError: the workload cannot be built.
@@ -53,7 +53,7 @@ def inspect_workload(source: Scenario | str | Path) -> dict[str, Any]:
 
 @named
 def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> dict[str, Any]:
-    """The circuit that the workload `quantum-volume` simulates, and the amplitudes that it leads to.
+    """Compute the circuit that the workload `quantum-volume` simulates, and its final amplitudes.
 
     Args:
         qubits: 2 to 20.
@@ -81,7 +81,7 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
 
 @named
 def workload_result(source: Scenario | str | Path) -> dict[str, Any]:
-    """What a workload computes.
+    """Compute the result of a workload.
 
     Programs on graphs find ranks, levels, distances, components, communities or the lightest forest. `kmeans`,
     `background`, `alignment`, `bst` and `evolution` compute what their names say.
@@ -90,11 +90,11 @@ def workload_result(source: Scenario | str | Path) -> dict[str, Any]:
         source: as for `inspect_workload`.
 
     Returns:
-        `result`, the name of a list of numbers, and that list. It has `None` where there is no number, as for vertices
-        that no path leads to. Also what it was computed from, under the names of the program's buffers. Programs on
-        graphs have one number for each vertex. Their graph is there as rows: `offsets`, `neighbours`, and `weights`
-        where there are some. Rows hold where edges lead for `bfs-balanced`, where they come from for `pagerank` and
-        `sssp`, and both for the others.
+        `result`, the name of a list of numbers, and that list, which has `None` where there is no number, as for
+        unreachable vertices. The inputs are returned, too, under the names of the program's buffers. Programs on graphs
+        have one number for each vertex, and return their graph as rows: `offsets`, `neighbours`, and `weights` if there
+        are any. Rows contain outgoing edges for `bfs-balanced`, incoming edges for `pagerank` and `sssp`, and both for
+        the others.
 
     Raises:
         ScenarioError: the workload cannot be built, or computes nothing of this kind.
@@ -117,18 +117,18 @@ def workload_program(
     spread: Spread = "interleaved",
     threads: int = 1,
 ) -> dict[str, Any]:
-    """A workload as a whole program: its buffers and, in order, what host and GPUs do with them.
+    """List a workload's whole program: its buffers and, in order, what host and GPUs do with them.
 
     Args:
         source: as for `inspect_workload`.
-        kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`; `recorded` of a trace that holds a
+        kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`; `recorded` for a trace of a
             whole program.
         spread: How explicit buffers lie on several GPUs: `interleaved` page by page, or `split` in equal parts.
         threads: Threads of the host that write inputs and read outputs.
 
     Returns:
-        `buffers` (name, bytes, kind) and `actions`: what is done, with which buffers, how many bytes, and the numbers
-        of the actions that it waits for.
+        `buffers` (name, bytes, kind) and `actions`: the kind of each action, its buffers and bytes, and the numbers of
+        the actions that it waits for.
 
     Raises:
         ScenarioError: the workload cannot be built, or there is no such kind or spread.

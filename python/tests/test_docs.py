@@ -82,7 +82,7 @@ def prepare_machines(folder: Path) -> None:
     (folder / "machines").symlink_to(ROOT / "machines")
 
 
-IN_A_CHECKOUT = ("advise", "calibrate", "derived-node", "fits", "index", "kinds", "nodes")
+IN_A_CHECKOUT = ("advise", "calibrate", "fits", "index", "kinds", "nodes")
 PREPARE = {
     "README.md": prepare_machines,
     **{f"docs/{page}.md": prepare_machines for page in IN_A_CHECKOUT},
@@ -174,7 +174,7 @@ NO_PYTHON = re.compile(r"octavo\.(h|hpp|pc)|octavo\.trace\.(version|lanes|source
 OPTIONS_OF_OTHERS = {
     "docs/calibrate.md": {"--limit", "--point-time", "--cupti"},
     "docs/coherent.md": {"--localalloc", "--preferred", "--preferred-many", "--interleave", "--membind"},
-    "docs/fidelity.md": {"--repeat", "--workloads"},
+    "docs/speed.md": {"--bench"},
     "docs/real-programs.md": {"--cuda-memory-usage"},
 }
 """Options of `octavo-probe`, numactl, the benchmarks and Nsight Systems."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 MARGIN = 16 * MIB
-"""What a process may have beyond its limit, as docs/promises.md says."""
+"""What a process may have beyond its limit, as docs/results.md says."""
 BOUNCING = (
     *("-w", "gups", "-s", str(1 / 128), "-n", "grit-4gpu", "--executor", "instant"),
     *("--set", 'node.capacity={bytes="0B",footprint_percent=5}'),

@@ -18,11 +18,11 @@ STRATEGIES = {
         "memory.placement",
         "migrate, map remotely, duplicate or pin a page when it is touched",
     ),
-    "prefetchers": ("Prefetch", "memory.prefetch", "which more pages to bring with those that migrate"),
+    "prefetchers": ("Prefetch", "memory.prefetch", "which further pages to fetch with those that migrate"),
     "evictions": ("Eviction", "memory.eviction", "which pages leave a full memory"),
-    "demotions": ("Demotion", "memory.demotion", "where what leaves goes, and what leaves ahead of need"),
-    "sharings": ("Sharing", "memory.sharing", "what one address space may take from another"),
-    "guards": ("Guards", "memory.guard", "who steps in when processors fight over a page"),
+    "demotions": ("Demotion", "memory.demotion", "where evicted pages go, and which pages are evicted ahead of need"),
+    "sharings": ("Sharing", "memory.sharing", "which memory one address space may take from another"),
+    "guards": ("Guards", "memory.guard", "what happens when processors fight over a page"),
     "allocators": ("Frames", "memory.allocator", "which frame of a memory a page gets"),
     "sizings": ("Page sizes", "memory.sizing", "which sizes pages have"),
 }
@@ -54,8 +54,8 @@ def _strategies(listing: dict[str, list[dict[str, Any]]]) -> str:
         "# Strategies",
         'A memory system is a composition of strategies, each chosen by name: `memory.placement = "grit"`, or with '
         'options: `memory.placement = { name = "grit", fault_threshold = 2 }`.',
-        "[What each of them does and where it comes from](../systems.md) is explained elsewhere; `octavo list` prints "
-        "the same as this page.",
+        "[The memory systems](../systems.md) explains each of them and names its source. `octavo list` prints the same "
+        "as this page.",
     ]
     for kind, (title, key, chooses) in STRATEGIES.items():
         parts += [f"## {title}", f"`{key}`: {chooses}."]
@@ -84,7 +84,7 @@ def _entry(entry: dict[str, Any]) -> str:
 def _presets(nodes: list[dict[str, Any]], memories: list[dict[str, Any]]) -> str:
     parts = [
         "# Nodes and memories",
-        "Presets as they are: every number carries its source. [A node of your own](../nodes.md) may extend one.",
+        "The presets, with the source of every number. [A node of your own](../nodes.md) may extend one.",
     ]
     for title, key, entries in (("Nodes", "node.preset", nodes), ("Memories", "memory.preset", memories)):
         parts += [f"## {title}", f"`{key}`"]
@@ -97,7 +97,7 @@ def _measured() -> str:
         "Keys of `[measured]` in a machine file, by probe. Units: seconds, bytes a second, bytes, operations a second "
         "(op/s), plain numbers (1). [How they are measured and fitted](../calibrate.md)."
     )
-    pairs = "Of each pair of GPUs there is one, named after both: `peer_copy_bandwidth_0_1`."
+    pairs = "Each pair of GPUs has its own value, named after both: `peer_copy_bandwidth_0_1`."
     parts = ["# Measured values", intro]
     for probe in dict.fromkeys(value.probe for value in VALUES):
         values = [value for value in VALUES if value.probe == probe]
@@ -109,8 +109,8 @@ def _measured() -> str:
 
 def _scenario(schema: dict[str, Any]) -> str:
     intro = (
-        "Every key of a scenario file by its dotted name, as `--set` and the axes of sweeps take it. What is left out "
-        "comes from presets. `octavo schema` prints the JSON schema that this page is made from."
+        "Every key of a scenario file by its dotted name, as in `--set` and in the axes of sweeps. Presets supply keys "
+        "that you leave out. `octavo schema` prints the JSON schema from which this page is generated."
     )
     parts = ["# Scenario files", intro]
     for name, part in schema["properties"].items():
@@ -162,7 +162,7 @@ def _quantity(pattern: str) -> str:
 def _command_line() -> str:
     runner = CliRunner()
     os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    parts = ["# Command line", "What every `--help` says."]
+    parts = ["# Command line", "The output of every `--help`."]
     parts.append(_help(runner, []))
     for path in _commands(typer.main.get_command(app), []):
         parts += [f"## `octavo {' '.join(path)}`", _help(runner, path)]

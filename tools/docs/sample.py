@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _END = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*\[])")
+_NO_PROSE = ("|", "#", "!", "<", ":::", "    options:")
+"""Starts of lines that are tables, headings, pictures, or directives."""
 _SHORTEST = 5
 """Words; what is shorter is a heading or a label."""
 
@@ -43,7 +45,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """Yield the sentences of README and docs, without code and tables."""
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         text = _FENCE.sub("", page.read_text(encoding="utf-8"))
-        lines = [line.lstrip("-* ") for line in text.splitlines() if not line.startswith(("|", "#", "!", "<", ":::"))]
+        lines = [line.lstrip("-* ") for line in text.splitlines() if not line.startswith(_NO_PROSE)]
         yield from _sentences(page, "\n".join(lines))
 
 

@@ -97,10 +97,10 @@ class Difference:
 
 
 def difference(first: RunResult, second: RunResult, names: tuple[str, str] | None = None) -> Difference:
-    """Put two simulated runs beside each other; `names` are what they are called, if not what ran under what.
+    """Compare two simulated runs; `names` label them, by default the workload and its memory system.
 
     Raises:
-        OutputError: one has no time or no scenario, or is damaged.
+        OutputError: a run has no time or no scenario, or is damaged.
 
     """
     for result in (first, second):

@@ -36,15 +36,15 @@ class Explanation:
 
     @property
     def sentences(self) -> list[str]:
-        """All of it, one sentence a line."""
+        """The explanation, one sentence on each line."""
         return [*words.run(self.name, self.facts), *words.pairs(self.pairs), *words.remedies(self.remedies)]
 
     def plot(self, *, width: float | None = None) -> Picture:
-        """How busy driver, memory, walkers and links are; if anything was tried, how long each of that would take."""
+        """Draw how busy driver, memory, walkers and links are and, if changes were tried, the time of each."""
         return picture.draw(self.name, self.facts, self.remedies, width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON holds it."""
+        """Everything, ready for JSON."""
         found = None if self.remedies is None else [asdict(one) for one in self.remedies]
         told = {"facts": asdict(self.facts), "pairs": self.pairs, "what_if": found}
         return {"run": self.name, "sentences": self.sentences, **told}

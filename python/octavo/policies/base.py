@@ -50,7 +50,7 @@ class Policy(ABC):
             setattr(cls, name, value.default)
 
     def start(self) -> None:  # noqa: B027 - optional
-        """Called once, before anything else, when options and `node` are set: the place to prepare state."""
+        """Called once, before anything else, when options and `node` are set; prepare state here."""
 
 
 class PlacementPolicy(Policy):
@@ -63,26 +63,26 @@ class PlacementPolicy(Policy):
     """The other pages, to be looked at while a method is called (`needs` and `may_prefetch` aside)."""
 
     def needs(self) -> Needs:
-        """What the node has to count, report or forgive; nothing unless overridden. Called once, after `start`."""
+        """What the node has to count or report; by default nothing. Called once, after `start`."""
         return Needs()
 
     @abstractmethod
     def on_fault(self, fault: Fault, page: Page) -> Decision:
-        """What to do about a fault that the present mappings cannot serve.
+        """Decide about a fault that the current mappings cannot serve.
 
-        `page` is the state of the faulting page, which no unfinished plan names.
+        `page` is the state of the faulting page, which is part of no unfinished plan.
         """
 
     def on_counter(self, notification: CounterNotification, page: Page) -> int | range | None:
-        """Which pages move to a GPU whose access counter reached the threshold that `needs` asked for.
+        """Choose the pages that move to a GPU whose access counter reached the threshold of `needs`.
 
-        A page of `notification.group`, a range of them, or None (unless overridden). Pages that are busy, replicated or
-        already there are passed over. `page` is the one whose access was the last to be counted.
+        Return a page of `notification.group`, a range of them, or None (the default). Pages that are busy, replicated
+        or already there are skipped. `page` is the one whose access was counted last.
         """
         return None
 
     def on_report(self, counts: Sequence[AccessCount]) -> Iterable[Move]:
-        """Which pages move after a periodic report that `needs` asked for; none unless overridden.
+        """Choose the pages that move after a periodic report that `needs` requested; by default none.
 
         `counts` has one entry for each page and GPU with accesses since the last report, by page and GPU. Moves of
         pages that are busy, replicated, already there or that have no room are ignored.
@@ -90,115 +90,115 @@ class PlacementPolicy(Policy):
         return ()
 
     def on_kernel_end(self) -> Iterable[Unsubscribe]:
-        """Which replicas in broadcast mode are given up when a kernel has ended; none unless overridden."""
+        """Choose the replicas in broadcast mode to drop when a kernel has ended; by default none."""
         return ()
 
     def may_prefetch(self, page: Page) -> bool:
-        """Whether a prefetcher may bring this page, which has one copy, to a GPU that migrates pages of its block.
+        """Whether a prefetcher may fetch this page, which has one copy, to a GPU that migrates pages of its block.
 
-        Only pages on the host, unless overridden; called for each page that a prefetcher wishes for.
+        By default only pages on the host; called for each page that a prefetcher requests.
         """
         return page.owner == HOST
 
     def on_allocate(self, pages: range) -> None:
-        """Pages were allocated; they are on the host. Nothing unless overridden."""
+        """Called when pages were allocated; they are on the host."""
 
     def on_free(self, pages: range) -> None:
-        """Pages are about to be freed. Nothing unless overridden."""
+        """Called when pages are about to be freed."""
 
 
 class PrefetchPolicy(Policy):
-    """Chooses more pages of a 2 MiB block to bring when pages of it migrate. They move before any fault is woken."""
+    """Chooses more pages of a 2 MiB block to fetch when some of it migrates. They move before any fault is woken."""
 
     serves_blocks: ClassVar[bool] = True
     """Whether faults of one GPU on one block are served together; a policy that says no is never asked."""
 
     @abstractmethod
     def pages(self, service: Service) -> Iterable[int]:
-        """Numbers of the pages of `service.block` to bring.
+        """Choose the numbers of the pages of `service.block` to fetch.
 
-        This is a wish. Pages are passed over if they are there already, busy, replicated or contested, or if the
-        placement wants them to stay. Pages for which no room can be made stay where they are.
+        This is a request. Pages are skipped if they are there already, busy, replicated or contested, if the placement
+        wants them to stay, or if no room can be made for them.
         """
 
     def on_free(self, pages: range) -> None:
-        """These pages are no longer part of an allocation. Nothing unless overridden."""
+        """Called when these pages are no longer part of an allocation."""
 
 
 class EvictionPolicy(Policy):
-    """Chooses which pages leave a full memory. A replica is dropped, a sole copy written to the host."""
+    """Chooses which pages a full memory evicts. A replica is dropped, a sole copy is written to the host."""
 
     residency: Residency = Residency()
     """Which pages are where, to be looked at while a method is called (`on_restore` aside)."""
 
     def on_use(self, processor: int, page: int) -> None:
-        """A page was brought into a GPU's memory, or a fault on it was served from there: what a driver sees."""
+        """Called when a page was fetched into a GPU's memory, or a fault on it was served there: what a driver sees."""
 
     def on_access(self, processor: int, page: int, times: int) -> None:
-        """A page in a GPU's memory was accessed this many times since this was last told of it.
+        """Called with the number of accesses to a page in a GPU's memory since the last call for it.
 
-        Told before anything that can make room, in the order of last accesses. Overriding it costs speed: runs keep
-        count of accesses then.
+        Called before anything that can make room, in the order of last accesses. Overriding it costs speed, since runs
+        then count accesses.
         """
 
     @abstractmethod
     def victims(self, processor: int, wanted: int) -> Iterable[int]:
-        """Numbers of at least `wanted` pages in a GPU's memory, in the order in which they leave, each of them once.
+        """Choose at least `wanted` pages in a GPU's memory, each once, in the order in which they are evicted.
 
-        Only pages that are `residency.evictable`; if there are fewer than `wanted`, as many as there are. `on_evict`
-        tells which of them leave: all, or none when they are too few to be of use.
+        Only pages that are `residency.evictable` count; if there are fewer than `wanted`, return all of them.
+        `on_evict` reports which of them are evicted: all, or none if they are too few.
         """
 
     def on_evict(self, processor: int, pages: Sequence[int]) -> None:
-        """These victims leave. Nothing unless overridden."""
+        """Called when these victims are evicted."""
 
     def on_restore(self, processor: int, page: int) -> None:
-        """A victim is back because a plan failed; it should be the next to leave. Never happens in a simulation."""
+        """Called when a victim is back because a plan failed; evict it next. Never happens in a simulation."""
 
 
 class DemotionPolicy(Policy):
-    """Decides where sole copies go that leave a GPU's memory, and how much of each memory is kept free.
+    """Decides where evicted sole copies go, and how much of each GPU's memory is kept free.
 
-    A GPU that gets them keeps them for others: no processor maps them. A processor that touches one fetches it back.
-    The host gets copies of them in the background.
+    A GPU that receives them keeps them for others: no processor maps them, and a processor that touches one fetches it
+    back. The host gets copies of them in the background.
     """
 
     occupancy: Occupancy = Occupancy()
     """How full the GPUs' memories are, to be looked at in `destination`."""
 
     def destination(self, source: int, pages: int) -> int:
-        """Where the victims of one 2 MiB block of a GPU's memory go, of which `pages` are sole copies.
+        """Choose where the victims of one 2 MiB block of a GPU's memory go, of which `pages` are sole copies.
 
-        HOST, unless overridden, or another GPU. They go to the host instead if pages of the block stay behind, or if
-        that GPU has not so many pages that are spare or removable.
+        Return HOST (the default) or another GPU. They go to the host instead if pages of the block stay behind, or if
+        that GPU has fewer spare or removable pages.
         """
         return HOST
 
     def reserve(self) -> int:
-        """Pages of each GPU's memory that should be free, or hold what is kept for others; none unless overridden.
+        """The number of pages of each GPU's memory that should be free or kept for others; by default 0.
 
-        Victims leave ahead of need when fewer are, but never for more than half of a memory. Called once, after
+        When there are fewer, pages are evicted ahead of need, but never more than half of a memory. Called once, after
         `start`.
         """
         return 0
 
 
 class SharingPolicy(Policy):
-    """Decides whose pages leave a full memory; which of them, the evictor of that job decides."""
+    """Decides which jobs' pages a full memory evicts; each job's evictor chooses the pages."""
 
     @abstractmethod
     def yields(self, shortage: Shortage) -> Iterable[Yield]:
-        """The jobs that give up pages, in this order, each once.
+        """Choose the jobs that give up pages, in order, each once.
 
-        Pages leave until there are as many as are `wanted`, or every job has given up what it may. Then the job that
+        Pages are evicted until the number `wanted` is reached, or every job has given up what it may. Then the job that
         needs room waits.
         """
 
 
 class GuardPolicy(Policy):
-    """Steps in when processors fight over a page: it goes before advice and the placement.
+    """Intervenes when processors fight over a page, before advice and the placement are asked.
 
-    It moves nothing itself. Times are picoseconds; `self.memory.now` says when a call happens.
+    It moves nothing itself. Times are in picoseconds; `self.memory.now` is the time of a call.
     """
 
     memory: Memory = Memory()
@@ -206,35 +206,35 @@ class GuardPolicy(Policy):
 
     @abstractmethod
     def on_fault(self, fault: Fault, page: Page) -> Hint | None:
-        """What to do about a fault on a managed page that has one copy; None if nothing.
+        """Decide about a fault on a managed page that has one copy; None does nothing.
 
-        The guard decides about a throttled fault again when its time has come.
+        The guard decides about a throttled fault again when its wait is over.
         """
 
     def on_move(self, pages: range, to: int) -> None:
-        """Pages of one block move for a fault, a counter, a report or a prefetcher. Nothing unless overridden."""
+        """Called when pages of one block move for a fault, a counter, a report or a prefetcher."""
 
     def on_overrule(self, pages: range) -> None:
-        """Pages move because the program said so, or replicas are made or go. Nothing unless overridden."""
+        """Called when pages move at the program's request, or replicas appear or disappear."""
 
     def on_free(self, pages: range) -> None:
-        """These pages are no longer part of an allocation. Nothing unless overridden."""
+        """Called when these pages are no longer part of an allocation."""
 
     def keeps(self, page: int) -> bool:
-        """Whether prefetchers, counters and reports leave a page where it is; never, unless overridden.
+        """Whether prefetchers, counters and reports leave a page where it is; by default never.
 
-        Asked about any page of an allocation: about those to be moved, and about all in the block of a fault.
+        Called for pages that are to move, and for all pages in the block of a fault.
         """
         return False
 
     def deadline(self) -> int | None:
-        """When `on_deadline` is to be called; never, unless overridden. Asked after each other call."""
+        """The time at which to call `on_deadline`; by default never. Called after each other method."""
         return None
 
     def on_deadline(self) -> Iterable[int]:
-        """The deadline has come, and the next is later: which pages' remote mappings go; none unless overridden.
+        """Choose the pages whose remote mappings to remove at the deadline; by default none.
 
-        Pages that are `busy` are passed over: name them again later.
+        Pages that are `busy` are skipped: name them again later. The next deadline must be later.
         """
         return ()
 

@@ -42,13 +42,13 @@ def option(default: T, meaning: str = "", *, minimum: float | None = None, maxim
     """Declare an option of a policy.
 
     Args:
-        default: its value if a scenario does not set it; its unit and source belong into `meaning`.
-        meaning: what it is, for readers and messages.
+        default: its value unless a scenario sets it; give its unit and source in `meaning`.
+        meaning: a description for readers and messages.
         minimum: the lowest permitted number, if there is one.
         maximum: the highest permitted number, if there is one.
 
     Returns:
-        The option, which is its value in instances: `threshold: int = option(8, "faults", minimum=1)`.
+        The option; instances have its value: `threshold: int = option(8, "faults", minimum=1)`.
 
     """
     # The class keeps the default; see `Policy.__init_subclass__`.

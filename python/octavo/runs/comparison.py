@@ -93,10 +93,9 @@ class Comparison:
         return pl.concat([table, pl.DataFrame([means], schema=table.schema)])
 
     def best(self, workload: str) -> list[str]:
-        """The variant that is fastest, then those that cannot be told apart from it; needs times. Bounds are none.
+        """The fastest variant, then those that are tied with it; needs times. Bounds are left out.
 
-        Variants that ran once are told apart by any difference; those of `replicates`, once their intervals do not
-        overlap.
+        Variants that ran once are tied only if their times are equal; with `replicates`, if their intervals overlap.
         """
         rows = self.points.filter(pl.col("workload") == workload).to_dicts()
         real = [row for row in rows if row["variant"] not in self.bounds] or rows
@@ -104,7 +103,7 @@ class Comparison:
 
     @property
     def bounds(self) -> set[str]:
-        """The variants that no memory system can pass: see `octavo.runs.bounds`."""
+        """The variants that no memory system can beat: see `octavo.runs.bounds`."""
         return bounds(self.results)
 
     def marked(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -142,7 +141,7 @@ class Comparison:
             width: in inches; `octavo.runs.pictures` has the widths of papers.
 
         Raises:
-            ScenarioError: there is no such picture of these runs, or none so wide.
+            ScenarioError: these runs have no such picture, or the width is out of range.
 
         """
         inches = sheet.checked_width("width", width)

@@ -35,11 +35,11 @@ def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) ->
     Args:
         folder: a run, comparison, sweep, advice, profile or trace.
         name: the file's name without `.parquet`.
-        columns: which columns, in this order; all if empty.
+        columns: the columns, in this order; all of them if empty.
 
     Raises:
-        OutputError: the folder has no manifest, no such table, or the table no such column.
-        DamagedError: the table is not what was written.
+        OutputError: the folder has no manifest or no such table, or the table has no such column.
+        DamagedError: the table is damaged.
 
     """
     root = Path(folder)
@@ -60,12 +60,12 @@ def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) ->
 
 
 def brief(whole: pl.DataFrame) -> pl.DataFrame:
-    """Leave out the measures that a table in a paper has no room for: all but time, speed-up and faults."""
+    """Keep only the measures that fit into a paper: time, speed-up and faults."""
     return whole.select(each for each in whole.columns if each not in _LEFT_OUT)
 
 
 def csv(whole: pl.DataFrame) -> str:
-    """Return a table as CSV with a header; lists become texts with spaces between their values."""
+    """Return a table as CSV with a header; the values of lists are separated by spaces."""
     lists = [each for each, kind in whole.schema.items() if isinstance(kind, pl.List)]
     flat = [pl.col(each).cast(pl.List(pl.String)).list.join(" ") for each in lists]
     return whole.with_columns(flat).write_csv()
@@ -74,7 +74,7 @@ def csv(whole: pl.DataFrame) -> str:
 def latex(whole: pl.DataFrame) -> str:
     r"""Return a table as a LaTeX `tabular` with the rules of `booktabs`.
 
-    Columns that end in `_ps` are shown in milliseconds, other fractions with two digits; numbers stand on the right.
+    Columns that end in `_ps` are shown in milliseconds, other fractions with two digits; numbers are right-aligned.
     """
     aligned = "".join("r" if kind.is_numeric() else "l" for kind in whole.dtypes)
     heads = [_escaped(_head(each)) for each in whole.columns]

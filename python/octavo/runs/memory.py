@@ -50,16 +50,16 @@ def limit_to(limit: int | None) -> None:
 
 
 def limit_memory(limit: int | str | None) -> None:
-    """Say how much memory this process may have while runs go on, as `--memory-limit` does for a command.
+    """Limit the memory of this process while runs are in progress, as `--memory-limit` does for a command.
 
-    What it has before, such as Python and its packages, is part of it. A run that would take more is refused, and one
-    that does ends.
+    The limit includes what the process already uses, such as Python and its packages. A run that would need more is
+    refused, and one that reaches the limit ends.
 
     Args:
-        limit: bytes, or an amount such as `8GiB`; nothing for what is free when runs begin, which is the default.
+        limit: bytes, or an amount such as `8GiB`; by default the memory that is free when runs begin.
 
     Raises:
-        ScenarioError: it is no amount of memory.
+        ScenarioError: the limit is not an amount of memory.
 
     Examples:
         >>> octavo.limit_memory("8GiB")

@@ -70,10 +70,10 @@ class RunResult:
         return result
 
     def check(self) -> None:
-        """Make sure that every file is what was written; results of earlier versions do not say.
+        """Check every file against the manifest, if there is one.
 
         Raises:
-            DamagedError: one is not; the message names it, what was expected and what was found.
+            DamagedError: a file differs; the message names it, what was expected and what was found.
 
         """
         found = self._manifest()
@@ -142,7 +142,7 @@ class RunResult:
 
     @property
     def has_time(self) -> bool:
-        """Whether it ran in simulated time; with the executor `instant` it did not."""
+        """Whether the run has times; with the executor `instant` it has none."""
         return "time_ps" in self.summary
 
     @property
@@ -199,7 +199,7 @@ class RunResult:
 
     @property
     def name(self) -> str:
-        """What ran under what: `fir under grit`."""
+        """The workload and its memory system: `fir under grit`."""
         if is_imported(self.folder):
             return f"profile {self.folder.name}"
         scenario = self.scenario

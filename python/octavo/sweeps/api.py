@@ -55,27 +55,27 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
             and `random`, each with lists of values by dotted key.
         best: a measure, such as `time_ps`: search for its best value instead of trying every point (needs
             `octavo[search]`).
-        trials: points that the search tries; `random.points` of the file, or 32, if left out.
-        direction: `minimize` (if left out) or `maximize`.
-        seed: seed of random axes and of the search; the file's, or 0, if left out.
+        trials: number of points that the search tries; by default `random.points` of the file, or 32.
+        direction: `minimize` (the default) or `maximize`.
+        seed: seed of random axes and of the search; by default the file's, or 0.
         overrides: changes to the scenario by dotted key.
-        replicates: how often each point runs, varying what its scenario leaves open. From two on, measures are
-            medians, and `time_ps` and `best` have intervals.
-        output: folder of the results; a temporary one, removed at the end, if left out.
-        pictures: formats of the picture in `output`: `png`, `svg`, `pdf`, or several of them; `png` if left out.
-        picture_width: its width in inches; 7.1, two columns of a paper, if left out.
-        workers: points side by side; as many as there are cores if left out. Results do not depend on it.
+        replicates: how often each point runs with different choices of what its scenario leaves open. With two or
+            more, measures are medians, and `time_ps` and `best` have intervals.
+        output: folder of the results; by default a temporary one, removed at the end.
+        pictures: formats of the picture in `output`: `png` (the default), `svg`, `pdf`, or several of them.
+        picture_width: its width in inches; by default 7.1, two columns of a paper.
+        workers: number of concurrent points; by default one for each core. Results do not depend on it.
         on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
             (`ray://head:10001`). Results do not depend on it.
-        force: replace what `output` holds.
+        force: replace an existing sweep in `output`.
         watch: called about ten times a second with the progress of the sweep; `True` shows it.
 
     Returns:
-        One row a point: `point`, the axes by dotted key, `status` (`ok` or `failed`), `error`, `run` (folder of the
-        result) and the measures; times in picoseconds. A point that fails does not stop the others.
+        One row for each point: `point`, the axes by dotted key, `status` (`ok` or `failed`), `error`, `run` (the
+        result's folder) and the measures; times in picoseconds. A point that fails does not stop the others.
 
     Raises:
-        OctavoError: the sweep cannot be used, its folder holds something else, or the cluster cannot be used.
+        OctavoError: the sweep is invalid, its folder contains something else, or the cluster is unusable.
 
     Examples:
         >>> scenario = {"workload": {"name": "fir", "scale": 0.01}, "node": {"preset": "grit-4gpu"}}

@@ -19,19 +19,19 @@ _AGAIN = "the command of the sweep, given again, writes it anew"
 
 
 def load_sweep(folder: str | Path, *, machines: bool = False) -> pl.DataFrame:
-    """Read the rows of a sweep that is under way, was stopped or is over; each is checked by its hash.
+    """Read the rows of a running, stopped or finished sweep, and check each by its hash.
 
     Args:
         folder: the sweep's `output`.
-        machines: add `machine` and `engine`: which machine of a cluster ran each point, and its build of Octavo.
-            Points that ran where the command did have none.
+        machines: whether to add `machine` and `engine`: the machine of a cluster that ran the point, and its build of
+            Octavo. They are empty for points that ran on the command's own machine.
 
     Returns:
-        One row for each point that is over, in order; columns as in the table of `octavo.sweep`.
+        One row for each finished point, in order, with the columns of `octavo.sweep`.
 
     Raises:
-        OutputError: the folder holds no sweep, or one without a point that is over.
-        DamagedError: a row is not what was written; the message names its file, what was expected and what was found.
+        OutputError: the folder contains no sweep, or none with a finished point.
+        DamagedError: a row is damaged; the message names its file, what was expected and what was found.
 
     Examples:
         >>> table = octavo.load_sweep("runs/service")

@@ -33,7 +33,7 @@ def _as_trace_errors() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Trace:
-    """A recorded program in a folder; instructions are read when asked for."""
+    """A recorded program in a folder; instructions are read on demand."""
 
     path: Path
 
@@ -42,7 +42,7 @@ class Trace:
         """Counts by kernel and in total: instructions, lines, footprint, bytes; reads the whole trace.
 
         Raises:
-            TraceError: it cannot be read.
+            TraceError: the trace cannot be read.
 
         """
         check(self.path)
@@ -54,7 +54,7 @@ class Trace:
         """One row for each instruction, lazily: filter before you collect.
 
         Raises:
-            TraceError: there is no manifest, and they cannot be decoded.
+            TraceError: the trace has no manifest, and the instructions cannot be decoded.
 
         """
         check(self.path)
@@ -71,7 +71,7 @@ class Trace:
 
     @property
     def actions(self) -> pl.DataFrame | None:
-        """One row for each action of the whole program; none where launches alone were recorded."""
+        """One row for each action of the whole program; empty if only launches were recorded."""
         return self._table("actions") if (self.path / "actions.parquet").is_file() else None
 
     @property
@@ -90,7 +90,7 @@ class Trace:
         """Return the first rows that match, as dictionaries.
 
         Raises:
-            TraceError: what is looked at cannot be read.
+            TraceError: these rows cannot be read.
 
         """
         check(self.path)
@@ -99,7 +99,7 @@ class Trace:
         return found
 
     def validate(self) -> int:
-        """Check every rule of the format; returns how many rows there are.
+        """Check every rule of the format, and return the number of rows.
 
         Raises:
             TraceError: a rule is broken; the message names file, row and reason.
@@ -113,7 +113,7 @@ def open(path: str | Path) -> Trace:  # noqa: A001 - meant to be called as octav
     """Open a trace folder.
 
     Raises:
-        TraceError: there is none, or it is damaged, or of a version that this Octavo does not know.
+        TraceError: there is no trace, or it is damaged or of an unknown version.
 
     """
     trace = Trace(Path(path))

@@ -37,15 +37,15 @@ def record_torch(
     batch: int | None = None,
     python: str | None = None,
 ) -> dict[str, Any]:
-    """Record a step of a PyTorch program and write it as `output`; `docs/networks.md` says what is recorded.
+    """Record a step of a PyTorch program and write it to `output`; `docs/own-workload.md` explains what is recorded.
 
     Args:
         script: the program. It runs on the CPU or the meta device; no GPU is needed.
         output: the file to write, `NAME.step` by convention.
-        arguments: what the script is given. With `{batch}` among them it is recorded with three batch sizes, and
-            replays can choose theirs.
-        batch: samples of a batch that replays have unless they choose others; needs `{batch}`.
-        python: the Python that has PyTorch; this one if left out.
+        arguments: the arguments of the script. If they contain `{batch}`, the step is recorded with three batch sizes,
+            and replays can choose theirs.
+        batch: the default batch size of replays; needs `{batch}`.
+        python: an interpreter with PyTorch; by default this one.
 
     Returns:
         What was recorded: the file's contents.

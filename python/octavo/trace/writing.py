@@ -33,26 +33,26 @@ def write(  # noqa: PLR0913 - one for each part of a trace
     command: str = "",
     replace: bool = False,
 ) -> Trace:
-    """Write a trace; the folder appears when everything is written and checked, or not at all.
+    """Write a trace; the folder appears only when everything is written and checked.
 
     Args:
         path: the folder.
-        instructions: columns as in `docs/trace-format.md`, as a frame or as NumPy arrays by name; they are sorted for
-            you. Or an iterator of such pieces, or of single rows as dictionaries, in the order of the trace: only the
-            largest piece has to fit into memory. Columns left out are 0; `sequence` counts rows of each wavefront.
+        instructions: columns as in `docs/trace-format.md`, as a frame or as NumPy arrays by name, in any order. Or an
+            iterator of such pieces, or of single rows as dictionaries, in the order of the trace: only the largest
+            piece has to fit into memory. Missing columns are 0; `sequence` numbers the rows of each wavefront.
         allocations: `name`, `base`, `bytes`, and `gpu` if the program requested memory of one.
-        launches: `kernel`, `grid` and `group` (three numbers each, or `grid_x`, ...), and what else is known.
-        actions: the whole program around the launches, columns as in `docs/trace-format.md`; allocations then say what
-            they are (`kind`, `spread`). The name of an allocation may stand for its address, and without `bytes` all of
-            it is meant. An action waits for the one before unless it has `after`. A launch is the next one and may
-            touch all allocations, unless it has `launch` and `allocations`. Without actions: the launches alone.
+        launches: `kernel`, `grid` and `group` (three numbers each, or `grid_x`, ...), and whatever else is known.
+        actions: the whole program around the launches, columns as in `docs/trace-format.md`; allocations then have a
+            `kind` and `spread`. The name of an allocation may replace its address, and missing `bytes` mean all of it.
+            An action waits for the previous one unless it has `after`. A launch is the next one and may touch all
+            allocations, unless it has `launch` and `allocations`. By default only the launches are written.
         lanes: lanes of a wavefront, 64 or 32.
-        source: what recorded it.
+        source: the name of the recorder.
         command: the command that recorded it.
-        replace: take the place of a trace that is there.
+        replace: replace an existing trace.
 
     Raises:
-        TraceError: it breaks a rule of the format, or cannot be written.
+        TraceError: the trace breaks a rule of the format, or cannot be written.
 
     Examples:
         >>> rows = {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [64, 0], "lines": [[0, 1, 2, 3], []]}

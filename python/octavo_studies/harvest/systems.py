@@ -27,7 +27,7 @@ CHOSEN = ("memory.preset", "memory.placement", "memory.prefetch", "memory.host_f
 """What the systems choose themselves."""
 
 _RELEASE = "node.driver.release=595.45"
-"""Whose mechanisms the tables of docs/reproduce-harvest.md were made with; the node's own release has a fixed lapse."""
+"""The release whose mechanisms made the tables of docs/studies-several-gpus.md; the node's own has a fixed lapse."""
 _COMMON = ("memory.placement=on-touch", "memory.prefetch.threshold=1", "memory.host_frames=base", _RELEASE)
 """The driver of the publication, of 2021: a block that it evicted comes back whole, and its host pages are of 4 KiB."""
 

@@ -95,7 +95,7 @@ class Study(engine.Study):
         application = APPLICATIONS[name]
         program = (f"workload.name={application.workload}", f"workload.scale={application.scale * self.scale}")
         quiet = (f"workload.seed={seed}", "program.kind=managed", "record.events=false", "record.interval=0ns")
-        # The release whose mechanisms the tables of docs/reproduce-memmap.md were made with.
+        # The release whose mechanisms the tables of docs/studies-one-gpu.md were made with.
         release = "node.driver.release=595.45"
         memory = ("memory.preset=stock-driver", f"memory.page_size={PAGE}", release)
         named = (f"node.preset={self.node}", *memory, *program, *quiet)

@@ -8,7 +8,7 @@ APPLICATIONS = (
     "trd", "red", "scan", "scp", "blk", "fwt", "cons", "hs", "3ds", "lps", "srad", "fft",
     "gups", "histo", "spmv", "nw", "bfs2", "nn", "bp", "lud", "lib", "sad", "cfd", "streamcluster", "mm",
 )  # fmt: skip
-"""The publication's applications (27) as far as there are kernel models of them (docs/applications.md)."""
+"""The publication's applications (27) as far as there are kernel models of them (docs/workloads.md)."""
 NAMES = {"bfs2": "bfs-rodinia", "nn": "nearestneighbor", "mm": "matrixmultiplication"}
 """Workloads that are called otherwise than the publication abbreviates them, which labels results."""
 REDUCED = ("trd", "3ds", "spmv", "nn", "bp")

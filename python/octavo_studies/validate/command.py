@@ -118,7 +118,7 @@ def mgpusim(
 
     Simulates the recorded programs on the presets r9nano and r9nano-4, one configuration for all.
 
-    docs/validation-mgpusim.md says what is compared with what, and what the model leaves out.
+    docs/validation.md says what is compared with what, and what the model leaves out.
 
     Finished runs are kept: the same command resumes where it was stopped.
     """

@@ -172,7 +172,7 @@ network!(
 pub static STEP: WorkloadEntry = WorkloadEntry {
     name: "step",
     summary: "A recorded step of a PyTorch program, replayed: `workload.path` names the file",
-    source: "docs/networks.md",
+    source: "docs/own-workload.md",
     schema: typed::schema::<StepOptions>,
     resolve: |options| {
         let mut parsed: StepOptions = typed::parse(options)?;

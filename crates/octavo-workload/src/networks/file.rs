@@ -1,4 +1,4 @@
-//! Files of recorded steps: JSON, as it is or compressed by gzip. `docs/networks.md` has the format.
+//! Files of recorded steps: JSON, as it is or compressed by gzip. `docs/trace-format.md` has the format.
 
 use std::io::Read;
 use std::path::Path;
@@ -76,7 +76,7 @@ impl File {
     /// # Errors
     /// What was expected and found.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let not_one = |why: String| format!("expected a recorded step (docs/networks.md), {why}");
+        let not_one = |why: String| format!("expected a recorded step (docs/trace-format.md), {why}");
         let text = if bytes.starts_with(&GZIP) { unpack(bytes).map_err(not_one)? } else { bytes.to_vec() };
         let file: Self =
             serde_json::from_slice(&text).map_err(|why| not_one(format!("found something else: {why}")))?;

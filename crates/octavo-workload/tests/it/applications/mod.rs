@@ -61,7 +61,7 @@ fn refused(name: &str, options: &[(&str, u64)]) -> String {
     WORKLOADS.build(&choice, &Size { scale: 0.01, seed: 7 }).err().map_or_else(String::new, |error| error.key)
 }
 
-/// Footprints in MiB: published ones, or the ones that docs/applications.md records as chosen.
+/// Footprints in MiB: published ones, or the ones that docs/workloads.md records as chosen.
 #[test]
 fn footprints_follow_the_scale() {
     let expected = [

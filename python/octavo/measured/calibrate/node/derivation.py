@@ -1,6 +1,6 @@
 """From measured values to a simulated node: every value exactly by what the simulator adds up, none fitted.
 
-`docs/derived-node.md` says what each value is made from, and what the simulated node cannot express.
+`docs/calibrate.md` says what each value is made from, and what the simulated node cannot express.
 """
 
 from __future__ import annotations
