@@ -1,6 +1,6 @@
 //! The parts of a GPU: compute units, caches, memory, translation.
 
-use octavo_units::{Bytes, Cycles};
+use octavo_units::{Bytes, Cycles, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,17 +28,42 @@ pub struct ComputeConfig {
     pub local_data_access: InstructionConfig,
     /// Branches, on the unit's branch pipeline; the fetch that follows is not included.
     pub branch: InstructionConfig,
+    /// Whether a wavefront's SIMD issues its scalar instructions and branches, too, as on GPUs that have no pipelines for
+    /// them. Default `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub simd_issues_all: bool,
     /// Cycles from issue of a memory instruction until its wavefront can issue the next; at least until its lines have
     /// entered the memory pipeline, unless there is a queue of lines (`lines_in_flight`).
     pub memory_issue: Cycles,
-    /// Cycles a line transaction occupies the compute unit's memory pipeline.
+    /// Cycles a line of the first-level cache occupies the compute unit's memory pipeline: 64 bytes of an instruction,
+    /// or 128 that lie side by side.
     pub line_cycles: Cycles,
+    /// Lines of the first-level cache that lanes which load from different ones get in `line_cycles`, as far as their words
+    /// lie in different banks of 32; 1, the default, to 8. Only for workloads that tell banks.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub tags_at_once: u32,
     /// Cycles from a line's entry into the memory pipeline to its translation.
     pub memory_pipeline: Cycles,
     /// Cycles from dispatch of a work-group to its wavefronts' first instruction.
     pub group_launch: Cycles,
     /// Work-groups that each GPU starts in a cycle, throughout a launch (0: no limit).
     pub groups_per_cycle: u32,
+    /// Time between two starts of work-groups on a GPU, where that is not a number of cycles; `groups_per_cycle` is 0
+    /// then. Default 0.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub group_interval: Time,
+    /// Cycles from the last arrival at a barrier until its wavefronts go on. Default 0.
+    #[serde(default, skip_serializing_if = "is_no_cycles")]
+    pub barrier: Cycles,
+    /// Loads of a wavefront that its compiler keeps in flight: it moves loads ahead of waits for others, up to a
+    /// barrier, a store, or a load that they need. 0, the default: waits stand where GCN3's compiler put them. Only
+    /// for workloads that tell which loads need others; the rest keep their waits.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loads_ahead: u32,
+    /// Whether wavefronts go on, and end, without waiting for their stores. A launch ends when all stores have arrived.
+    /// Default `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub posted_stores: bool,
     /// Whether a launch begins dispatch after the compute unit that was used last, in whichever launch, rather than at
     /// the first.
     pub dispatch_goes_on: bool,
@@ -56,6 +81,11 @@ pub struct ComputeConfig {
     /// Only with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub issues_in_time_order: bool,
+    /// Whether pipelines are booked in buckets of time. A wavefront that issues ahead of the clock then holds up nobody
+    /// who comes earlier. Default `false`; without effect where accesses are issued in order of time, which always books
+    /// so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub books_in_buckets: bool,
     /// Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
     /// SIMD takes its instruction, so some SIMDs can keep others from getting any. 0, the default: there is no such
     /// limit. Only where accesses are issued in order of time; each instruction is then simulated.
@@ -82,6 +112,10 @@ pub struct InstructionConfig {
     pub occupancy: Cycles,
     /// Cycles until the wavefront can issue its next instruction, at least the occupancy.
     pub latency: Cycles,
+    /// Whether a wavefront issues instructions of this class that follow one another without waiting for the one before;
+    /// it waits for the last. Default `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub pipelined: bool,
 }
 
 /// Instruction fetch: a cache shared by neighbouring compute units.
@@ -198,6 +232,9 @@ pub struct CacheConfig {
     pub line: LineSize,
     /// Associativity, a power of two.
     pub ways: u32,
+    /// Which lines share a set; default `low-bits`.
+    #[serde(default, skip_serializing_if = "SetIndex::is_default")]
+    pub index: SetIndex,
     /// Cycles from translation to data on a hit.
     pub latency: Cycles,
     /// Cycles from translation until a miss or a store is sent on.
@@ -260,6 +297,10 @@ pub struct L2Config {
     pub lines_per_cycle: u32,
     /// Outstanding misses a bank.
     pub miss_registers: u32,
+    /// Whether lines keep a mask of the bytes that were stored, so that a store that leaves some bytes of its line as
+    /// they were fetches nothing. Default `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub byte_masks: bool,
 }
 
 /// Memory of one GPU.
@@ -272,11 +313,24 @@ pub struct DramConfig {
     pub latency: Cycles,
     /// Cycles a 64-byte line occupies its bank.
     pub line_cycles: Cycles,
+    /// What a 64-byte line takes of its bank, in per cent of `line_cycles`, when the other half of its 128 bytes does not
+    /// come right after it; both together take two `line_cycles`. 100, the default, to 200.
+    #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+    pub lone_line_percent: u32,
     /// Consecutive bytes on one bank.
     pub interleave: Bytes,
     /// Banks that share a channel, between which a page moves when memory is compacted; default 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub channel_banks: u32,
+}
+
+const fn hundred() -> u32 {
+    100
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_hundred(value: &u32) -> bool {
+    *value == 100
 }
 
 const fn one() -> u32 {
@@ -353,6 +407,11 @@ pub(crate) fn is_zero(value: &u32) -> bool {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_no_cycles(value: &Cycles) -> bool {
+    value.0 == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_no_time(value: &Time) -> bool {
     value.0 == 0
 }
 

@@ -16,6 +16,9 @@ use crate::node::NodeConfig;
 /// Beyond it the node is not booked: what lies further ahead of the clock waits for an event.
 const MAX_AHEAD: Time = Time(2_000_000);
 
+/// Memory instructions of a wavefront that are told apart.
+const MAX_LOADS_AHEAD: u32 = 14;
+
 /// Ways are numbered in eight bits.
 const MAX_TLB_WAYS: u32 = 256;
 
@@ -90,6 +93,13 @@ impl NodeConfig {
         // A compute unit's free seats for wavefronts are the bits of one word.
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
         in_range("compute.vector_decoder", self.compute.vector_decoder, 0, 64)?;
+        in_range("compute.tags_at_once", self.compute.tags_at_once, 1, 8)?;
+        in_range("compute.loads_ahead", self.compute.loads_ahead, 0, MAX_LOADS_AHEAD)?;
+        if self.compute.group_interval.0 > 0 && self.compute.groups_per_cycle > 0 {
+            let found = self.compute.groups_per_cycle;
+            let message = format!("expected 0 beside a time between starts (compute.group_interval), found {found}");
+            return Err(error("compute.groups_per_cycle", message));
+        }
         self.validate_timed_issue()?;
         self.validate_answers()?;
         in_range("fetch.units", self.fetch.units, 1, 256)?;
@@ -165,6 +175,7 @@ impl NodeConfig {
         in_range("l2.lines_per_cycle", self.l2.lines_per_cycle, 1, 64)?;
         in_range("l2.banks", self.l2.banks, 1, 1 << 12)?;
         in_range("dram.banks", self.dram.banks, 1, 1 << 12)?;
+        in_range("dram.lone_line_percent", self.dram.lone_line_percent, 100, 200)?;
         in_range("dram.channel_banks", self.dram.channel_banks, 1, self.dram.banks)?;
         if self.l2.lock.0 > self.l2.latency.0 {
             let found =

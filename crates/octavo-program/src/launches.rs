@@ -87,6 +87,13 @@ pub trait Workload: Send + Sync {
         false
     }
 
+    /// Whether loads may be moved ahead of waits, as the compiler of another GPU would: each load that needs loaded data
+    /// is marked ([`Op::after_data`](crate::op::Op::after_data)), and so is each wait for data that decide which
+    /// operations follow ([`Op::deciding`](crate::op::Op::deciding)).
+    fn tells_dependences(&self) -> bool {
+        false
+    }
+
     /// What the host does with the buffers before, between and after the launches.
     ///
     /// A program whose host is not known says what can be told from the launches alone: [`HostSide::of_launches`].

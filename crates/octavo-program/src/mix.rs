@@ -103,6 +103,10 @@ impl Workload for Mix<'_> {
         self.parts.iter().any(|part| part.workload.waits_for_some())
     }
 
+    fn tells_dependences(&self) -> bool {
+        self.parts.iter().all(|part| part.workload.tells_dependences())
+    }
+
     fn host_side(&self) -> HostSide {
         let mut all = HostSide::none(0);
         for part in &self.parts {

@@ -66,9 +66,14 @@ const COUNT_BITS: u32 = 16;
 const KIND_SHIFT: u32 = LINE_BITS + COUNT_BITS;
 const KIND_MASK: u64 = 0xF;
 const CONTINUES: u64 = 1 << 63;
+/// Of a store. Of a load: it needs loaded data. Of a wait: it decides how the kernel goes on.
 const PARTIAL: u64 = 1 << 62;
+const DATA: u64 = PARTIAL;
 const PARTIAL_FIRST: u64 = 1 << 61;
 const PARTIAL_LAST: u64 = 1 << 60;
+/// Of a load: the binary logarithm of how many of its lines a cache with banks can give at once.
+const TOGETHER_SHIFT: u32 = 60;
+const TOGETHER: u64 = 3 << TOGETHER_SHIFT;
 /// Where a compute operation keeps its other counts, in what is the line of a memory operation.
 const SCALAR_BITS: u32 = 14;
 const LOCAL_DATA_BITS: u32 = 13;
@@ -161,6 +166,54 @@ impl Op {
         Self(self.0 | CONTINUES)
     }
 
+    /// Marks a load whose address is made of data that was loaded before.
+    #[must_use]
+    pub const fn after_data(self) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Load));
+        Self(self.0 | DATA)
+    }
+
+    /// Marks lines of a load whose words lie in different banks, so that a cache of 32 banks can give 2, 4 or 8 of them at
+    /// once: a power of two.
+    #[must_use]
+    pub const fn together(self, lines: u32) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Load) && lines.is_power_of_two() && lines <= 8);
+        Self(self.0 & !TOGETHER | (lines.trailing_zeros() as u64) << TOGETHER_SHIFT)
+    }
+
+    /// How many lines of a load a cache of 32 banks can give at once; 1 if that is not known.
+    #[must_use]
+    #[inline]
+    pub const fn lines_together(self) -> u32 {
+        if self.is_store() { 1 } else { 1 << ((self.0 & TOGETHER) >> TOGETHER_SHIFT) }
+    }
+
+    /// Whether a load needs data that was loaded before.
+    #[must_use]
+    pub const fn needs_data(self) -> bool {
+        matches!(self.kind(), OpKind::Load) && self.0 & DATA != 0
+    }
+
+    /// The same wait, which leaves this many outstanding.
+    #[must_use]
+    pub const fn leaving(self, outstanding: u32) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Wait) && outstanding <= Self::MAX_COUNT);
+        Self(self.0 & !((Self::MAX_COUNT as u64) << LINE_BITS) | (outstanding as u64) << LINE_BITS)
+    }
+
+    /// Marks a wait for data that decide which operations follow.
+    #[must_use]
+    pub const fn deciding(self) -> Self {
+        debug_assert!(matches!(self.kind(), OpKind::Wait));
+        Self(self.0 | DATA)
+    }
+
+    /// Whether data that a wait is for decide which operations follow.
+    #[must_use]
+    pub const fn decides(self) -> bool {
+        matches!(self.kind(), OpKind::Wait) && self.0 & DATA != 0
+    }
+
     /// Marks a store that leaves some bytes of each of its lines as they were.
     #[must_use]
     pub const fn partial(self) -> Self {
@@ -189,14 +242,15 @@ impl Op {
     #[must_use]
     #[inline]
     pub const fn is_ragged(self) -> bool {
-        self.0 & (PARTIAL_FIRST | PARTIAL_LAST) != 0
+        self.is_store() && self.0 & (PARTIAL_FIRST | PARTIAL_LAST) != 0
     }
 
     /// The same operation as up to three, which are one instruction still: a store becomes stores each of which fills
     /// all of its lines or none.
     #[inline]
     pub fn uniform(self) -> impl Iterator<Item = Self> {
-        let (first, last) = (self.0 & PARTIAL_FIRST != 0, self.0 & PARTIAL_LAST != 0);
+        let ragged = self.is_ragged();
+        let (first, last) = (ragged && self.0 & PARTIAL_FIRST != 0, ragged && self.0 & PARTIAL_LAST != 0);
         let (line, count) = (self.line() + u64::from(first), self.count() - u32::from(first) - u32::from(last));
         let continues = self.0 & CONTINUES;
         let part = move |line, count| Self(Self::new(self.kind(), line, count).0 | continues);
@@ -336,6 +390,12 @@ impl<'a> OpSink<'a> {
         self.ops[self.len - 1] = op;
     }
 
+    /// Changes what was pushed from place `start` on.
+    #[inline]
+    pub fn mark_from(&mut self, start: usize, change: impl Fn(Op) -> Op) {
+        self.ops[start..self.len].iter_mut().for_each(|op| *op = change(*op));
+    }
+
     /// Moves everything pushed so far up by this many lines.
     #[inline]
     pub(crate) fn relocate(&mut self, lines: u64) {
@@ -393,6 +453,19 @@ mod tests {
         let scalar = Op::scalar_load(5, 2);
         assert_eq!((scalar.kind(), scalar.line(), scalar.count()), (OpKind::ScalarLoad, 5, 2));
         assert_eq!((Op::fetch(9, 1).kind(), Op::wait_until(3).count()), (OpKind::Fetch, 3));
+    }
+
+    #[test]
+    fn marks_of_loads_and_waits_are_none_of_stores() {
+        let load = Op::load(7, 3).together(4).after_data().continued();
+        assert_eq!((load.lines_together(), load.needs_data(), load.is_ragged()), (4, true, false));
+        assert_eq!((load.line(), load.count(), load.kind(), load.continues()), (7, 3, OpKind::Load, true));
+        assert_eq!(load.together(1).lines_together(), 1);
+        let store = Op::store(7, 3).ragged(true, true);
+        assert_eq!((store.lines_together(), store.needs_data()), (1, false));
+        let wait = Op::wait_until(3).deciding();
+        assert_eq!((wait.decides(), wait.leaving(9).decides(), wait.leaving(9).count()), (true, true, 9));
+        assert!(!Op::WAIT.decides() && !Op::load(1, 1).needs_data());
     }
 
     #[test]

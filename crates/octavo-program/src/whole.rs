@@ -70,6 +70,10 @@ impl Workload for WholeWorkload<'_> {
         self.launches.waits_for_some()
     }
 
+    fn tells_dependences(&self) -> bool {
+        self.launches.tells_dependences()
+    }
+
     fn host_side(&self) -> HostSide {
         self.launches.host_side()
     }

@@ -110,9 +110,21 @@ fn lines_of_span(address: u64, bytes: u64) -> (u64, u32) {
 #[inline]
 pub fn load_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
     let mut lines = Gather { start: out.len(), seen: Seen::default() };
+    let mut banks = Banks::default();
     // Internal iteration: nested and filtered iterators become plain loops.
-    addresses.into_iter().for_each(|address| lines.touch(out, address / LINE_BYTES));
-    lines.finish(out);
+    addresses.into_iter().for_each(|address| {
+        banks.touch(address);
+        lines.touch(out, address / LINE_BYTES);
+    });
+    lines.finish(out, &banks);
+}
+
+/// As [`load_lanes`], at addresses that are made of loaded data.
+#[inline]
+pub fn gather_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
+    let start = out.len();
+    load_lanes(out, addresses);
+    out.mark_from(start, Op::after_data);
 }
 
 /// One store of `bytes` bytes by each of the lanes at `addresses`; as [`load_lanes`].
@@ -150,12 +162,60 @@ impl Gather {
         }
     }
 
-    /// The last run ends the instruction.
+    /// The last run ends the instruction. Lines of which a cache can give several at once are marked.
     #[inline]
-    fn finish(self, out: &mut OpSink<'_>) {
-        if let Some(last) = out.as_slice()[self.start..].last().copied() {
-            out.replace_last(last.last());
+    fn finish(self, out: &mut OpSink<'_>, banks: &Banks) {
+        let runs = &out.as_slice()[self.start..];
+        let Some(last) = runs.last().copied() else { return };
+        out.replace_last(last.last());
+        let lines: u32 = out.as_slice()[self.start..].iter().map(|run| run.count()).sum();
+        let together = lines / banks.busiest().max(1);
+        if together > 1 {
+            let together = (1 << together.ilog2()).min(MOST_TOGETHER);
+            out.mark_from(self.start, |run| run.together(together));
         }
+    }
+}
+
+/// Lines that a load can be marked to get at once.
+const MOST_TOGETHER: u32 = 8;
+/// Lanes of a warp, which a cache of NVIDIA's serves by itself, and its banks, a word wide.
+const WARP: usize = 32;
+const BANKS: usize = 32;
+
+/// How often lanes need each bank of a cache; those that need the same word share it.
+struct Banks {
+    lane: usize,
+    loads: [u8; BANKS],
+    /// The latest word of each bank.
+    words: [u64; BANKS],
+    /// Of the warps before.
+    busiest: u32,
+}
+
+impl Default for Banks {
+    fn default() -> Self {
+        Self { lane: 0, loads: [0; BANKS], words: [u64::MAX; BANKS], busiest: 0 }
+    }
+}
+
+impl Banks {
+    #[inline]
+    fn touch(&mut self, address: u64) {
+        if self.lane == WARP {
+            *self = Self { busiest: self.busiest(), ..Self::default() };
+        }
+        self.lane += 1;
+        let word = address / 4;
+        let bank = word as usize % BANKS;
+        self.loads[bank] += u8::from(self.words[bank] != word);
+        self.words[bank] = word;
+    }
+
+    /// Words that the busiest bank gives, warp by warp.
+    #[inline]
+    fn busiest(&self) -> u32 {
+        self.busiest + u32::from(self.loads.iter().copied().max().unwrap_or(0))
     }
 }
 

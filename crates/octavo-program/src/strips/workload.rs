@@ -82,6 +82,10 @@ impl Workload for Stripped {
         self.launches.waits_for_some()
     }
 
+    fn tells_dependences(&self) -> bool {
+        self.launches.tells_dependences()
+    }
+
     /// Of the workload: what is staged is the host's.
     fn host_side(&self) -> HostSide {
         self.launches.host_side()

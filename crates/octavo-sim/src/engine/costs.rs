@@ -1,6 +1,7 @@
 //! Durations of a node in picoseconds, computed once.
 
 use octavo_node::{InstructionConfig, NodeConfig};
+use octavo_program::Op;
 use octavo_units::Cycles;
 
 /// What the simulation adds up, in picoseconds.
@@ -24,8 +25,16 @@ pub(crate) struct Costs {
     pub scalar_fill: u64,
     pub scalar_way_back: u64,
     pub scalar_answer: u64,
+    /// From one line of 64 bytes to the next of the same instruction, side by side.
     pub line: u64,
+    /// What a line of the first-level cache takes of the memory pipeline, and the binary logarithm of its parts of 64 bytes.
+    pub transaction: u64,
+    pub line_shift: u32,
+    /// Lines of it that a load gets at once at most, where they lie apart.
+    pub tags_at_once: u32,
+    pub simd_issues_all: bool,
     pub group_launch: u64,
+    pub barrier: u64,
     pub kernel_overhead: u64,
     pub l1: u64,
     pub l1_lookup: u64,
@@ -49,6 +58,8 @@ pub(crate) struct Costs {
 pub(crate) struct Class {
     pub occupancy: u64,
     pub latency: u64,
+    /// From one instruction of a wavefront to its next.
+    pub step: u64,
 }
 
 impl Class {
@@ -58,15 +69,33 @@ impl Class {
     pub fn run(self, free: &mut u64, time: u64, count: u32) -> u64 {
         let start = (*free).max(time);
         *free = start + u64::from(count) * self.occupancy;
-        start + u64::from(count) * self.latency
+        start + self.lasts(count.into())
+    }
+
+    /// How long `count` instructions of a wavefront take one after another.
+    #[inline]
+    pub const fn lasts(self, count: u64) -> u64 {
+        if count == 0 { 0 } else { (count - 1) * self.step + self.latency }
     }
 }
 
 impl Costs {
+    /// How long an operation's lines occupy the memory pipeline.
+    #[inline]
+    pub fn pipeline(&self, op: Op) -> u64 {
+        let last = op.line() + u64::from(op.count()) - 1;
+        let lines = (last >> self.line_shift) - (op.line() >> self.line_shift) + 1;
+        let taken = lines * self.transaction;
+        if self.tags_at_once == 1 { taken } else { taken / u64::from(op.lines_together().min(self.tags_at_once)) }
+    }
+
     pub fn new(node: &NodeConfig, page_bytes: u64, walk_levels: u32) -> Self {
         let time = |cycles: Cycles| node.clock.time_for(cycles).0;
-        let class =
-            |class: &InstructionConfig| Class { occupancy: time(class.occupancy), latency: time(class.latency) };
+        let class = |class: &InstructionConfig| {
+            let (occupancy, latency) = (time(class.occupancy), time(class.latency));
+            Class { occupancy, latency, step: if class.pipelined { occupancy } else { latency } }
+        };
+        let line_shift = (node.l1.line.bytes() / 64).trailing_zeros();
         let lines_a_bank = (page_bytes / 64).div_ceil(u64::from(node.dram.channel_banks));
         Self {
             cycle: time(Cycles(1)),
@@ -86,8 +115,13 @@ impl Costs {
             scalar_fill: time(node.scalar.cache.fill),
             scalar_way_back: time(node.scalar.way_back),
             scalar_answer: time(node.scalar.answer),
-            line: time(node.compute.line_cycles),
+            line: time(node.compute.line_cycles) >> line_shift,
+            transaction: time(node.compute.line_cycles),
+            line_shift,
+            tags_at_once: node.compute.tags_at_once,
+            simd_issues_all: node.compute.simd_issues_all,
             group_launch: time(node.compute.group_launch),
+            barrier: time(node.compute.barrier),
             kernel_overhead: time(node.compute.kernel_overhead),
             l1: time(node.l1.latency),
             l1_lookup: time(node.l1.lookup),

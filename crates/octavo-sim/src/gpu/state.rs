@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use octavo_node::{LargeTlbConfig, NodeConfig};
+use octavo_node::{LargeTlbConfig, NodeConfig, SetIndex};
 
 use crate::engine::costs::Costs;
 use crate::engine::slots::{Order, Slots};
@@ -44,6 +44,8 @@ pub(crate) struct Gpu {
     pub(super) simds: Vec<u64>,
     /// In place of these and of what the units' other pipelines have, where accesses are issued in order of time.
     pub(super) pipelines: Option<Pipelines>,
+    /// Accesses are issued in order of time.
+    timed: bool,
     /// The decoder of each unit, where its SIMDs share one.
     pub(super) decoders: Vec<Decoder>,
     pub(super) remote: Slots,
@@ -62,7 +64,11 @@ impl Gpu {
         let entries = |small, large: &Option<LargeTlbConfig>| entries_for(small, large.as_ref(), page_bytes);
         Self {
             l1: FirstLevelCaches::new(&node.l1, units, costs.cycle),
-            scalar: L1Caches::new((node.scalar.cache.size.0, node.scalar.cache.ways), scalar_caches, 0),
+            scalar: L1Caches::new(
+                (node.scalar.cache.size.0, node.scalar.cache.ways, SetIndex::LowBits),
+                scalar_caches,
+                0,
+            ),
             scalar_tlb: Tlb::new(entries((scalar_tlb.entries, scalar_tlb.ways), &scalar_tlb.large), scalar_caches),
             scalar_units: node.scalar.units as usize,
             scalar_in_flight: (0..scalar_caches).map(|_| Slots::new(node.scalar.in_flight, Order::of(node))).collect(),
@@ -86,7 +92,9 @@ impl Gpu {
                     Decoder::new(places, simds, seats, node.compute.vector_alu.occupancy.0)
                 })
                 .collect(),
-            pipelines: node.compute.issues_in_time_order.then(|| Pipelines::new(&node.compute)),
+            timed: node.compute.issues_in_time_order,
+            pipelines: (node.compute.issues_in_time_order || node.compute.books_in_buckets)
+                .then(|| Pipelines::new(&node.compute)),
             remote: Slots::new(node.remote.lines_in_flight, Order::Requests),
             remote_queue: VecDeque::new(),
         }
@@ -96,6 +104,15 @@ impl Gpu {
     #[inline]
     pub fn unit(&mut self, unit: usize) -> &mut Unit {
         &mut self.units[unit]
+    }
+
+    /// The memory pipeline of a unit takes lines that are requested at `time` for `duration`; returns from when on.
+    #[inline]
+    pub fn issue_lines(&mut self, unit: usize, (now, time): (u64, u64), duration: u64) -> u64 {
+        match &mut self.pipelines {
+            Some(pipelines) if !self.timed => pipelines.issue_lines(unit, (now, time), duration),
+            _ => self.units[unit].issue_lines(time, duration),
+        }
     }
 
     /// The decoder of vector instructions that a unit's SIMDs share, if they do.

@@ -159,7 +159,7 @@ impl<L: Listen> Node<'_, L> {
             let page = self.hardware.page_of(lines.run.line());
             self.hardware.say(Happening::UnderWay { gpu, page, until: done });
             let count = lines.count() as u32;
-            return self.hardware.note_done(gpu, unit, slot, count, done);
+            return self.hardware.note_done((gpu, unit), slot, count, done, lines.run.is_write());
         }
         for line in lines.iter() {
             self.access_page(gpu, unit, slot, lines.one(line), time);

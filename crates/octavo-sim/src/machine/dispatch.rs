@@ -8,6 +8,7 @@ use crate::engine::event::Kind;
 use crate::gpu::units::groups::NewGroup;
 use crate::gpu::units::occupancy::Occupancy;
 use crate::gpu::units::wave::Fetcher;
+use crate::lot::Lot;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
@@ -108,8 +109,8 @@ impl<L: Listen> Node<'_, L> {
         if state.groups > 0 || state.queues.iter().any(|queue| !queue.is_empty()) {
             return;
         }
-        let flushed = self.hardware.flush_broadcasts();
-        let ended = flushed + self.hardware.costs.kernel_overhead;
+        let stored = self.hardware.flush_broadcasts().max(self.hardware.stores_over(&state.lot));
+        let ended = stored + self.hardware.costs.kernel_overhead;
         self.jobs.ended = self.jobs.ended.max(ended);
         let state = &mut self.jobs.running[application];
         let (name, began) = (&state.shape.kernel, state.launch_began);
@@ -146,6 +147,15 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
+    /// When the stores of a launch that nobody waited for have arrived.
+    fn stores_over(&mut self, lot: &Lot) -> u64 {
+        if !self.config.compute.posted_stores {
+            return 0;
+        }
+        let units = lot.gpus.iter().flat_map(|&gpu| lot.units[gpu].clone().map(move |unit| (gpu, unit)));
+        units.map(|(gpu, unit)| self.gpus[gpu].unit(unit).quiet()).max().unwrap_or(0)
+    }
+
     /// A work-group is launched at `begins`, and its wavefronts begin.
     fn begin_group(&mut self, new: NewGroup, begins: u64) {
         let Self { clock, costs, gpus, waves, fetch, .. } = self;
@@ -180,7 +190,9 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     fn release_barrier_if_complete(&mut self, leader: usize) {
-        let Self { clock, waves, .. } = self;
-        waves.release_barrier_if_complete(leader, clock.now(), |time, slot, op| clock.schedule_wave(time, slot, op));
+        let Self { clock, costs, waves, .. } = self;
+        let (now, barrier) = (clock.now(), costs.barrier);
+        let go_on = |time, slot, op| clock.schedule_wave(time + barrier, slot, op);
+        waves.release_barrier_if_complete(leader, now, go_on);
     }
 }

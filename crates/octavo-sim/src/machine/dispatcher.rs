@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use octavo_node::ComputeConfig;
 
-/// Starts so many work-groups a cycle, at the beginning of a launch and later.
+/// Starts so many work-groups a cycle, or one after each interval, at the beginning of a launch and later.
 #[derive(Clone)]
 pub(super) struct Dispatcher {
-    /// Picoseconds.
+    /// The cycle or the interval, in picoseconds.
     cycle: u64,
     each_cycle: u32,
     /// When the last cycle with a start began, and how many starts it has.
@@ -17,6 +17,9 @@ pub(super) struct Dispatcher {
 
 impl Dispatcher {
     pub fn new(compute: &ComputeConfig, cycle: u64) -> Self {
+        if compute.group_interval.0 > 0 {
+            return Self { cycle: compute.group_interval.0, each_cycle: 1, began: 0, starts: 0 };
+        }
         let each_cycle = NonZeroU32::new(compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get);
         Self { cycle, each_cycle, began: 0, starts: 0 }
     }

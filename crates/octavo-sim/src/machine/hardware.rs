@@ -97,6 +97,8 @@ impl<'a, L: Listen> Hardware<'a, L> {
         let pages = workload.address_end().div_ceil(page_bytes) as usize;
         let gpus = config.gpus as usize;
         let needs = manager.needs();
+        let moves = workload.tells_dependences() && config.settles().is_none();
+        let loads_ahead = if moves { config.compute.loads_ahead } else { 0 };
         Self {
             config,
             costs,
@@ -104,7 +106,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             plain_translation: blocks.is_none() && !config.ideal_tlb && config.l1_tlb.ports + config.l2_tlb.ports == 0,
             clock: Clock::new(),
             gpus: (0..gpus).map(|_| Gpu::new(config, &costs, page_bytes, pages, blocks)).collect(),
-            waves: Waves::new(History::new(workload.waits_for_some())),
+            waves: Waves::new(History::new(workload.waits_for_some() || loads_ahead > 0), loads_ahead),
             fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, workload.applications().len()),
             links: Links::new(config),
             copy_engines: CopyEngines::of(config),

@@ -58,6 +58,9 @@ impl<L: Listen> Node<'_, L> {
             }
             match op.kind() {
                 OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
+                OpKind::Compute if self.hardware.config.compute.books_in_buckets => {
+                    time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions());
+                }
                 OpKind::Compute if op.is_vector_only() => time = self.hardware.compute(gpu, slot, time, op.count()),
                 OpKind::Compute => time = self.hardware.mixed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Wait => {
@@ -96,8 +99,9 @@ impl<L: Listen> Node<'_, L> {
     /// Issues the lines of one memory operation; returns when the last was issued.
     #[inline]
     pub(super) fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
-        let duration = u64::from(op.count()) * self.hardware.costs.line;
-        let issued = self.hardware.gpus[gpu].unit(unit).issue_lines(time, duration);
+        let duration = self.hardware.costs.pipeline(op);
+        let now = self.hardware.clock.now();
+        let issued = self.hardware.gpus[gpu].issue_lines(unit, (now, time), duration);
         let over = issued + duration;
         let entered = issued + self.hardware.costs.memory_pipeline;
         if op.is_ragged() {

@@ -86,7 +86,7 @@ impl<L: Listen> Node<'_, L> {
 
 impl<L: Listen> Hardware<'_, L> {
     /// Instructions of several classes; returns when they are over.
-    fn compute_timed(
+    pub(super) fn compute_timed(
         &mut self,
         (gpu, unit): (usize, usize),
         slot: usize,

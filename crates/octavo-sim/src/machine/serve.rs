@@ -22,7 +22,7 @@ impl<L: Listen> Hardware<'_, L> {
             self.serve_remote(gpu, unit, slot, entry, run, time)
         };
         self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
-        self.note_done(gpu, unit, slot, run.count(), done);
+        self.note_done((gpu, unit), slot, run.count(), done, run.is_write());
     }
 
     /// Lines of caches that serve in order or have no tags, and stores that go to every replica of their page.
@@ -62,9 +62,10 @@ impl<L: Listen> Hardware<'_, L> {
         last
     }
 
-    /// An access of so many lines of the wavefront in `slot` of `unit` will be over at `done`.
+    /// An access of so many lines of the wavefront in `slot` of a unit will be over at `done`. The wavefront does not wait
+    /// for stores that are posted.
     #[inline]
-    pub(super) fn note_done(&mut self, gpu: usize, unit: usize, slot: usize, lines: u32, done: u64) {
+    pub(super) fn note_done(&mut self, (gpu, unit): (usize, usize), slot: usize, lines: u32, done: u64, write: bool) {
         let unit = self.gpus[gpu].unit(unit);
         let answered = if self.config.compute.answers_in_order {
             unit.note_done_in_order(done, u64::from(lines) * self.costs.answer)
@@ -72,7 +73,9 @@ impl<L: Listen> Hardware<'_, L> {
             unit.note_done(done);
             done
         };
-        self.waves.note_answer(slot, answered);
+        if !(write && self.config.compute.posted_stores) {
+            self.waves.note_answer(slot, answered);
+        }
     }
 
     /// One line at the second-level cache of `gpu`, from any requester.

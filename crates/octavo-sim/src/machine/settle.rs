@@ -194,7 +194,7 @@ impl<L: Listen> Hardware<'_, L> {
             let entered = done.last + (over - time) + self.costs.memory_pipeline + self.costs.l1_tlb;
             let answered = self.settle_lines(place.gpu, &done, entered);
             let lines = done.hits + done.loads + done.stores + done.partial_stores;
-            self.note_done(place.gpu, place.unit, place.slot, lines, answered);
+            self.note_done((place.gpu, place.unit), place.slot, lines, answered, false);
         }
         over
     }

@@ -119,6 +119,10 @@ impl Workload for Atax {
         Resources { vector_registers: 12, scalar_registers: 16, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let (threads, elements) = self.shape(launch);
         let first = u64::from(group) * BLOCK + u64::from(wavefront) * LANES;

@@ -136,6 +136,10 @@ impl Workload for Background {
         Resources { vector_registers: 8, scalar_registers: 16, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = u64::from(group) * LANES;
         let lanes = LANES.min(self.bytes - first);

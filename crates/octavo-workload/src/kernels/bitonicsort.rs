@@ -89,6 +89,10 @@ impl Workload for BitonicSort {
         Resources { vector_registers: 8, scalar_registers: 11, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// At most 23 operations, so always the whole wavefront.
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * LANES;

@@ -133,6 +133,10 @@ impl Workload for Blk {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// At most 24 operations, so always the whole wavefront.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = u64::from(group) * GROUP + u64::from(wavefront) * LANES;

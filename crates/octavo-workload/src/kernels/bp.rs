@@ -239,6 +239,10 @@ impl Workload for Bp {
         }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let rows = Rows { bp: self, first: u64::from(group) * SIDE + u64::from(wavefront) * ROWS };
         if launch == 0 {

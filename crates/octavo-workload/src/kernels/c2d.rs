@@ -130,6 +130,10 @@ impl Workload for C2d {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         self.steps[launch as usize].fill(u64::from(group), u64::from(wavefront), cursor, out);
     }

@@ -288,6 +288,10 @@ impl Workload for Cons {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// Two parts: to local memory, and from there.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let rows = launch.is_multiple_of(2);

@@ -151,6 +151,10 @@ impl Workload for Evolving {
         Resources { vector_registers: 16, scalar_registers: 20, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = u64::from(group) * LANES;
         let creatures = first..self.creatures.min(first + LANES);

@@ -221,6 +221,10 @@ impl Workload for Fdtd2d {
         Resources { vector_registers: 16, scalar_registers: 16, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let patch = self.patch(group, wavefront);
         push_all(out, &cost::ENTRY);

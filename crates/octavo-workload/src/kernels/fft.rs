@@ -215,6 +215,10 @@ impl Workload for Fft {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let group = u64::from(group);
         parts(cursor, out, |part, out| match launch % 3 {

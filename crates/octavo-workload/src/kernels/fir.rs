@@ -115,6 +115,10 @@ impl Workload for Fir {
         Resources { vector_registers: 10, scalar_registers: 22, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// The cursor holds the next tap.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * GROUP + u64::from(wavefront) * LANES;

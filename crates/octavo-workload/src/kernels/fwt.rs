@@ -241,6 +241,10 @@ impl Workload for Fwt {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * THREADS + u64::from(wavefront) * LANES;
         parts(cursor, out, |part, out| match self.steps[launch as usize] {

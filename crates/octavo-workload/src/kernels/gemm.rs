@@ -181,6 +181,10 @@ impl Workload for Gemm {
         Launch { kernel: "mmmKernel".into(), work_groups, wavefronts_per_group: 1 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// The cursor counts steps of four columns of A, then the two halves of the epilogue; each is at most 39
     /// operations.
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {

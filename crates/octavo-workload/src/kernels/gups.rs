@@ -139,6 +139,10 @@ impl Workload for Gups {
         Resources { vector_registers: 9, scalar_registers: 10, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// Steps: the first number; then for each update its read and its write.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * GROUP + u64::from(wavefront) * LANES;

@@ -191,6 +191,10 @@ impl Workload for Histo {
         }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let (group, first) = (u64::from(group), u64::from(wavefront) * LANES);
         match launch % 2 {

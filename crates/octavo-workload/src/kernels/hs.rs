@@ -243,6 +243,10 @@ impl Workload for Hs {
         Resources { vector_registers: 20, scalar_registers: 21, local_data_bytes: 3072 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let patch = self.patch(group, wavefront);
         let from = launch as usize % 2;

@@ -66,6 +66,10 @@ impl Workload for Libor {
         }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * GROUP;
         Walk { libor: self, thread, lanes: GROUP.min(self.paths - thread) }.fill(launch == 1, cursor, out);

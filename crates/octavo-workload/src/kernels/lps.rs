@@ -281,6 +281,10 @@ impl Workload for Lps {
         Resources { vector_registers: 17, scalar_registers: 28, local_data_bytes: 2448 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let patch = self.patch(group, wavefront);
         let from = launch as usize % 2;

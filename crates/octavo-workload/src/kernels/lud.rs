@@ -262,6 +262,10 @@ impl Workload for Lud {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let corner = u64::from(launch / 3) * SIDE;
         let left = self.blocks - 1 - launch / 3;

@@ -205,6 +205,10 @@ impl Workload for MatrixMultiplication {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// The cursor counts half tiles: caching A, then multiplying with B; each is at most 82 operations.
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let row = u64::from(group / self.groups_x) * TILE;

@@ -82,6 +82,10 @@ impl Workload for NearestNeighbor {
         Resources { vector_registers: 5, scalar_registers: 10, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = u64::from(group) * GROUP + u64::from(wavefront) * LANES;
         // The waits are for kernel arguments.

@@ -250,6 +250,10 @@ impl Workload for Nw {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// Steps: the corner; rows of similarities; the column left; the row above; antidiagonals; rows of scores.
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let half = self.launches[launch as usize].0 as usize;

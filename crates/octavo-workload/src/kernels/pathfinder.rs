@@ -218,6 +218,10 @@ impl Workload for Pathfinder {
         Resources { vector_registers: 16, scalar_registers: 24, local_data_bytes: 2 * BLOCK as u32 * WORD as u32 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let columns = self.columns_of(launch, group, wavefront);
         parts(cursor, out, |part, out| match part.checked_sub(1) {

@@ -275,6 +275,10 @@ impl Workload for QuantumVolume {
         Resources { vector_registers, scalar_registers, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let (step, place) = self.step(launch);
         let lanes = self.lanes((step, place), group, wavefront);

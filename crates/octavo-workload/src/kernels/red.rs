@@ -109,6 +109,10 @@ impl Workload for Red {
         Resources { vector_registers: 9, scalar_registers: 14, local_data_bytes: 1024 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// The first part is the set-up, then each turn is one; the last adds up.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let start = u64::from(group) * TURN;

@@ -74,6 +74,10 @@ impl Workload for Relu {
         Resources { vector_registers: 5, scalar_registers: 11, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * LANES;
         let bytes = LANES.min(self.elements - thread) * ELEMENT;

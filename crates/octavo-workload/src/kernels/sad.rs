@@ -222,6 +222,10 @@ impl Workload for Sad {
         }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// Steps of the first kernel: the block; for each turn 24 loads of pixels; the sums.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         if launch > 0 {

@@ -254,6 +254,10 @@ impl Workload for Scan {
         Resources { vector_registers, scalar_registers, local_data_bytes }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         parts(cursor, out, |part, out| match launch % 3 {
             0 => self.reduce(group, wavefront, part, out),

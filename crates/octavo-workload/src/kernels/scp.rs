@@ -169,6 +169,10 @@ impl Workload for Scp {
         Resources { vector_registers: 11, scalar_registers: 25, local_data_bytes: 4096 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// After the set-up, a pair is one part for each turn of each partial sum, one for each halving, and the store.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let sums = SLOTS * self.turns();

@@ -176,6 +176,10 @@ impl Workload for SimpleConvolution {
         Resources { vector_registers: 13, scalar_registers: 24, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// The cursor holds row and column of the next mask element.
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * LANES;

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::matrix::SparseMatrix;
-use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_span};
+use crate::emit::{WAVEFRONT_LANES, gather_lanes, load_lanes, load_span, push_all, steps, store_span};
 use crate::scale;
 
 /// Bytes of a value, a column, an offset, an element of a vector.
@@ -123,7 +123,8 @@ impl Spmv {
         push_all(out, &[Op::WAIT, BEFORE_OFFSETS]);
         load_span(out, self.offsets.at(first + 1, WORD), rows * WORD);
         load_span(out, self.offsets.at(first, WORD), rows * WORD);
-        push_all(out, &[AFTER_OFFSETS, Op::WAIT, COMPARE, Op::WAIT]);
+        // A row without elements is over.
+        push_all(out, &[AFTER_OFFSETS, Op::WAIT.deciding(), COMPARE, Op::WAIT]);
     }
 
     /// Places of the non-zeros that rows from `first` on read in a turn.
@@ -147,7 +148,7 @@ impl Spmv {
             _ => {
                 let column = |place: u32| u64::from(self.matrix.columns[place as usize]);
                 out.push(BEFORE_VECTOR);
-                load_lanes(out, places.map(|place| self.vector.base + column(place) * WORD));
+                gather_lanes(out, places.map(|place| self.vector.base + column(place) * WORD));
                 out.push(Op::WAIT);
             }
         }
@@ -181,6 +182,10 @@ impl Workload for Spmv {
     }
 
     fn waits_for_some(&self) -> bool {
+        true
+    }
+
+    fn tells_dependences(&self) -> bool {
         true
     }
 

@@ -463,6 +463,10 @@ impl Workload for Srad {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let patch = self.patch(group, wavefront);
         let step = self.step(launch);

@@ -273,6 +273,10 @@ impl Workload for Stencil2d {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// The cursor counts the four parts of the kernel; each is at most 91 operations.
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let from = launch as usize % 2;

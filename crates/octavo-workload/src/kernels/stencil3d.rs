@@ -295,6 +295,10 @@ impl Workload for Stencil3d {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let halves = [0, 1].map(|half| self.column(group, wavefront, half));
         let from = launch as usize % 2;

@@ -141,6 +141,10 @@ impl Workload for Transpose {
         true
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     /// At most 61 operations, so always the whole wavefront.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let (x, y) = (group % self.tiles, group / self.tiles);

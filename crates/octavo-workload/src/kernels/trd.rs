@@ -105,6 +105,10 @@ impl Workload for Trd {
         Resources { vector_registers: 5, scalar_registers: 12, local_data_bytes: 0 }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let [a, b, c] = &self.sets[self.tiles[launch as usize].1];
         let lanes = u64::from(WAVEFRONT_LANES);

@@ -256,6 +256,10 @@ impl Workload for Replay {
         Launch { kernel, work_groups: groups, wavefronts_per_group: WAVEFRONTS }
     }
 
+    fn tells_dependences(&self) -> bool {
+        true
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let share = |groups: u32| (group / groups, u64::from(group % groups * WAVEFRONTS + wavefront));
         match &self.launches[launch as usize] {

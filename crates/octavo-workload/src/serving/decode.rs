@@ -1,9 +1,9 @@
 //! Steps of a server as launches: of each layer one for attention and one for what follows, then one that makes tokens.
 //!
 //! A launch streams its weights once for a batch of any size: each part (attention, an expert, the head) in equal
-//! contiguous shares of work-groups of its own. Attention has one more work-group for each request, which reads the
-//! request's blocks of keys and values and writes blocks for its new tokens. Activations are left out: they are small
-//! and stay in caches.
+//! contiguous shares of work-groups of its own. Attention has more work-groups for each request, one for each 512 of its
+//! tokens (as vLLM's paged attention, version 2, divides them). They read the request's blocks of keys and values and
+//! write blocks for its new tokens. Activations are left out: they are small and stay in caches.
 
 use std::ops::Range;
 
@@ -25,6 +25,8 @@ const LINES_AT_ONCE: u64 = WAVEFRONT_LANES as u64 * 16 / LINE_BYTES;
 /// Operations of one instruction: a multiply-add of each lane, on tensor cores, which do 8 times as many as the others
 /// (V100: 125 over 15.7 TFLOPS; later ones more).
 const OPERATIONS: u64 = 2 * WAVEFRONT_LANES as u64 * 8;
+/// Tokens of a request that one work-group attends to: vLLM's paged attention, version 2.
+const TOKENS_EACH: u32 = 512;
 /// Most lines of all buffers together.
 const MOST_LINES: f64 = (1u64 << Op::LINE_BITS) as f64;
 
@@ -67,6 +69,10 @@ struct Planned {
     tokens: u64,
     /// By layer.
     experts: Vec<Vec<u32>>,
+    /// Blocks of a request that a work-group attends to.
+    blocks_each: u32,
+    /// Work-groups that attend to this request and those before it.
+    attending: Vec<u32>,
 }
 
 /// Weights of a launch: this many parts of the same length.
@@ -106,7 +112,7 @@ impl Decode {
         let mut server = Schedule::new(limits, requests);
         (0..window.after).for_each(|_| drop(server.step()));
         let side = host_side(&buffers, &model, sizes, &server.in_use());
-        let planned = (0..window.steps).map(|_| Planned::new(server.step(), experts)).collect();
+        let planned = (0..window.steps).map(|_| Planned::new(server.step(), experts, limits)).collect();
         Ok(Self { model, sizes, buffers, side, planned })
     }
 
@@ -152,11 +158,11 @@ impl Decode {
         first..first + self.sizes.block
     }
 
-    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks, every fourth of which it
-    /// has.
-    fn attend(&self, sequence: &Sequence, layer: u32, wavefront: u32, number: u32, out: &mut OpSink<'_>) {
+    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks from `first` on, every fourth
+    /// of which it has.
+    fn attend(&self, sequence: &Sequence, layer: u32, first: u32, number: u32, out: &mut OpSink<'_>) {
         let pieces = self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
-        let index = (number / pieces * WAVEFRONTS + wavefront) as usize;
+        let index = (first + number / pieces * WAVEFRONTS) as usize;
         let begin = index as u64 * self.sizes.tokens;
         let block = self.block(layer, sequence.blocks[index]);
         let piece = Range {
@@ -231,10 +237,26 @@ fn common(one: &Range<u64>, other: &Range<u64>) -> Range<u64> {
 }
 
 impl Planned {
-    fn new(step: Step, experts: &Experts) -> Self {
+    fn new(step: Step, experts: &Experts, limits: Limits) -> Self {
         let tokens = step.sequences.iter().map(|one| one.adds).sum();
         let experts = experts.of_step(step.at, tokens);
-        Self { step, tokens: tokens.into(), experts }
+        let blocks_each = (TOKENS_EACH / limits.block).max(1);
+        let groups = |one: &Sequence| (one.blocks.len() as u32).div_ceil(blocks_each).max(1);
+        let attending = step.sequences.iter().scan(0, |sum, one| {
+            *sum += groups(one);
+            Some(*sum)
+        });
+        let attending = attending.collect();
+        Self { step, tokens: tokens.into(), experts, blocks_each, attending }
+    }
+
+    /// Whose request the `group`-th of the attending work-groups attends to, and which of its blocks.
+    fn attended(&self, group: u32) -> (&Sequence, Range<u32>) {
+        let request = self.attending.partition_point(|&end| end <= group);
+        let before = if request == 0 { 0 } else { self.attending[request - 1] };
+        let sequence = &self.step.sequences[request];
+        let first = (group - before) * self.blocks_each;
+        (sequence, first..(first + self.blocks_each).min(sequence.blocks.len() as u32))
     }
 }
 
@@ -294,20 +316,25 @@ impl Workload for Decode {
     fn launch(&self, index: u32) -> Launch {
         let (planned, number) = self.place(index);
         let parts = self.parts(planned, number);
-        let requests = if parts.kernel == "attention" { planned.step.sequences.len() } else { 0 };
-        let work_groups = parts.first.len() as u32 * parts.groups_each() + requests as u32;
+        let attending = if parts.kernel == "attention" { planned.attending.last().copied() } else { None };
+        let work_groups = parts.first.len() as u32 * parts.groups_each() + attending.unwrap_or(0);
         Launch { kernel: parts.kernel.into(), work_groups, wavefronts_per_group: WAVEFRONTS }
+    }
+
+    fn tells_dependences(&self) -> bool {
+        true
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let (planned, number) = self.place(launch);
         let parts = self.parts(planned, number);
         let (each, layer) = (parts.groups_each(), number / 2);
-        if let Some(request) = group.checked_sub(parts.first.len() as u32 * each) {
-            let sequence = &planned.step.sequences[request as usize];
-            let blocks = (sequence.blocks.len() as u32 + WAVEFRONTS - 1 - wavefront) / WAVEFRONTS;
-            let count = blocks * self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
-            return steps(cursor, out, count, |number, out| self.attend(sequence, layer, wavefront, number, out));
+        if let Some(attending) = group.checked_sub(parts.first.len() as u32 * each) {
+            let (sequence, blocks) = planned.attended(attending);
+            let count = (blocks.end - blocks.start + WAVEFRONTS - 1 - wavefront) / WAVEFRONTS;
+            let count = count * self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
+            let first = blocks.start + wavefront;
+            return steps(cursor, out, count, |number, out| self.attend(sequence, layer, first, number, out));
         }
         let place = u64::from(group % each) * u64::from(WAVEFRONTS) + u64::from(wavefront);
         steps(cursor, out, parts.steps(), |number, out| parts.stream((group / each) as usize, place, number, out));

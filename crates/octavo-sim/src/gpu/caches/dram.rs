@@ -1,4 +1,4 @@
-//! Memory of a GPU: banks with a budget of lines, a fixed latency, no row buffers.
+//! Memory of a GPU: banks with a budget of lines, a fixed latency, and a price for halves of 128 bytes that come alone.
 
 use octavo_node::DramConfig;
 
@@ -13,7 +13,14 @@ pub(crate) struct Dram {
     interleave: Interleave,
     latency: u64,
     line_cost: u64,
+    /// What a line costs whose other half does not follow.
+    lone_cost: u64,
+    /// By bank: the line that came last, if its other half would be the second of the two.
+    firsts: Vec<u64>,
 }
+
+/// No line.
+const NONE: u64 = u64::MAX;
 
 impl Dram {
     pub fn new(config: &DramConfig, cycle: u64) -> Self {
@@ -22,6 +29,8 @@ impl Dram {
             interleave: Interleave::new(config.interleave.0, config.banks),
             latency: config.latency.0 * cycle,
             line_cost: config.line_cycles.0 * cycle,
+            lone_cost: config.line_cycles.0 * cycle * u64::from(config.lone_line_percent) / 100,
+            firsts: vec![NONE; config.banks as usize],
         }
     }
 
@@ -32,6 +41,8 @@ impl Dram {
             interleave: Interleave::new(config.interleave.0, 1),
             latency: config.latency.0 * cycle,
             line_cost: (config.line_cycles.0 * cycle / u64::from(config.banks)).max(1),
+            lone_cost: (config.line_cycles.0 * cycle / u64::from(config.banks)).max(1),
+            firsts: vec![NONE],
         }
     }
 
@@ -39,7 +50,21 @@ impl Dram {
     #[inline]
     pub fn access(&mut self, now: u64, time: u64, line: u64, lines: u64) -> u64 {
         let bank = self.interleave.bank(line);
-        self.banks[bank].reserve(now, time, self.line_cost * lines) + self.latency
+        let cost =
+            if lines == 1 && self.lone_cost > self.line_cost { self.half(bank, line) } else { self.line_cost * lines };
+        self.banks[bank].reserve(now, time, cost) + self.latency
+    }
+
+    /// What one line costs its bank, where the halves of 128 bytes are cheaper together than alone.
+    #[inline]
+    fn half(&mut self, bank: usize, line: u64) -> u64 {
+        let first = &mut self.firsts[bank];
+        if *first == line ^ 1 {
+            *first = NONE;
+            return 2 * self.line_cost - self.lone_cost;
+        }
+        *first = line;
+        self.lone_cost
     }
 
     /// Reads or writes the `count` lines from `first` on, over all banks; returns when the last has arrived.
@@ -68,11 +93,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_half_of_128_bytes_costs_more_alone_than_beside_the_other() {
+        let config = DramConfig {
+            banks: 1,
+            latency: Cycles(0),
+            line_cycles: Cycles(10),
+            lone_line_percent: 150,
+            interleave: Bytes(128),
+            channel_banks: 1,
+        };
+        let mut dram = Dram::new(&config, 1000);
+        let mut at = |line| dram.access(0, 0, line, 1) / 1000;
+        assert_eq!([0, 1, 2, 3].map(&mut at), [15, 20, 35, 40], "both together take two cycles of a line");
+        assert_eq!([8, 12, 8, 8].map(&mut at), [55, 70, 85, 100], "alone, or the same again, each takes its own time");
+    }
+
+    #[test]
     fn a_page_streams_over_all_banks_at_once() {
         let config = DramConfig {
             banks: 16,
             latency: Cycles(100),
             line_cycles: Cycles(1),
+            lone_line_percent: 100,
             interleave: Bytes(128),
             channel_banks: 1,
         };

@@ -29,7 +29,8 @@ macro_rules! either {
 
 impl FirstLevelCaches {
     pub fn new(config: &CacheConfig, units: usize, cycle: u64) -> Self {
-        let (size, lock) = ((config.size.0, config.ways), config.fill_write.0.saturating_sub(config.fill.0) * cycle);
+        let (size, lock) =
+            ((config.size.0, config.ways, config.index), config.fill_write.0.saturating_sub(config.fill.0) * cycle);
         match config.line {
             LineSize::Bytes64 => Self::Plain(L1Caches::new(size, units, lock)),
             LineSize::Bytes128 => Self::Sectored(L1Caches::new(size, units, lock)),

@@ -4,6 +4,7 @@
 //! for that time, which is how misses merge. A line of 128 bytes has one tag and one place in the order of use, but its
 //! halves come one by one, as they are asked for ([`SECTOR_BYTES`]).
 
+use octavo_node::SetIndex;
 use octavo_program::Op;
 use prefetch_index::prefetch_index;
 
@@ -48,6 +49,9 @@ pub(crate) struct L1Caches<const SECTORS: usize> {
     /// Epoch of each unit; raised to discard its whole cache. Starts at 1 so that empty tags never match.
     epochs: Vec<u64>,
     sets: usize,
+    set_bits: u32,
+    /// Bits of the set that the other bits of a line's number change: all or none.
+    hashed: usize,
     associativity: usize,
     /// From a line's arrival at the wavefront until its way can be read and replaced.
     lock: u64,
@@ -67,12 +71,14 @@ pub(crate) enum Arrival {
 
 impl<const SECTORS: usize> L1Caches<SECTORS> {
     /// Of so many bytes and ways for each of `units`.
-    pub fn new((bytes, ways): (u64, u32), units: usize, lock: u64) -> Self {
+    pub fn new((bytes, ways, index): (u64, u32, SetIndex), units: usize, lock: u64) -> Self {
         let associativity = ways as usize;
         let sets = bytes as usize / (SECTORS * SECTOR_BYTES) / associativity;
         let width = associativity.div_ceil(4);
         let fours = vec![Four::EMPTY; units * sets * width];
-        Self { fours, width, epochs: vec![1; units], sets, associativity, lock }
+        let hashed = if index == SetIndex::Hashed { sets - 1 } else { 0 };
+        let set_bits = sets.trailing_zeros();
+        Self { fours, width, epochs: vec![1; units], sets, set_bits, hashed, associativity, lock }
     }
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
@@ -157,7 +163,11 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
 
     #[inline(always)]
     fn first_four(&self, unit: usize, line: u64) -> usize {
-        (unit * self.sets + ((line >> shift::<SECTORS>()) as usize & (self.sets - 1))) * self.width
+        let line = (line >> shift::<SECTORS>()) as usize;
+        // Fibonacci hashing of what is above the index.
+        let above = ((line >> self.set_bits) as u32).wrapping_mul(0x9E37_79B1) >> 16;
+        let set = (line ^ above as usize & self.hashed) & (self.sets - 1);
+        (unit * self.sets + set) * self.width
     }
 }
 
@@ -229,12 +239,12 @@ mod tests {
 
     /// Four sets of four ways of 64 bytes, for each of two units.
     fn small() -> L1Caches<1> {
-        L1Caches::new((1024, 4), 2, 3)
+        L1Caches::new((1024, 4, SetIndex::LowBits), 2, 3)
     }
 
     #[test]
     fn halves_of_a_line_come_one_by_one_and_go_together() {
-        let mut l1 = L1Caches::<2>::new((1024, 4), 1, 3);
+        let mut l1 = L1Caches::<2>::new((1024, 4, SetIndex::LowBits), 1, 3);
         l1.insert(0, 8, 0, 10);
         assert_eq!([8, 9].map(|line| l1.lookup(0, line, 0)), [Some(10), None], "the other half was not asked for");
         l1.insert(0, 9, 0, 30);

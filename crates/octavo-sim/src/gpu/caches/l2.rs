@@ -30,6 +30,7 @@ pub(crate) struct L2Cache<const SECTORS: usize> {
     lock: u64,
     crossbar: u64,
     input_cost: u64,
+    byte_masks: bool,
 }
 
 struct Bank {
@@ -52,6 +53,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
             lock: config.lock.0 * cycle,
             crossbar: config.crossbar.0 * cycle,
             input_cost: (cycle / u64::from(config.lines_per_cycle)).max(1),
+            byte_masks: config.byte_masks,
         }
     }
 
@@ -120,7 +122,11 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     ) -> u64 {
         let write = access != LineAccess::Load;
         let (at, wrote_back) = self.seat(now, time, line, dram);
-        let fetched = access != LineAccess::Store;
+        let fetched = match access {
+            LineAccess::Load => true,
+            LineAccess::PartialStore => !self.byte_masks,
+            LineAccess::Store => false,
+        };
         let ready = if fetched { self.fetch(now, time, bank, line, dram) } else { time };
         counts.dram_reads += u64::from(fetched);
         counts.store_fetches += u64::from(fetched & write);
@@ -286,11 +292,13 @@ mod tests {
             crossbar: Cycles(5),
             lines_per_cycle: 1,
             miss_registers: 4,
+            byte_masks: false,
         };
         let dram = DramConfig {
             banks: 2,
             latency: Cycles(100),
             line_cycles: Cycles(1),
+            lone_line_percent: 100,
             interleave: Bytes(128),
             channel_banks: 1,
         };

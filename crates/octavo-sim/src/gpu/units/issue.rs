@@ -46,7 +46,7 @@ impl Gpu {
         let InstructionMix { vector, scalar, local_data, branch } = instructions;
         let (simd, unit) = (&mut self.simds[simd], &mut self.units[unit]);
         let mut time = costs.vector_alu.run(simd, time, vector);
-        time = costs.scalar_alu.run(&mut unit.scalar, time, scalar);
+        time = costs.scalar_alu.run(if costs.simd_issues_all { simd } else { &mut unit.scalar }, time, scalar);
         accesses.compute_instructions += u64::from(vector);
         accesses.scalar_instructions += u64::from(scalar);
         if local_data > 0 {
@@ -54,7 +54,7 @@ impl Gpu {
             accesses.local_data_instructions += u64::from(local_data);
         }
         if branch > 0 {
-            time = costs.branch.run(&mut unit.branch, time, branch);
+            time = costs.branch.run(if costs.simd_issues_all { simd } else { &mut unit.branch }, time, branch);
             accesses.branches += u64::from(branch);
         }
         time

@@ -16,7 +16,8 @@ const BUCKET_SHIFT: u32 = 14;
 const SCALAR: usize = 0;
 const LOCAL_DATA: usize = 1;
 const BRANCH: usize = 2;
-const SHARED: usize = 3;
+const PORT: usize = 3;
+const SHARED: usize = 4;
 
 /// All pipelines of a GPU's units.
 pub(crate) struct Pipelines {
@@ -44,18 +45,27 @@ impl Pipelines {
         let InstructionMix { vector, scalar, local_data, branch } = instructions;
         let first = unit * (self.simds + SHARED);
         let shared = first + self.simds;
+        let own = first + simd % self.simds;
+        let or_own = |lane| if costs.simd_issues_all { own } else { shared + lane };
         let mut time = time;
         for (lane, class, count) in [
-            (first + simd % self.simds, costs.vector_alu, vector),
-            (shared + SCALAR, costs.scalar_alu, scalar),
+            (own, costs.vector_alu, vector),
+            (or_own(SCALAR), costs.scalar_alu, scalar),
             (shared + LOCAL_DATA, costs.local_data, local_data),
-            (shared + BRANCH, costs.branch, branch),
+            (or_own(BRANCH), costs.branch, branch),
         ] {
             if count > 0 {
                 time = run(&mut self.lanes[lane], class, (now, time), count.into());
             }
         }
         time
+    }
+
+    /// The memory pipeline takes lines for `duration`; returns from when on.
+    #[inline]
+    pub fn issue_lines(&mut self, unit: usize, (now, time): (u64, u64), duration: u64) -> u64 {
+        let lane = unit * (self.simds + SHARED) + self.simds + PORT;
+        self.lanes[lane].reserve(now, time, duration) - duration
     }
 
     /// A scalar load; returns when it is issued.
@@ -69,14 +79,14 @@ impl Pipelines {
 /// When `count` instructions of a wavefront are over: as fast as they follow one another, or as the pipeline has room.
 fn run(lane: &mut Lane, class: Class, (now, time): (u64, u64), count: u64) -> u64 {
     let taken = lane.reserve(now, time, count * class.occupancy);
-    (time + count * class.latency).max(taken + class.latency.saturating_sub(class.occupancy))
+    (time + class.lasts(count)).max(taken + class.latency.saturating_sub(class.occupancy))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CLASS: Class = Class { occupancy: 4_000, latency: 5_000 };
+    const CLASS: Class = Class { occupancy: 4_000, latency: 5_000, step: 5_000 };
 
     #[test]
     fn an_earlier_instruction_does_not_wait_for_a_later_one() {

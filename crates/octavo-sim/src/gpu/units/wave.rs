@@ -7,9 +7,14 @@ use octavo_program::{Cursor, Op, OpSink};
 use prefetch_index::prefetch_index;
 
 use crate::gpu::units::history::History;
+use crate::gpu::units::schedule::Scheduler;
 
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
+
+/// Operations that it is filled with where loads are moved, which needs several of them at hand, and its size then.
+const ENOUGH_TO_MOVE: usize = 128;
+const LONG_CHUNK: usize = ENOUGH_TO_MOVE + CHUNK;
 
 /// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns. Long
 /// buffers push data that is needed now out of the caches, and each call of the workload reads its data into them
@@ -19,10 +24,10 @@ const ENOUGH: usize = 4 * OPS_OF_LINE;
 /// Operations of a cache line of the simulating machine.
 const OPS_OF_LINE: usize = 64 / size_of::<Op>();
 
-/// A buffer of operations: whole cache lines.
+/// A buffer of operations: whole cache lines, of which most wavefronts use the first few.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Chunk([Op; CHUNK]);
+struct Chunk([Op; LONG_CHUNK]);
 
 /// Why a wavefront has no event in the calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,11 +120,15 @@ pub(crate) struct Waves {
     chunks: Vec<Chunk>,
     free: Vec<u32>,
     pub(super) history: History,
+    /// Moves loads ahead of waits, where that is done.
+    scheduler: Option<Scheduler>,
 }
 
 impl Waves {
-    pub const fn new(history: History) -> Self {
-        Self { waves: Vec::new(), groups: Vec::new(), chunks: Vec::new(), free: Vec::new(), history }
+    /// `loads_ahead`: the loads of a wavefront that are moved ahead of waits; 0 for streams as they are.
+    pub fn new(history: History, loads_ahead: u32) -> Self {
+        let scheduler = Scheduler::new(loads_ahead);
+        Self { waves: Vec::new(), groups: Vec::new(), chunks: Vec::new(), free: Vec::new(), history, scheduler }
     }
 
     /// The most that were in flight at once so far.
@@ -133,7 +142,7 @@ impl Waves {
         self.free.pop().unwrap_or_else(|| {
             self.waves.push(Wave::default());
             self.groups.push(Group::default());
-            self.chunks.push(Chunk([Op::END; CHUNK]));
+            self.chunks.push(Chunk([Op::END; LONG_CHUNK]));
             self.waves.len() as u32 - 1
         })
     }
@@ -211,10 +220,18 @@ impl Waves {
     #[inline]
     pub fn refill(&mut self, slot: usize, fill: impl FnOnce(usize, (u32, u32), &mut Cursor, &mut OpSink<'_>)) -> Next {
         let (wave, ops) = (&mut self.waves[slot], &mut self.chunks[slot].0);
-        let mut sink = OpSink::new(ops).until(ENOUGH);
+        let (room, enough) = match self.scheduler {
+            Some(_) => (LONG_CHUNK, ENOUGH_TO_MOVE),
+            None => (CHUNK, ENOUGH),
+        };
+        let mut sink = OpSink::new(&mut ops[..room]).until(enough);
         fill(wave.application.into(), (wave.group, wave.number.into()), &mut wave.cursor, &mut sink);
         debug_assert!(!sink.is_empty(), "a workload must make progress");
-        wave.ops = sink.len() as u16;
+        let filled = sink.len();
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.move_loads(&mut ops[..filled]);
+        }
+        wave.ops = filled as u16;
         wave.next_op = 0;
         wave.next(0)
     }

@@ -78,7 +78,7 @@ def _derive(draft: Draft) -> None:
     - a hit in the L1 cache takes `memory_pipeline + l1_tlb.latency + l1.latency`;
     - a hit in the L2 cache takes `memory_pipeline + l1_tlb.latency + l1.lookup + crossbar + a cycle of the bank's
       input + l2.latency + crossbar + l1.fill`;
-    - memory adds `dram.latency + dram.line_cycles`.
+    - memory adds `dram.latency` and what a line takes that comes alone, `dram.line_cycles × dram.lone_line_percent`.
 
     Only these sums are measured, so each is reached by the last part of its path, and the rest stays as the preset has
     it.
@@ -98,6 +98,17 @@ def _derive_bandwidth(draft: Draft) -> None:
     source = f"measured {draft.named(name)}: {banks} lines of {LINE} bytes in {cycles} cycles are {found}"
     draft.put("dram.banks", banks, source)
     draft.put_cycles("dram.line_cycles", cycles, "see dram.banks")
+    _derive_lone_lines(draft)
+
+
+def _derive_lone_lines(draft: Draft) -> None:
+    """Random lines of 64 bytes beside those of 128: what a half takes alone."""
+    halves, wholes = (draft.number(f"random_line_bandwidth_{line}", "dram.lone_line_percent") for line in (64, 128))
+    if halves is None or wholes is None:
+        return
+    named = " and ".join(draft.named(f"random_line_bandwidth_{line}") for line in (64, 128))
+    percent = min(max(round(100 * wholes / halves), 100), 200)
+    draft.put("dram.lone_line_percent", percent, f"measured {named}")
 
 
 def _derive_latencies(draft: Draft) -> None:
@@ -135,22 +146,23 @@ def _second(draft: Draft, before: int) -> int:
 def _memory(draft: Draft, second: int) -> None:
     if (seconds := draft.number("memory_latency", "dram.latency")) is None:
         return
-    left = draft.cycles(seconds) - second - draft.count("dram.line_cycles")
+    alone = round(draft.count("dram.line_cycles") * draft.count("dram.lone_line_percent") / 100)
+    left = draft.cycles(seconds) - second - alone
     if left < 0:
         draft.keep("dram.latency", f"{draft.named('memory_latency')} is less than the second level takes")
         return
-    source = f"measured {draft.named('memory_latency')}, less the second level's and dram.line_cycles"
+    source = f"measured {draft.named('memory_latency')}, less the second level's and what a line takes alone"
     draft.put_cycles("dram.latency", left, source)
 
 
 def _derive_capacities(draft: Draft) -> None:
-    """Caches hold what the chase found them to hold."""
+    """The first level holds what the chase found it to hold. Of the second, one multiprocessor's chase reaches a part."""
     for level in ("l1", "l2"):
         size = draft.number(f"{level}_capacity", f"{level}.size")
         source = "" if size is None else f"measured {draft.named(f'{level}_capacity')}"
-        if size is None and level == "l2" and (size := draft.described("l2_bytes")) is not None:
-            source = "the driver's l2_bytes"
-            draft.kept.pop("l2.size")
+        if level == "l2" and (whole := draft.described("l2_bytes")) is not None:
+            size, source = whole, "the driver's l2_bytes"
+            draft.kept.pop("l2.size", None)
         if size is None:
             continue
         lines, ways = shapes.nearest(size / LINE, draft.count(f"{level}.ways"))
