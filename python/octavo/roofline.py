@@ -107,7 +107,12 @@ class Roofline:
         bandwidths = {"device": self.device, "on_demand": self.on_demand, "copy": self.copy}
         for name, value in bandwidths.items():
             if not 1 <= value < 2**63:
-                raise AdviceError(f"`{name}`: expected a bandwidth of at least 1 byte a second, found {value}")
+                raise AdviceError(
+                    f"`{name}`: expected a bandwidth of at least 1 byte a second, found {value}",
+                    code="unexpected-value",
+                    key=name,
+                    found=value,
+                )
         device, on_demand, copy = map(round, bandwidths.values())
         return self.peak, device, on_demand, copy
 

@@ -77,7 +77,9 @@ def explain(
     _check_picture(picture)
     if not what_if and (output is not None or workers is not None or replicates > 1):
         raise OutputError(
-            "--output, --workers and --replicates apply only to the runs of --what-if", "leave them out, or add it"
+            "--output, --workers and --replicates apply only to the runs of --what-if",
+            "leave them out, or add it",
+            key="output",
         )
     with _without_force():
         found = targets.named(runs)
@@ -134,10 +136,20 @@ def _differences(found: Mapping[str, RunResult]) -> list[Difference]:
 def _check_several(runs: Mapping[str, RunResult], *, what_if: bool, picture: Path | None) -> None:
     """Refuse what is for one run, or for two."""
     if what_if:
-        raise OutputError(f"--what-if: expected one run, found {len(runs)}", "name one run, or leave out --what-if")
+        raise OutputError(
+            f"--what-if: expected one run, found {len(runs)}",
+            "name one run, or leave out --what-if",
+            code="unexpected-value",
+            key="what-if",
+            found=len(runs),
+        )
     if picture is not None and len(runs) > 2:
         raise OutputError(
-            f"--picture: expected one run or two, found {len(runs)}", "a report shows more: octavo report RUN..."
+            f"--picture: expected one run or two, found {len(runs)}",
+            "a report shows more: octavo report RUN...",
+            code="unexpected-value",
+            key="picture",
+            found=len(runs),
         )
 
 

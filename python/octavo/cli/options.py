@@ -305,6 +305,8 @@ def source(target: str | None, workload: str | None) -> tuple[Path | None, str |
         raise ScenarioError(
             f"expected one of `{target}` and --workload {workload}, found both",
             "a scenario file, which a workload may change, ends in .toml",
+            code="unexpected-value",
+            expected=target,
         )
     return None, target
 

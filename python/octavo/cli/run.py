@@ -132,10 +132,10 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
     from octavo.runs.pictures import check_target  # noqa: PLC0415 - few runs are drawn
 
     if not scenario.jobs:
-        raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables")
+        raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables", key="chart")
     if scenario.executor == "instant":
         raise ScenarioError(
-            "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out"
+            "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out", key="chart"
         )
     check_target(chart)
 

@@ -70,6 +70,7 @@ def folders(path: Path) -> list[Path]:
             f"{path} holds no finished result",
             f"expected {SUMMARY_FILE} and scenario.toml in it, or in folders below it; a run that was stopped has none",
             code="no-result",
+            file=path,
         )
     return found
 

@@ -103,7 +103,8 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _damaged(path: Path, error: Exception) -> DamagedError:
-    return DamagedError(f"{path / ADVICE_FILE}: damaged: {type(error).__name__} {error}", "advise again with --force")
+    file = path / ADVICE_FILE
+    return DamagedError(f"{file}: damaged: {type(error).__name__} {error}", "advise again with --force", file=file)
 
 
 def _buffer(each: dict[str, Any]) -> dict[str, Any]:

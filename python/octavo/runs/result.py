@@ -59,7 +59,7 @@ class RunResult:
         folder = Path(folder)
         check_is_folder(folder)
         if not holds_result(folder):
-            raise OutputError(f"{folder} holds no finished result", instead(folder), code="no-result")
+            raise OutputError(f"{folder} holds no finished result", instead(folder), code="no-result", file=folder)
         result = cls(folder)
         result.check_format()
         if result._manifest() is None:
@@ -102,6 +102,10 @@ class RunResult:
             raise OutputError(
                 f"{self.folder / SUMMARY_FILE}: expected a result of format {RESULT_FORMAT}, found format {found}",
                 "run it again with this version of Octavo (--force replaces a result)",
+                code="other-format",
+                file=self.folder / SUMMARY_FILE,
+                expected=RESULT_FORMAT,
+                found=found,
             )
 
     @property
@@ -113,7 +117,11 @@ class RunResult:
 
         """
         if is_imported(self.folder):
-            raise OutputError(f"{self.folder} is the profile of a real program and has no scenario", code="no-scenario")
+            raise OutputError(
+                f"{self.folder} is the profile of a real program and has no scenario",
+                code="no-scenario",
+                file=self.folder,
+            )
         return Scenario(_text(self._checked(SCENARIO_FILE)))
 
     @property
@@ -135,9 +143,13 @@ class RunResult:
         try:
             summary = json.loads(_text(path))
         except (ValueError, RecursionError) as error:
-            raise DamagedError(f"{path} is damaged: expected JSON, found {error}", _AGAIN) from None
+            raise DamagedError(
+                f"{path} is damaged: expected JSON, found {error}", _AGAIN, file=path, found=error
+            ) from None
         if not isinstance(summary, dict):
-            raise DamagedError(f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN)
+            raise DamagedError(
+                f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN, file=path
+            )
         return summary
 
     @property
@@ -168,6 +180,7 @@ class RunResult:
                 f"{self.folder} has no times: it was run with the executor `instant`",
                 "expected a run with --executor simulated, the default",
                 code="no-time",
+                file=self.folder,
             )
 
     @property
@@ -185,7 +198,12 @@ class RunResult:
 
         """
         if name not in self.tables:
-            raise OutputError(f"no table `{name}` in {self.folder}", f"tables: {', '.join(self.tables)}")
+            raise OutputError(
+                f"no table `{name}` in {self.folder}",
+                f"tables: {', '.join(self.tables)}",
+                code="unknown-name",
+                found=name,
+            )
         path = self._checked(f"{name}.parquet")
         return parquet.read(path, _AGAIN, verified=self._manifest() is not None)
 
@@ -263,6 +281,6 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+        raise OutputError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from error
     except UnicodeDecodeError:
-        raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
+        raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN, file=path) from None
