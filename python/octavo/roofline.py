@@ -71,7 +71,7 @@ class Roofline:
         try:
             points = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (alpha, sigma, rho)))
         except ValueError as error:
-            raise AdviceError(f"alpha, sigma and rho do not go together: {error}") from None
+            raise AdviceError(f"alpha, sigma and rho do not go together: {error}", code="unexpected-value") from None
         lists = [each.ravel().tolist() for each in points]
         columns = self.columns(*lists)
         return Ceilings(*(np.array(column).reshape(points[0].shape) for column in columns))
@@ -121,4 +121,4 @@ def _asked(ask: Callable[[], _T]) -> _T:
     try:
         return ask()
     except ValueError as error:
-        raise AdviceError(str(error)) from None
+        raise AdviceError(str(error), code="unexpected-value") from None

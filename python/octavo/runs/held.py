@@ -57,8 +57,12 @@ _NAMED = 3
 def check_is_folder(path: Path) -> None:
     """Raises OutputError if nothing, or a file, is where the folder of a result is expected."""
     if not path.is_dir():
-        found, code = ("a file", "not-a-folder") if path.exists() else ("nothing", "nothing-there")
-        raise OutputError(f"{path}: expected the folder of a result, found {found}", code=code, file=path, found=found)
+        there = path.exists()
+        raise OutputError(
+            f"{path}: expected the folder of a result, found {'a file' if there else 'nothing'}",
+            code="not-a-folder" if there else "nothing-there",
+            file=path,
+        )
 
 
 def instead(folder: Path) -> str:

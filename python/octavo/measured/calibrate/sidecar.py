@@ -76,6 +76,20 @@ def read(path: Path) -> dict[str, Any]:
         CalibrationError: it is not there, damaged, or of another format.
 
     """
+    sidecar = _loaded(path)
+    _check_keys(path, sidecar)
+    if not {"files", "check"}.isdisjoint(sidecar) and sidecar.get("check") != check(sidecar):
+        expected = sidecar.get("check", "of its own")
+        raise CalibrationError(
+            f"{path} is damaged: expected contents with `check` {expected}, found others",
+            AGAIN,
+            code="damaged",
+            file=path,
+        )
+    return sidecar
+
+
+def _loaded(path: Path) -> dict[str, Any]:
     try:
         sidecar = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -90,6 +104,10 @@ def read(path: Path) -> dict[str, Any]:
         raise CalibrationError(
             f"{path} is damaged: expected an object, found {type(sidecar).__name__}", AGAIN, code="damaged", file=path
         )
+    return sidecar
+
+
+def _check_keys(path: Path, sidecar: dict[str, Any]) -> None:
     for key, kind in _SIDECAR.items():
         if key not in sidecar or not isinstance(sidecar[key], kind):
             found = type(sidecar[key]).__name__ if key in sidecar else "nothing"
@@ -131,15 +149,6 @@ def read(path: Path) -> dict[str, Any]:
             expected=expected,
             found=found,
         )
-    if not {"files", "check"}.isdisjoint(sidecar) and sidecar.get("check") != check(sidecar):
-        expected = sidecar.get("check", "of its own")
-        raise CalibrationError(
-            f"{path} is damaged: expected contents with `check` {expected}, found others",
-            AGAIN,
-            code="damaged",
-            file=path,
-        )
-    return sidecar
 
 
 def path_of(directory: Path, probe: str) -> Path:

@@ -41,7 +41,12 @@ def _found() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         if not Path(named).is_file():
-            raise ProfileError(f"{VARIABLE}: expected the file of {NAME}, found none at {named}", code="missing")
+            raise ProfileError(
+                f"{VARIABLE}: expected the file of {NAME}, found none at {named}",
+                code="missing",
+                key=VARIABLE,
+                file=named,
+            )
         return Path(named)
     looked = _places()
     found = next((place / NAME for place in looked if (place / NAME).is_file()), None)

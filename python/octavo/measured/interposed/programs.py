@@ -162,6 +162,7 @@ def _in_the_way(file: Path, key: str, *, force: bool) -> list[Path]:
             "choose another name",
             code="unexpected-value",
             file=file,
+            key=key,
         )
     return there
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Unfit(Exception):  # noqa: N818 - what the samples are
     """Samples that do not give the value; the message says why.
 
-    `code` is the kind of reason, whatever the words: `too-few` samples, a result that is `not-finite` or `not-positive`,
-    a rate that is `not-saturated`, causes that are `inseparable`, or `no-step` where one is looked for.
+    `code` is the kind of reason, whatever the words: `too-few` samples, a result that is `not-finite` or
+    `not-positive`, a rate that is `not-saturated`, causes that are `inseparable`, or `no-step` where one is looked for.
     """
 
     def __init__(self, message: str, code: str = "too-few") -> None:
