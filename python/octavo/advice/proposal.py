@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.advice import actions, model, words
 from octavo.advice.facts import PLACEMENTS
 from octavo.errors import AdviceError
+from octavo.plain import near
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -217,6 +218,7 @@ def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
         expected = ", ".join(PLACEMENTS)
         raise AdviceError(
             f"--placements: expected some of {expected}, found {', '.join(unknown) or 'none'}",
+            near(unknown[0], PLACEMENTS) if unknown else None,
             code="unexpected-value",
             key="placements",
             expected=expected,

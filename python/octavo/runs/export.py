@@ -52,7 +52,10 @@ def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) ->
     if file not in found.files:
         names = sorted(Path(each).stem for each in found.files if each.endswith(".parquet"))
         raise OutputError(
-            f"no table `{name}` in {root}", f"tables: {', '.join(names) or 'none'}", code="unknown-name", found=name
+            f"no table `{name}` in {root}",
+            near(name, names) or f"tables: {', '.join(names) or 'none'}",
+            code="unknown-name",
+            found=name,
         )
     manifest.verify(root, found, [file])
     whole = parquet.read(root / file, "the command that wrote it, given again, writes it anew", verified=True)

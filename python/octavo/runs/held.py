@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, ours
+from octavo.plain import near
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,9 +61,19 @@ def check_is_folder(path: Path) -> None:
         there = path.exists()
         raise OutputError(
             f"{path}: expected the folder of a result, found {'a file' if there else 'nothing'}",
+            None if there else _sibling(path),
             code="not-a-folder" if there else "nothing-there",
             file=path,
         )
+
+
+def _sibling(path: Path) -> str | None:
+    """The folder beside nothing whose name is like it, if there is one."""
+    try:
+        names = sorted(each.name for each in path.parent.iterdir() if each.is_dir())
+    except OSError:
+        return None
+    return near(path.name, names)
 
 
 def instead(folder: Path) -> str:

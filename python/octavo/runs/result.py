@@ -13,6 +13,7 @@ from octavo import html
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
 from octavo.files.notes import note
+from octavo.plain import near
 from octavo.runs.held import (
     RESULT_FORMAT,
     SCENARIO_FILE,
@@ -200,7 +201,7 @@ class RunResult:
         if name not in self.tables:
             raise OutputError(
                 f"no table `{name}` in {self.folder}",
-                f"tables: {', '.join(self.tables)}",
+                near(name, self.tables) or f"tables: {', '.join(self.tables)}",
                 code="unknown-name",
                 found=name,
             )
