@@ -16,7 +16,7 @@ from octavo.errors import OutputError
 from octavo.explain.words import WAITED
 from octavo.report import shade
 from octavo.runs import colours, measures, pictures
-from octavo.runs.contrast import DARK_PAPER, ENOUGH, PAPER, contrast, in_the_dark
+from octavo.runs.contrast import DARK_PAPER, ENOUGH, PAPER, contrast, in_the_dark, on_paper
 from octavo.runs.levels import LEVELS
 from octavo.runs.pictures import sheet
 from octavo.scenarios.catalogue import listing
@@ -123,13 +123,29 @@ def test_everything_that_is_drawn_has_a_colour():
     assert len(colours.LEVELS) == len(LEVELS)
 
 
-@pytest.mark.parametrize("names", [*itertools.permutations(colours.PLACEMENTS, 2), ("explicit", "managed"), ("a", "b")])
+MAIN = [*itertools.permutations(colours.PLACEMENTS, 2), *itertools.permutations(colours.KINDS, 2), ("a", "b")]
+
+
+@pytest.mark.parametrize("names", MAIN)
 def test_colours_are_seen_in_the_dark(names):
     shades = [*colours.of(names), *colours.SERIES]
     dark = in_the_dark(shades)
     assert min(contrast(shade, DARK_PAPER) for shade in dark) >= ENOUGH
     assert contrast(*dark[:2]) >= ENOUGH, "the two main ones beside each other"
     assert len(dark) == len(shades)
+
+
+@pytest.mark.parametrize("vision", SIMULATED)
+@pytest.mark.parametrize("names", MAIN)
+def test_the_main_colours_are_seen_on_white_paper_and_apart(names, vision):
+    one, other, *rest = on_paper([*colours.of(names), *colours.SERIES])
+    assert min(contrast(shade, PAPER) for shade in (one, other)) >= ENOUGH
+    assert np.linalg.norm(seen(one, SIMULATED[vision]) - seen(other, SIMULATED[vision])) >= 4
+    assert tuple(rest) == colours.SERIES
+
+
+def test_names_without_a_colour_are_seen_on_white_paper_while_there_are_six_of_them():
+    assert min(contrast(shade, PAPER) for shade in colours.of("abcdef")) >= ENOUGH
 
 
 def test_a_page_has_other_colours_in_the_dark():
