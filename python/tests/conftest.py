@@ -12,6 +12,7 @@ from gpu_stand_in.build import build
 from warm import Warm
 
 from octavo.errors import OctavoError
+from octavo.files import manifest
 from octavo.files.notes import OctavoNote
 
 if TYPE_CHECKING:
@@ -63,11 +64,12 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def copied_without_manifest(folder: Path, to: Path) -> Path:
-    """A result that nothing vouches for, as earlier versions wrote them: a test may change it."""
-    shutil.copytree(folder, to)
-    (to / "octavo-manifest.json").unlink()
-    return to
+def sealed_anew(folder: Path) -> Path:
+    """A folder whose files a test changed, with a manifest that vouches for them as they are by now."""
+    known = manifest.read(folder)
+    assert known is not None
+    (folder / manifest.MANIFEST_FILE).write_text(manifest.of_files(folder, known.kind).text())
+    return folder
 
 
 @pytest.fixture(scope="session")

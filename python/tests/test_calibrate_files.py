@@ -246,7 +246,7 @@ def test_links_among_samples_are_not_followed_and_stay(tmp_path, name, again):
 
 
 def vouch_for_nothing(directory: Path) -> None:
-    """As samples of `octavo-probe` and of earlier versions are."""
+    """As samples of `octavo-probe` are."""
     path = directory / "launches.json"
     sidecar = json.loads(path.read_text())
     path.write_text(json.dumps({key: value for key, value in sidecar.items() if key not in {"files", "check"}}))

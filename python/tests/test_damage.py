@@ -70,12 +70,23 @@ def test_a_file_that_is_missing_is_named(name, read, whole, tmp_path):
             read(tmp_path / file)
 
 
-@pytest.mark.parametrize(("name", "read"), [("result", everything), ("a.trace", trace_values)])
-def test_without_a_manifest_it_is_read_with_a_note(name, read, whole, tmp_path):
-    shutil.copytree(whole / name, tmp_path / name)
-    (tmp_path / name / "octavo-manifest.json").unlink()
-    with noted(str(tmp_path / name)):
-        assert read(tmp_path / name) == read(whole / name)
+def test_a_trace_without_a_manifest_is_read_with_a_note(whole, tmp_path):
+    shutil.copytree(whole / "a.trace", tmp_path / "a.trace")
+    (tmp_path / "a.trace" / "octavo-manifest.json").unlink()
+    with noted(str(tmp_path / "a.trace")):
+        assert trace_values(tmp_path / "a.trace") == trace_values(whole / "a.trace")
+
+
+def test_a_result_without_a_manifest_is_none_of_octavos(whole, tmp_path):
+    shutil.copytree(whole / "result", tmp_path / "result")
+    result = octavo.RunResult.load(tmp_path / "result")
+    (tmp_path / "result" / "octavo-manifest.json").unlink()
+    with refused("missing", octavo.DamagedError, file="octavo-manifest.json"):
+        result.check()
+    with refused("no-result", octavo.OutputError, file="result"):
+        octavo.RunResult.load(tmp_path / "result")
+    with refused("not-ours", octavo.OutputError, file="result"):
+        octavo.run(workload="fir", scale=SMALL, output=tmp_path / "result", force=True)
 
 
 def test_a_damaged_result_is_not_kept(whole, tmp_path):

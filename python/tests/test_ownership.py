@@ -57,7 +57,7 @@ def test_a_forced_run_keeps_what_is_not_octavos_and_names_it(tmp_path):
 
 
 WITHOUT = {
-    "missing": (lambda path: path.unlink(), MANIFEST_FILE),
+    "missing": (lambda path: path.unlink(), "r"),
     "damaged": (
         lambda path: path.write_text(path.read_text().replace("events.parquet", "events_parquet")[:-9]),
         "events.parquet",
@@ -87,7 +87,7 @@ def test_a_file_that_no_manifest_vouches_for_is_not_replaced(tmp_path, state):
 
 @pytest.mark.parametrize("summary", ["mine", "[1]", '{"time_ps": 1}'])
 def test_names_of_a_result_do_not_make_one(tmp_path, summary):
-    """Files of somebody else by the names of an earlier version's, which had no manifest."""
+    """Files of somebody else by the names of a result's, without a manifest."""
     own = tmp_path / "own"
     own.mkdir()
     (own / "summary.json").write_text(summary)

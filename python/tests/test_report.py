@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import SMALL, copied_without_manifest, refused
+from conftest import SMALL, refused, sealed_anew
 
 import octavo
+from octavo.files import manifest
 from octavo.report import report
 from octavo.report.data import gather
 from octavo.report.history import PLANES, REPLICATED, Footprint, history
@@ -109,6 +110,7 @@ def test_pages_are_numbered_along_the_allocations(tmp_path):
     folder = tmp_path / "r"
     folder.mkdir()
     rows.write_parquet(folder / "allocations.parquet")
+    (folder / "octavo-manifest.json").write_text(manifest.of_files(folder, "run").text())
     pages = Footprint.of(octavo.RunResult(folder), "4KiB")
     assert pages.pages == 5
     assert [(one["name"], one["first"], one["pages"]) for one in pages.allocations] == [("a", 0, 3), ("b", 3, 2)]
@@ -311,21 +313,21 @@ def test_a_report_is_whole_and_the_same_every_time(runs, tmp_path):
 
 def test_names_cannot_break_out_of_the_page(runs, tmp_path):
     folder = tmp_path / "run"
-    copied_without_manifest(runs / "stencil2d-grit", folder)
+    shutil.copytree(runs / "stencil2d-grit", folder)
     table = pl.read_parquet(folder / "allocations.parquet")
     name = "</script><script>alert(1)</script>"
     table.with_columns(allocation=pl.lit(name)).write_parquet(folder / "allocations.parquet")
-    page = report([folder], tmp_path / "r.html").read_text(encoding="utf-8")
+    page = report([sealed_anew(folder)], tmp_path / "r.html").read_text(encoding="utf-8")
     assert name not in page
     assert json.dumps(name)[1:-1].replace("<", "\\u003c") in page
 
 
 def damaged(runs, tmp_path, name, damage):
     folder = tmp_path / "damaged"
-    copied_without_manifest(runs / "stencil2d-grit", folder)
+    shutil.copytree(runs / "stencil2d-grit", folder)
     path = folder / name
     path.write_bytes(damage(path.read_bytes()))
-    return folder
+    return sealed_anew(folder)
 
 
 @pytest.mark.parametrize(
@@ -377,12 +379,14 @@ def test_a_run_that_lacks_a_file_is_not_left_out(runs, tmp_path, name, beside):
 
 def test_tables_that_lack_something_are_named(runs, tmp_path):
     folder = tmp_path / "lacking"
-    copied_without_manifest(runs / "stencil2d-grit", folder)
+    shutil.copytree(runs / "stencil2d-grit", folder)
     events = pl.read_parquet(folder / "events.parquet")
     events.drop("pages").write_parquet(folder / "events.parquet")
+    sealed_anew(folder)
     with refused("unexpected-value", octavo.OutputError, key="events", expected="pages"):
         report([folder], tmp_path / "report.html")
     events.with_columns(kind=pl.lit("teleport")).write_parquet(folder / "events.parquet")
+    sealed_anew(folder)
     with refused("unexpected-value", octavo.OutputError, key="events", found="teleport"):
         report([folder], tmp_path / "report.html")
 
@@ -435,9 +439,9 @@ def test_the_command_says_where_the_page_is_and_what_is_wrong(runs, cli, tmp_pat
 
 def test_results_of_another_format_are_not_taken_for_finished_ones(tmp_path):
     octavo.run(workload="fir", scale=SMALL, output=tmp_path / "r")
-    (tmp_path / "r" / "octavo-manifest.json").unlink()
     path = tmp_path / "r" / "summary.json"
     path.write_text(path.read_text().replace(f'"format": {RESULT_FORMAT}', '"format": 1'))
+    sealed_anew(tmp_path / "r")
     with refused("other-format", octavo.OutputError, file="r"):
         octavo.run(workload="fir", scale=SMALL, output=tmp_path / "r")
     with refused("other-format", octavo.OutputError, file="summary.json", found=1, expected=2):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from browser import Watched, chromium, until
-from conftest import SMALL, copied_without_manifest, noted, refused
+from conftest import SMALL, refused, sealed_anew
 from nsys_exports import saxpy
 
 import octavo
@@ -254,12 +254,11 @@ def test_stacked_bars_carry_values_where_these_have_room(browser, stacked, width
 
 def test_bars_of_phases_that_overlap_carry_the_time_of_the_run(browser, of_programs, tmp_path):
     run = sorted((of_programs.parent / "runs" / "fir").iterdir())[0]
-    folder = copied_without_manifest(run, tmp_path / "overlapping")
+    folder = shutil.copytree(run, tmp_path / "overlapping")
     summary = json.loads((folder / "summary.json").read_text())
     summary["phases"]["kernels_ps"] = summary["time_ps"]
     (folder / "summary.json").write_text(json.dumps(summary))
-    with noted(str(folder)):
-        path = report([folder], tmp_path / "page.html")
+    path = report([sealed_anew(folder)], tmp_path / "page.html")
     page = Watched(browser, path).drawn()
     (whole,) = page.locator("#phases figure .plot").first.locator(".mark-text.layer_2_marks text").all_text_contents()
     time = summary["time_ps"] / 1e9
@@ -491,8 +490,9 @@ def many_events(folder, count, pages):
 
 def test_ten_million_events_fit_a_page_that_says_what_it_leaves_out(browser, runs, tmp_path):
     folder = tmp_path / "many"
-    copied_without_manifest(runs / "on-touch", folder)
+    shutil.copytree(runs / "on-touch", folder)
     many_events(folder, 10_000_000, 32_768)
+    sealed_anew(folder)
     path = report([folder], tmp_path / "many.html")
     assert path.stat().st_size <= 16 << 20
     watched = Watched(browser, path)

@@ -65,7 +65,7 @@ def of_files(folder: Path, kind: str) -> Manifest:
 
 
 def read(folder: Path) -> Manifest | None:
-    """The manifest of a folder; nothing where there is none, as in results of earlier versions.
+    """The manifest of a folder; nothing where there is none, as in traces that other programs recorded.
 
     Raises:
         DamagedError: it is damaged, or of another format.

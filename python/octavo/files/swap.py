@@ -62,8 +62,8 @@ def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
     Args:
         target: the folder.
         kind: what its manifest calls it.
-        known: names of files that Octavo writes into such folders, for folders of earlier versions, which have no
-            manifest.
+        known: names of files that Octavo writes into such folders, for those without a manifest, as traces of other
+            programs are.
 
     Raises:
         OutputError: a file that Octavo did not write has the name of one that it writes.

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any
 from octavo._core import VERSION, table_bytes
 from octavo.errors import DamagedError, OutputError, again
 from octavo.files import disk, links, ours, parquet, swap
-from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs.held import (
     FILES,
     RESULT_FORMAT,
     RUN,
     SCENARIO_FILE,
     SUMMARY_FILE,
+    holds_result,
     is_emptied,
     is_finished,
-    is_loose,
-    is_replaceable,
-    is_replaceable_by_a_profile,
 )
 from octavo.runs.result import RunResult
 
@@ -48,7 +45,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     if not _is_filled(folder) or is_emptied(folder):
         return None
     if force:
-        _check_octavos(folder, known=is_replaceable(folder))
+        _check_octavos(folder, known=is_finished(folder))
         return None
     if not is_finished(folder):
         raise _no_result(folder)
@@ -80,7 +77,7 @@ def check_replaceable(folder: Path, *, force: bool) -> None:
     """
     if not _is_filled(folder) or is_emptied(folder):
         return
-    _check_octavos(folder, known=is_replaceable_by_a_profile(folder))
+    _check_octavos(folder, known=holds_result(folder))
     if not force:
         raise OutputError(
             f"{folder} already holds a result",
@@ -92,13 +89,6 @@ def check_replaceable(folder: Path, *, force: bool) -> None:
 
 def _check_octavos(folder: Path, *, known: bool) -> None:
     """Make sure that it is certain which files of a folder Octavo wrote."""
-    if is_loose(folder):
-        raise OutputError(
-            f"{folder} has no {MANIFEST_FILE}, so nothing says which of its files Octavo wrote",
-            "remove the folder if nothing in it is needed, or choose another with -o",
-            code="not-ours",
-            file=folder,
-        )
     if not known:
         raise _no_result(folder)
     ours.check_vouched(folder, FILES)

@@ -29,7 +29,7 @@ from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.held import is_emptied, is_replaceable
+from octavo.runs.held import is_emptied, is_finished
 from octavo.runs.pictures import FORMATS
 from octavo.sweeps import places
 from octavo.sweeps.table import row
@@ -221,7 +221,7 @@ def _remove_results(root: Path) -> None:
     for name in (TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES):
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
-        if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
+        if run.is_dir() and not run.is_symlink() and (is_finished(run) or is_emptied(run)):
             ours.empty(run, ())
     for path in (*filter(_is_row, rows(root)), *filter(places.is_one, _places(root))):
         path.unlink()

@@ -236,7 +236,7 @@ def read(directory: Path, probe: str) -> Samples:
 
 
 def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
-    """Make sure that files are what was written; samples of earlier versions and of `octavo-probe` do not say."""
+    """Make sure that files are what was written; samples of `octavo-probe` do not say."""
     if "files" not in sidecar:
         return
     try:
