@@ -80,9 +80,9 @@ pub fn trace(error: &octavo_trace::TraceError) -> PyErr {
 
 pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
     let hint = error.hint.take();
-    let (expected, found) = error.mismatch.take().map(|found| (found.expected, found.found)).unzip();
+    let (expected, found) = error.mistake.mismatch.take().map(|both| (both.expected, both.found)).unzip();
     let facts = Facts {
-        code: error.code.name(),
+        code: error.mistake.code.name(),
         file: Some(error.origin.source.clone()),
         line: error.origin.line.map(|line| line as u64),
         key: Some(error.key.clone()),

@@ -45,11 +45,20 @@ pub struct Mismatch {
     pub found: String,
 }
 
+/// What a message is about, for programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mistake {
+    /// What kind of mistake it is.
+    pub code: Code,
+    /// The message in two parts, if it has no more.
+    pub mismatch: Option<Mismatch>,
+}
+
 /// A scenario that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// What kind of mistake it is.
-    pub code: Code,
+    /// What the message is about.
+    pub mistake: Box<Mistake>,
     /// Where the offending value was written.
     pub origin: Origin,
     /// Dotted key; empty when the text is not TOML at all.
@@ -58,8 +67,6 @@ pub struct ScenarioError {
     pub message: String,
     /// What was probably meant.
     pub hint: Option<String>,
-    /// The message in two parts, if it has no more.
-    pub mismatch: Option<Mismatch>,
 }
 
 impl fmt::Display for ScenarioError {
@@ -91,33 +98,34 @@ impl std::error::Error for ScenarioError {}
 /// A problem with the value at a key, before its origin is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
-    pub code: Code,
+    pub mistake: Box<Mistake>,
     pub key: String,
     pub message: String,
     pub hint: Option<String>,
-    pub mismatch: Option<Mismatch>,
 }
 
 impl Problem {
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: Code::default(), key: key.into(), message: message.into(), hint: None, mismatch: None }
+        Self { mistake: Box::default(), key: key.into(), message: message.into(), hint: None }
     }
 
     /// The value at a key is another than is expected there.
     pub fn mismatch(key: impl Into<String>, expected: impl Into<String>, found: impl fmt::Display) -> Self {
         let mismatch = Mismatch { expected: expected.into(), found: found.to_string() };
         let message = format!("expected {}, found {}", mismatch.expected, mismatch.found);
-        Self { mismatch: Some(mismatch), ..Self::new(key, message) }
+        let mistake = Mistake { mismatch: Some(mismatch), ..Mistake::default() };
+        Self { mistake: Box::new(mistake), ..Self::new(key, message) }
     }
 
     /// There is no such key.
     pub fn unknown_key(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: Code::UnknownKey, ..Self::new(key, message) }
+        Self::new(key, message).of(Code::UnknownKey)
     }
 
     /// The same as a mistake of another kind.
-    pub fn of(self, code: Code) -> Self {
-        Self { code, ..self }
+    pub fn of(mut self, code: Code) -> Self {
+        self.mistake.code = code;
+        self
     }
 
     /// A problem that someone else found with `key` below `prefix`; the hint is the tail of their message.
@@ -138,8 +146,8 @@ impl Problem {
     }
 
     pub fn at(self, origin: Origin) -> ScenarioError {
-        let Self { code, key, message, hint, mismatch } = self;
-        ScenarioError { code, origin, key, message, hint, mismatch }
+        let Self { mistake, key, message, hint } = self;
+        ScenarioError { mistake, origin, key, message, hint }
     }
 }
 
