@@ -60,7 +60,9 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     changed = (key for change in overrides_of(arguments.get("overrides")) for key in lost.keys_of(change))
     said = next((key for key in changed if f"{key}.".startswith("node.capacity.")), None)
     if said is not None:
-        raise ScenarioError(f"--memory: `{said}` says how much memory there is, too", "leave one of them out")
+        raise ScenarioError(
+            f"--memory: `{said}` says how much memory there is, too", "leave one of them out", key="memory"
+        )
     return found.with_overrides([capacity.override(found, memory)])
 
 
@@ -86,7 +88,9 @@ def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recip
     node = _node(arguments.get("node"))
     if jobs is not None:
         if source is not None or workload is not None:
-            raise ScenarioError("expected either `jobs`, or a scenario or a workload", "a job names its own workload")
+            raise ScenarioError(
+                "expected either `jobs`, or a scenario or a workload", "a job names its own workload", code="conflict"
+            )
         return Recipe.from_jobs(given.tables("jobs", jobs), node=node or DEFAULT_NODE).with_overrides(changes)
     if source is None:
         if workload is None:
@@ -102,7 +106,11 @@ def _meant(
     if not isinstance(source, (str, Path)) or is_scenario_file(source):
         return source, workload
     if workload is not None:
-        raise ScenarioError(f"expected one of `{source}` and the workload `{workload}`, found both")
+        raise ScenarioError(
+            f"expected one of `{source}` and the workload `{workload}`, found both",
+            code="unexpected-value",
+            expected=source,
+        )
     return None, workload_name(source, "source")
 
 
@@ -185,6 +193,9 @@ def run(
         raise ScenarioError(
             f"no timeline without time: expected the executor {SIMULATED}, found {resolved.executor}",
             "leave out --perfetto or --executor",
+            code="no-time",
+            expected=SIMULATED,
+            found=resolved.executor,
         )
     label = f"{resolved.label} {resolved.system}"
     point = Point(label, resolved, folder / "result" if output is None else folder, timeline)

@@ -173,7 +173,10 @@ def plan_comparison(
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     if baseline is not None and not experiment.has_time:
         raise ScenarioError(
-            "--baseline: the executor `instant` has no times, so no speed-ups", "leave out --baseline or --executor"
+            "--baseline: the executor `instant` has no times, so no speed-ups",
+            "leave out --baseline or --executor",
+            code="no-time",
+            key="baseline",
         )
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from octavo.plain import cut
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typing_extensions import Unpack
 
 ARGUMENTS = {
     "workload": "workload",
@@ -47,33 +53,135 @@ _OPTIONS = {
 """Options of the command line, and what they are in Python."""
 
 
+CODES = {
+    "already-set": "a key that the command or the study sets itself",
+    "ambiguous": "several things that are meant to be one",
+    "bad-measurement": "a GPU that cannot be measured, or samples or a machine file that cannot be used",
+    "bad-output": "a result that cannot be written or read, for a reason that has no code",
+    "bad-policy": "a policy in Python that raised or answered nonsense",
+    "bad-profile": "a profile of a real program that cannot be used, for a reason that has no code",
+    "bad-program": "a CUDA program that cannot be rewritten",
+    "bad-scenario": "a scenario that cannot be used, for a reason that has no code",
+    "bad-trace": "a recorded trace that cannot be used, for a reason that has no code",
+    "cannot-compare": "a comparison with another simulator or a real GPU that cannot be made",
+    "cannot-run": "a scenario that is well formed, but cannot be simulated",
+    "conflict": "options or keys that exclude one another",
+    "damaged": "a file that is no longer what was written",
+    "endless": "a run that does not end",
+    "exists": "something stands where the result is to go",
+    "failed": "anything else",
+    "in-use": "another process writes there",
+    "interrupted": "the user stopped the work",
+    "is-a-folder": "a folder where a file is expected",
+    "link": "a symbolic link, which is not followed",
+    "lost-machines": "machines of a cluster that no longer answer",
+    "memory-limit": "a run that takes more of this machine's memory than it may",
+    "missing": "a file, a table or rows that are not there",
+    "no-advice": "a question about placement that has no answer",
+    "no-cluster": "a cluster that cannot be used",
+    "no-result": "a folder without a finished result",
+    "no-room": "a simulated memory is full; `key` decides that nothing leaves it",
+    "no-runs": "nothing to report on",
+    "no-scenario": "a profile of a real program, where a simulated run is expected",
+    "no-time": "a question about time to a run without time",
+    "not-a-folder": "a file where a folder is expected",
+    "not-installed": "a package or a program that is not installed",
+    "not-ours": "files that Octavo did not write, and so does not replace",
+    "nothing-there": "nothing stands at the path",
+    "other-format": "a file of another format or version",
+    "other-result": "the result of something else stands where the result is to go",
+    "refused-call": "a call that the GPU's driver refused; `key` is its name",
+    "syntax": "a text that is not TOML, or not `KEY=VALUE`",
+    "too-large": "more than can be simulated",
+    "unexpected-value": "a value that is not what is expected there",
+    "unknown-key": "a key, an option or a column that does not exist",
+    "unknown-name": "a name that nothing has",
+    "unknown-variant": "a name that no variant of the comparison has",
+    "unreadable": "a file that cannot be read",
+    "unwritable": "a file or a folder that cannot be written",
+}
+"""Kinds of mistakes by name: names stay when words of messages change."""
+
+
+class Facts(TypedDict, total=False):
+    """What an error is about, beside its words."""
+
+    code: str
+    """One of `CODES`; that of the class if there is none."""
+    file: str | Path | None
+    """The file or folder."""
+    line: int | None
+    """Line of a text from 1, or row of a table from 0."""
+    key: str | None
+    """Key, column, or argument."""
+    expected: object
+    """What is permitted: a value, or words for it."""
+    found: object
+    """What is there."""
+
+
 class OctavoError(Exception):
     """Something the user can do something about: a message, perhaps a hint, and the command's exit status."""
 
+    code = "failed"
     exit_code = 1
     details = ""
     """Lines that belong below the message, such as a traceback."""
     typed: frozenset[str] | None = None
     """Arguments of the Python function that failed; nothing if it is unknown which there were."""
 
-    def __init__(self, message: str, hint: str | None = None, *, code: str = "") -> None:
+    def __init__(self, message: str, hint: str | None = None, **facts: Unpack[Facts]) -> None:
         """Say what went wrong.
 
         Args:
             message: what was expected and what was found.
             hint: what may help.
-            code: a name of the mistake that stays when its words change, such as `unknown-variant`; may be empty.
+            facts: the same for programs; each is an attribute: `code`, `file`, `line`, `key`, `expected`, `found`.
 
         """
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.code = code
+        self.code = facts.get("code") or type(self).code
+        self.file: str | None = _plain(facts.get("file"))
+        self.line = facts.get("line")
+        self.key = facts.get("key")
+        self.expected = _plain(facts.get("expected"))
+        self.found = _plain(facts.get("found"))
+
+    @property
+    def facts(self) -> Facts:
+        """What the error is about, for another error about the same."""
+        return {name: getattr(self, name) for name in Facts.__annotations__}  # type: ignore[return-value]
 
     def __str__(self) -> str:
         """Message and hint for Python: of arguments, where the command line speaks of options."""
         hint = "" if self.hint is None else f"\n{cut(_with_arguments(self.hint))}"
         return cut(_with_arguments(_of_argument(self.message, self.typed))) + hint
+
+
+def _plain(value: Any) -> Any:
+    """A fact as JSON can hold it."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (list, tuple, set, frozenset, dict)):
+        return [_plain(each) for each in value]
+    return str(value)
+
+
+Kind = TypeVar("Kind", bound=OctavoError)
+
+
+def again(error: OctavoError, kind: type[Kind], message: str = "", hint: str | None = None) -> Kind:
+    """The same mistake as an error of another class, perhaps in other words."""
+    return kind(message or error.message, hint or error.hint, **error.facts)
+
+
+def of_engine(error: Exception, kind: type[Kind], message: str = "", hint: str | None = None) -> Kind:
+    """The same mistake as the engine's error, whose arguments are its message, a hint if it has one, and facts."""
+    text, *rest = error.args
+    facts: Facts = rest.pop() if rest and isinstance(rest[-1], dict) else {}
+    return kind(message or text, hint or (rest[0] if rest else None), **facts)
 
 
 def _of_argument(text: str, typed: frozenset[str] | None) -> str:
@@ -109,68 +217,83 @@ def _with_arguments(text: str) -> str:
 class ScenarioError(OctavoError):
     """A scenario that cannot be used."""
 
+    code = "bad-scenario"
     exit_code = 2
 
 
 class SimulationError(OctavoError):
     """A scenario that is well formed but cannot be simulated, such as one with too little memory."""
 
+    code = "cannot-run"
     exit_code = 2
 
 
 class OutOfMemoryError(SimulationError):
     """A run in which a simulated memory is full and nothing can leave it."""
 
+    code = "no-room"
+
 
 class PolicyError(SimulationError):
     """A policy written in Python that raised or answered nonsense; what it raised is the cause."""
 
-    def __init__(self, message: str, traceback: str = "") -> None:
-        super().__init__(message)
+    code = "bad-policy"
+
+    def __init__(self, message: str, traceback: str = "", **facts: Unpack[Facts]) -> None:
+        super().__init__(message, **facts)
         self.details = traceback.rstrip()
 
 
 class OutputError(OctavoError):
     """A result that cannot be written or read."""
 
+    code = "bad-output"
     exit_code = 2
 
 
 class DamagedError(OutputError):
     """A result that is no longer what was written."""
 
+    code = "damaged"
+
 
 class TraceError(OctavoError):
     """A recorded trace that cannot be read or written."""
 
+    code = "bad-trace"
     exit_code = 2
 
 
 class ProfileError(OctavoError):
     """A profile of a real program that cannot be read."""
 
+    code = "bad-profile"
     exit_code = 2
 
 
 class ValidationError(OctavoError):
     """A comparison with another simulator that cannot be made."""
 
+    code = "cannot-compare"
     exit_code = 2
 
 
 class AdviceError(OctavoError):
     """A question about placement that has no answer, such as one about a machine without bandwidth."""
 
+    code = "no-advice"
     exit_code = 2
 
 
 class CalibrationError(OctavoError):
     """A GPU that cannot be measured, or samples or a machine file that cannot be used."""
 
+    code = "bad-measurement"
     exit_code = 2
 
 
 class InterruptedRun(OctavoError):  # noqa: N818 - nothing went wrong
     """The user stopped the work; what was finished is kept."""
 
+    code = "interrupted"
     exit_code = 130

@@ -27,7 +27,12 @@ def need(module: str) -> None:
     """
     if not has(module):
         name, extra = _EXTRAS[module]
-        raise ExtraError(f"{name} is not installed", f"install it with `pip install 'octavo[{extra}]'`")
+        raise ExtraError(
+            f"{name} is not installed",
+            f"install it with `pip install 'octavo[{extra}]'`",
+            code="not-installed",
+            key=name,
+        )
 
 
 def has(module: str) -> bool:

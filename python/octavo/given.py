@@ -30,7 +30,9 @@ def whole(name: str, value: object, *, least: int, most: int | None = None) -> i
         return number
     expected = f"of at least {least}" if most is None else f"from {least} to {most:,}"
     found = repr(value) if number is None else f"{number:,}"
-    raise ScenarioError(f"--{name}: expected a whole number {expected}, found {found}")
+    raise ScenarioError(
+        f"--{name}: expected a whole number {expected}, found {found}", code="unexpected-value", key=name, found=found
+    )
 
 
 def _index(value: object) -> int | None:
@@ -59,7 +61,7 @@ def number(name: str, value: object) -> object:
         return value
     upper, slash, lower = (part.strip() for part in value.partition("/"))
     hint = f"write {upper} / {lower} without quotes" if slash else "write it without quotes"
-    raise ScenarioError(f'--{name}: expected a number, found "{value}"', hint)
+    raise ScenarioError(f'--{name}: expected a number, found "{value}"', hint, code="unexpected-value", key=name)
 
 
 def between(name: str, value: Any, what: str, *, least: float, most: float) -> float:
@@ -73,7 +75,13 @@ def between(name: str, value: Any, what: str, *, least: float, most: float) -> f
     if is_number and least <= value <= most:
         return float(value)
     found = f"{value:g}" if isinstance(value, float) else repr(value)
-    raise ScenarioError(f"--{name}: expected {what} between {least:g} and {most:g}, found {found}")
+    raise ScenarioError(
+        f"--{name}: expected {what} between {least:g} and {most:g}, found {found}",
+        code="unexpected-value",
+        key=name,
+        expected=what,
+        found=found,
+    )
 
 
 def choice(name: str, value: _Name, choices: Sequence[str]) -> _Name:
@@ -85,7 +93,14 @@ def choice(name: str, value: _Name, choices: Sequence[str]) -> _Name:
     """
     if value in choices:
         return value
-    raise ScenarioError(f"--{name}: expected one of {', '.join(choices)}, found {value!r}", near(str(value), choices))
+    raise ScenarioError(
+        f"--{name}: expected one of {', '.join(choices)}, found {value!r}",
+        near(str(value), choices),
+        code="unexpected-value",
+        key=name,
+        expected=choices,
+        found=value,
+    )
 
 
 def path(name: str, value: object, what: str = "a path") -> Path:
@@ -107,7 +122,9 @@ def text(name: str, value: object, what: str) -> str | Path:
     """
     if isinstance(value, (str, Path)):
         return value
-    raise ScenarioError(f"--{name}: expected {what}, found {value!r}")
+    raise ScenarioError(
+        f"--{name}: expected {what}, found {value!r}", code="unexpected-value", key=name, expected=what, found=value
+    )
 
 
 def names(name: str, value: Any) -> list[Any] | None:
@@ -120,9 +137,13 @@ def names(name: str, value: Any) -> list[Any] | None:
     if value is None or isinstance(value, (str, Path, type)):
         return None if value is None else [value]
     if not isinstance(value, Sequence):
-        raise ScenarioError(f"--{name}: expected a list of names, found {value!r}")
+        raise ScenarioError(
+            f"--{name}: expected a list of names, found {value!r}", code="unexpected-value", key=name, found=value
+        )
     if not value:
-        raise ScenarioError(f"--{name}: expected at least one name, found an empty list")
+        raise ScenarioError(
+            f"--{name}: expected at least one name, found an empty list", code="unexpected-value", key=name
+        )
     return list(value)
 
 
@@ -135,4 +156,6 @@ def tables(name: str, value: object) -> Sequence[Mapping[str, object]]:
     """
     if isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, Mapping) for one in value):
         return value
-    raise ScenarioError(f"--{name}: expected a list of tables, found {value!r}")
+    raise ScenarioError(
+        f"--{name}: expected a list of tables, found {value!r}", code="unexpected-value", key=name, found=value
+    )

@@ -26,9 +26,10 @@ def meant(found: str, names: Sequence[str]) -> str:
 
 
 def near(found: str, names: Sequence[str]) -> str | None:
-    """What was likely meant by a name that is none of these, if one of them is like it."""
-    nearest = get_close_matches(found, names, 1)
-    return f"did you mean `{nearest[0]}`?" if nearest else None
+    """What was likely meant by a name that is none of these, if one of them is like it but for capitals."""
+    folded = {name.lower(): name for name in reversed(names)}
+    nearest = get_close_matches(found.lower(), list(folded), 1)
+    return f"did you mean `{folded[nearest[0]]}`?" if nearest else None
 
 
 def one_of(found: str, names: Sequence[str]) -> str:

@@ -71,7 +71,7 @@ class Roofline:
         try:
             points = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (alpha, sigma, rho)))
         except ValueError as error:
-            raise AdviceError(f"alpha, sigma and rho do not go together: {error}") from None
+            raise AdviceError(f"alpha, sigma and rho do not go together: {error}", code="unexpected-value") from None
         lists = [each.ravel().tolist() for each in points]
         columns = self.columns(*lists)
         return Ceilings(*(np.array(column).reshape(points[0].shape) for column in columns))
@@ -107,7 +107,12 @@ class Roofline:
         bandwidths = {"device": self.device, "on_demand": self.on_demand, "copy": self.copy}
         for name, value in bandwidths.items():
             if not 1 <= value < 2**63:
-                raise AdviceError(f"`{name}`: expected a bandwidth of at least 1 byte a second, found {value}")
+                raise AdviceError(
+                    f"`{name}`: expected a bandwidth of at least 1 byte a second, found {value}",
+                    code="unexpected-value",
+                    key=name,
+                    found=value,
+                )
         device, on_demand, copy = map(round, bandwidths.values())
         return self.peak, device, on_demand, copy
 
@@ -116,4 +121,4 @@ def _asked(ask: Callable[[], _T]) -> _T:
     try:
         return ask()
     except ValueError as error:
-        raise AdviceError(str(error)) from None
+        raise AdviceError(str(error), code="unexpected-value") from None

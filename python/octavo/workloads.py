@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import octavo._core as _core
 from octavo import given
 from octavo.arguments import named
-from octavo.errors import ScenarioError
+from octavo.errors import ScenarioError, of_engine
 from octavo.scenarios.nodes import SUFFIX
 from octavo.scenarios.scenario import Recipe, Scenario, trace_name
 
@@ -47,7 +47,7 @@ def inspect_workload(source: Scenario | str | Path) -> dict[str, Any]:
     try:
         characteristics: dict[str, Any] = json.loads(_core.inspect_workload(_toml(source)))
     except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
+        raise of_engine(error, ScenarioError) from None
     return characteristics
 
 
@@ -75,7 +75,7 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     try:
         circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, layers, seed))
     except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
+        raise of_engine(error, ScenarioError) from None
     return circuit
 
 
@@ -103,9 +103,9 @@ def workload_result(source: Scenario | str | Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(_core.workload_result(_toml(source)))
     except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
+        raise of_engine(error, ScenarioError) from None
     except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
+        raise of_engine(error, ScenarioError) from None
     return found
 
 
@@ -140,7 +140,7 @@ def workload_program(
     try:
         program: dict[str, Any] = json.loads(_core.workload_program(_toml(source), kind, spread, threads))
     except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
+        raise of_engine(error, ScenarioError) from None
     except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
+        raise of_engine(error, ScenarioError) from None
     return program

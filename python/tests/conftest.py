@@ -12,10 +12,12 @@ from gpu_stand_in.build import build
 from warm import Warm
 
 from octavo.errors import OctavoError
+from octavo.files import manifest
+from octavo.files.notes import OctavoNote
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 SMALL = 1 / 64
 os.environ.pop("COLUMNS", None)  # Processes that run tests side by side set it, and commands fold lines by it.
@@ -62,11 +64,12 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def copied_without_manifest(folder: Path, to: Path) -> Path:
-    """A result that nothing vouches for, as earlier versions wrote them: a test may change it."""
-    shutil.copytree(folder, to)
-    (to / "octavo-manifest.json").unlink()
-    return to
+def sealed_anew(folder: Path) -> Path:
+    """A folder whose files a test changed, with a manifest that vouches for them as they are by now."""
+    known = manifest.read(folder)
+    assert known is not None
+    (folder / manifest.MANIFEST_FILE).write_text(manifest.of_files(folder, known.kind).text())
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -84,9 +87,31 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory, libraries: str) -> Enviro
 
 
 @contextmanager
-def refused(code: str, kind: type[OctavoError] = OctavoError) -> Iterator[None]:
-    """Whatever its words are, the block raises the error with this code, and says more than the code."""
-    with pytest.raises(kind) as found:
+def noted(*names: str) -> Iterator[None]:
+    """Whatever its words are, the block notes something that quotes these names."""
+    with pytest.warns(OctavoNote) as notes:
         yield
-    assert found.value.code == code, found.value
-    assert found.value.message
+    said = [str(each.message) for each in notes]
+    assert any(all(name in each for name in names) for each in said), said
+
+
+@contextmanager
+def refused(
+    code: str, kind: type[OctavoError] = OctavoError, *, names: Sequence[str] = (), **facts: object
+) -> Iterator[pytest.ExceptionInfo[OctavoError]]:
+    """Whatever its words are, the block raises the error with this code and these facts.
+
+    Its message quotes `names`, which the test gave. `file` is a whole path, or the last part of one.
+    """
+    with pytest.raises(kind) as found:
+        yield found
+    error = found.value
+    assert error.code == code, (error.code, error.facts, error)
+    assert error.message
+    for fact, expected in facts.items():
+        said = getattr(error, fact)
+        if fact == "file" and isinstance(expected, str):
+            said = Path(said or "").name
+        assert said == (str(expected) if isinstance(expected, Path) else expected), (fact, error.facts, error)
+    for name in names:
+        assert name in str(error), error

@@ -8,7 +8,7 @@ from itertools import product
 
 import polars as pl
 import pytest
-from conftest import SMALL, contents
+from conftest import SMALL, contents, refused
 from nsys_exports import HTOD, KIB, MIB, A, B, Export, saxpy
 
 import octavo
@@ -128,7 +128,7 @@ def test_a_managed_run_is_not_run_again(tmp_path):
     advice = octavo.advise(tmp_path / "run", output=tmp_path / "advice")
     assert not (tmp_path / "advice" / "managed").exists()
     assert advice.placements == octavo.advise("vectoradd", scale=SMALL).placements
-    with pytest.raises(octavo.AdviceError, match="which has one of its own"):
+    with refused("conflict", octavo.AdviceError, key="node"):
         octavo.advise(tmp_path / "run", node="cuda-sm80")
 
 
@@ -145,7 +145,7 @@ def test_another_budget_needs_another_folder_or_force(tmp_path):
     of = {"scale": SMALL, "placements": ["device", "managed"], "output": tmp_path / "advice"}
     octavo.advise("vectoradd", exhaustive=True, **of)
     for changed in ({"budget": 0}, {"placements": ["managed"]}, {"readings": "published"}, {"quick": True}):
-        with pytest.raises(octavo.OutputError, match="already holds another experiment"):
+        with refused("other-result", octavo.OutputError, file="advice"):
             octavo.advise("vectoradd", **{**of, **changed})
     forced = octavo.advise("vectoradd", budget=0, force=True, **of)
     assert set(forced.placements.values()) == {"managed"}
@@ -177,13 +177,13 @@ def test_what_may_lie_nowhere_else_comes_first(bfs):
         found = plan(buffers, bfs.constants, budget=budget, placements=both)
         assert found.placements["flag"] == "device"
         assert sum(each.buffer.size for each in found.buffers if each.placement == "device") <= budget
-    with pytest.raises(octavo.AdviceError, match="`flag`: expected at most 3 B, all of the budget, found 4 B"):
+    with refused("unexpected-value", octavo.AdviceError, found=4, expected=3):
         plan(buffers, bfs.constants, budget=flag.size - 1, placements=both)
 
 
 def test_pinned_memory_alone_is_refused_where_nothing_is_known_of_it(bfs):
     unknown = [replace(each.buffer, can_pin=False) for each in bfs.plan.buffers]
-    with pytest.raises(octavo.AdviceError, match="`levels`: none is left of placements pinned: nothing"):
+    with refused("no-advice", octavo.AdviceError, key="levels"):
         plan(unknown, bfs.constants, placements=["pinned"])
 
 
@@ -191,7 +191,7 @@ def test_programs_larger_than_the_device_lie_on_the_host(bfs):
     buffers = [each.buffer for each in bfs.plan.buffers]
     tiny = replace(bfs.constants, system=replace(bfs.constants.system, capacity=2))
     assert "device" not in plan(buffers, tiny).placements.values()
-    with pytest.raises(octavo.AdviceError, match="expected at most 2 B, all of device memory, found") as caught:
+    with refused("unexpected-value", octavo.AdviceError, found=524288, expected=2) as caught:
         plan(buffers, tiny, placements=["device"])
     assert caught.value.hint == "allow other --placements"
 
@@ -199,7 +199,7 @@ def test_programs_larger_than_the_device_lie_on_the_host(bfs):
 def test_a_budget_below_every_buffer_is_one_without_device_memory():
     advice = octavo.advise("fir", scale=SMALL, quick=True, budget=1)
     assert "device" not in advice.placements.values()
-    with pytest.raises(octavo.ScenarioError, match="`budget`: expected a whole number of at least 0, found -1"):
+    with refused("unexpected-value", octavo.ScenarioError, key="budget", found="-1"):
         octavo.advise("fir", scale=SMALL, quick=True, budget=-1)
 
 
@@ -255,10 +255,10 @@ def test_profiles_that_tell_too_little_are_refused(tmp_path):
     export = Export(tmp_path / "bare.sqlite")
     export.copy(10, HTOD, A, 64 * KIB)
     result = import_nsys(export.save(), tmp_path / "bare")
-    with pytest.raises(octavo.AdviceError, match="expected allocations with sizes, found 1 without"):
+    with refused("unexpected-value", octavo.AdviceError, file="bare", found=1):
         octavo.advise(result.folder)
     known = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
-    with pytest.raises(octavo.AdviceError, match="a profile tells too little to simulate"):
+    with refused("missing", octavo.AdviceError):
         octavo.advise(known.folder, exhaustive=True)
     assert any("no run has checked it" in note for note in octavo.advise(known.folder).notes)
 
@@ -304,7 +304,7 @@ def test_buffers_that_alias_are_refused():
     def row(name, address, begin, end):
         return {"allocation": name, "address": address, "bytes": MIB, "allocated_ps": begin, "freed_ps": end}
 
-    with pytest.raises(octavo.AdviceError, match="`b` aliases `a`"):
+    with refused("conflict", octavo.AdviceError, key="b", found="a"):
         profiles._refuse_aliases([row("a", A, 0, None), row("b", A + PAGE, 5, 9)])
     profiles._refuse_aliases([row("a", A, 0, 5), row("b", A, 5, None), row("c", B, 0, None)])
 
@@ -334,7 +334,7 @@ def test_bad_input_is_told(tmp_path, cli, arguments, message):
 
 def test_too_many_placements_are_refused(vectors, monkeypatch):
     monkeypatch.setattr(exhaustive, "MOST_RUNS", 26)
-    with pytest.raises(octavo.AdviceError, match="3 buffers have 64 placements, expected at most 26"):
+    with refused("unexpected-value", octavo.AdviceError, key="exhaustive", expected=26):
         exhaustive.choices(vectors[0].plan, PLACEMENTS)
 
 

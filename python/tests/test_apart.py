@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from conftest import contents
+from conftest import contents, refused
 
 import octavo
 from octavo.apart.process import Process, VanishedError
@@ -303,7 +303,7 @@ def test_an_object_stays_in_this_process(tmp_path):
 
 def test_an_error_of_a_class_of_its_own_keeps_its_words(policy, tmp_path):
     policy("raise Own('not', 'here')", head=f"{HEAD}class Own(Exception): pass\n")
-    with pytest.raises(octavo.PolicyError, match="raised Own") as caught:
+    with refused("bad-policy", octavo.PolicyError, names=["Own"]) as caught:
         octavo.run(workload="fir", scale=0.015625, placement=tmp_path / "mine.py")
     assert caught.value.__cause__ is None
     assert "in on_fault" in caught.value.details
@@ -334,7 +334,7 @@ def test_objects_are_cut_too():
         def on_fault(self, fault, page):
             raise ValueError("x" * 50_000_000)
 
-    with pytest.raises(octavo.PolicyError, match=r"of 500000\d\d characters") as caught:
+    with refused("bad-policy", octavo.PolicyError) as caught:
         octavo.run(workload="fir", scale=0.015625, placement=Mine)
     assert len(caught.value.message) < 5_000
     assert len(caught.value.details) < 50_000
@@ -343,6 +343,7 @@ def test_objects_are_cut_too():
 def test_a_process_that_cannot_answer_has_vanished():
     with Process("octavo.runs.worker") as process:
         process.kill()
-        with pytest.raises(VanishedError, match="SIGKILL"):
+        with pytest.raises(VanishedError) as ended:
             process.ask({})
+    assert "SIGKILL" in ended.value.args[0]
     assert not process.alive

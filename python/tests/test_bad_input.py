@@ -64,6 +64,14 @@ def test_what_is_set_twice_is_refused(command, key, cli, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize("command", ["explain", "report"])
+def test_a_folder_that_is_nearly_called_so_is_offered(command, cli, tmp_path):
+    (tmp_path / "first").mkdir()
+    done = cli(command, "Firts")
+    assert done.returncode == 2
+    assert "did you mean `first`?" in done.stderr
+
+
 def test_a_file_is_named_with_the_line(cli, tmp_path):
     (tmp_path / "s.toml").write_text(SCENARIO + 'node.l2.sise = "2MiB"\n')
     done = cli("run", "s.toml")
@@ -97,7 +105,13 @@ def test_files_that_are_no_scenarios_are_refused(content, expected, cli, tmp_pat
         (["workload", "program", "fri"], "unknown workload"),
         (["workload", "program", "fir", "--kind", "remote"], "'remote' is not one of"),
         (["list", "placment"], "Invalid value for 'KIND': 'placment' is not one of"),
-        (["list", "placment"], "Did you mean 'placements'?"),
+        (["list", "placment"], "Did you mean `placements`?"),
+        (["list", "Placements"], "Did you mean `placements`?"),
+        (["advise", "fir", "--for", "CUDA"], "Did you mean `cuda`?"),
+        (["advise", "fir", "--quick", "--placements", "Device"], "did you mean `device`?"),
+        (["compare", "-w", "fir", "--baseline", "GRIT"], "did you mean `grit`?"),
+        (["run", "FIR"], "did you mean `fir`?"),
+        (["show", "GH200"], "did you mean `gh200`?"),
         (["explain", "nosuch"], "nosuch: expected the folder of a result, found nothing"),
         (["workload", "program", "fir", "--threads", "0"], "--threads"),
         (["reproduce", "grit", "--fit", "--sensitivity", "gpus"], "different studies"),

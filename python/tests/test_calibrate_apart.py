@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import refused
 
 from octavo.errors import CalibrationError
 from octavo.measured.calibrate import apart
@@ -41,13 +42,13 @@ def test_records_are_bytes_again():
 
 def test_what_the_driver_refuses_is_an_error(monkeypatch):
     monkeypatch.setenv("OCTAVO_STAND_IN_FAIL", "cuLaunchKernel")
-    with pytest.raises(CalibrationError, match="cuLaunchKernel failed"):
+    with refused("refused-call", CalibrationError, key="cuLaunchKernel", found="CUDA_ERROR_UNKNOWN"):
         apart.measure("launches", 0, quick=True, progress=nothing)
 
 
 def test_a_process_that_ends_early_is_an_error(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    with pytest.raises(CalibrationError, match="ended before"):
+    with refused("bad-measurement", CalibrationError):
         apart.measure("launches", 0, quick=True, progress=nothing)
 
 

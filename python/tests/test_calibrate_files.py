@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+from conftest import refused
 from synthetic_gpu import SyntheticGpu
 
 from octavo.errors import CalibrationError, OutputError
@@ -176,10 +177,10 @@ def test_a_name_that_is_nearly_right_is_offered(tmp_path):
 
 
 def test_a_machine_file_that_is_not_there_or_no_text_is_named(tmp_path):
-    with pytest.raises(CalibrationError, match="cannot read machine file"):
+    with refused("unreadable", CalibrationError, file="m.toml"):
         machine.read(tmp_path / "m.toml")
     (tmp_path / "m.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(CalibrationError, match="it is not UTF-8 text"):
+    with refused("unreadable", CalibrationError, file="m.toml"):
         machine.read(tmp_path / "m.toml")
 
 
@@ -206,7 +207,7 @@ def test_activity_lies_beside_the_samples(tmp_path):
     samples.write(tmp_path, with_activity)
     assert samples.read(tmp_path, "launches").activity == activity
     (tmp_path / "launches.activity.bin").unlink()
-    with pytest.raises(CalibrationError, match="is missing"):
+    with refused("missing", CalibrationError, file="launches.activity.bin"):
         samples.read(tmp_path, "launches")
     samples.write(tmp_path, made)
     assert samples.read(tmp_path, "launches").activity is None
@@ -222,10 +223,10 @@ def test_activity_may_lie_packed(tmp_path):
     packed.write_bytes(lzma.compress(b"records"))
     assert samples.read(tmp_path, "launches").activity == activity
     packed.write_bytes(lzma.compress(b"rekords"))
-    with pytest.raises(CalibrationError, match=r"activity\.bin\.xz is damaged: expected 7 bytes with BLAKE2b .* in it"):
+    with refused("damaged", CalibrationError, file="launches.activity.bin.xz"):
         samples.read(tmp_path, "launches")
     packed.write_bytes(lzma.compress(b"records")[:-9])
-    with pytest.raises(CalibrationError, match=r"expected CUPTI records, found: .* no end of it"):
+    with refused("unexpected-value", CalibrationError, file="launches.activity.bin.xz"):
         samples.read(tmp_path, "launches")
     samples.write(tmp_path, with_activity)
     assert not packed.exists(), "what is new is read"
@@ -238,14 +239,14 @@ def test_links_among_samples_are_not_followed_and_stay(tmp_path, name, again):
     (tmp_path / "own").write_text("mine")
     (tmp_path / "s" / name).unlink(missing_ok=True)
     (tmp_path / "s" / name).symlink_to(tmp_path / "own")
-    with pytest.raises(OutputError, match=f"{name} is a symbolic link to"):
+    with refused("link", OutputError, file=name):
         again(tmp_path / "s")
     assert (tmp_path / "s" / name).is_symlink()
     assert (tmp_path / "own").read_text() == "mine"
 
 
 def vouch_for_nothing(directory: Path) -> None:
-    """As samples of `octavo-probe` and of earlier versions are."""
+    """As samples of `octavo-probe` are."""
     path = directory / "launches.json"
     sidecar = json.loads(path.read_text())
     path.write_text(json.dumps({key: value for key, value in sidecar.items() if key not in {"files", "check"}}))
@@ -301,10 +302,10 @@ def test_what_is_no_table_is_named(tmp_path):
     launches(tmp_path)
     vouch_for_nothing(tmp_path)
     (tmp_path / "launches.parquet").write_bytes(b"PAR1")
-    with pytest.raises(CalibrationError, match="expected a Parquet table"):
+    with refused("damaged", CalibrationError, file="launches.parquet"):
         samples.read(tmp_path, "launches")
     (tmp_path / "launches.parquet").unlink()
-    with pytest.raises(CalibrationError, match="found no file"):
+    with refused("missing", CalibrationError, file="launches.parquet"):
         samples.read(tmp_path, "launches")
 
 
@@ -332,14 +333,14 @@ def test_damaged_sidecars_are_named_with_file_key_expected_and_found(change, sai
 def test_sidecars_that_are_no_object_are_named(text, tmp_path):
     launches(tmp_path)
     (tmp_path / "launches.json").write_text(text)
-    with pytest.raises(CalibrationError, match="is damaged: expected"):
+    with refused("damaged", CalibrationError, file="launches.json"):
         samples.read(tmp_path, "launches")
 
 
 def test_columns_of_an_engine_that_do_not_fit_are_refused():
     columns = SyntheticGpu().measure("launches", 0, quick=True, progress=lambda *_: None)["columns"]
-    with pytest.raises(CalibrationError, match="probe: column `seconds`: expected Float64, found str"):
+    with refused("unexpected-value", CalibrationError, key="seconds", found="str"):
         table_of("launches", columns | {"seconds": ["slow"] * len(columns["series"])}, "probe")
-    with pytest.raises(CalibrationError, match="expected columns of one length, found series"):
+    with refused("unexpected-value", CalibrationError):
         table_of("launches", columns | {"seconds": [1.0]}, "probe")
     assert math.isclose(table_of("launches", columns, "probe")["seconds"].sum(), sum(columns["seconds"]))

@@ -8,6 +8,7 @@ import re
 import shutil
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from typer.testing import CliRunner
@@ -282,10 +283,33 @@ def test_a_request_stands_for_its_options():
     assert spread(test_version) is test_version
 
 
-def test_what_commands_have_in_common_is_said_once():
+REQUESTS = {
+    "run": ("Common", "Kept", "Said"),
+    "compare": ("Common", "Effort", "Kept", "Drawn", "Said"),
+    "sweep": ("Changes", "Effort", "Kept", "Drawn", "Said"),
+    "advise": ("Changes", "Effort", "Kept", "Said"),
+    "explain": ("Effort", "Said"),
+    "demo": ("Effort", "Said"),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_what_commands_have_in_common_is_said_once(name):
+    given = {each.name: each for each in load(name, COMMANDS[name]).params}
+    for request in (getattr(options, one) for one in REQUESTS[name]):
+        hints = get_type_hints(request, include_extras=True)
+        for each in fields(request):
+            assert given[each.name].help == hints[each.name].__metadata__[0].help, each.name
+
+
+def test_studies_have_the_options_that_all_commands_have():
+    for name, command in load("reproduce", COMMANDS["reproduce"]).commands.items():
+        given = {each.name for each in command.params}
+        assert {each.name for of in (options.Kept, options.Effort, options.Said) for each in fields(of)} <= given, name
+        assert "watch" not in given
+
+
+def test_all_options_in_common_reach_the_functions():
     common = {each.name for each in fields(options.Common)}
-    for name in ("run", "compare"):
-        given = {each.name for each in load(name, COMMANDS[name]).params}
-        assert common <= given
     every = options.Common(*common).arguments()
     assert sorted(every.values()) == sorted(common), "each option reaches the scenario"

@@ -8,7 +8,7 @@ import shutil
 
 import polars as pl
 import pytest
-from conftest import SMALL
+from conftest import SMALL, noted, refused
 
 import octavo
 
@@ -57,7 +57,7 @@ def test_damage_in_any_file_is_named(name, read, whole, tmp_path):
     for file in sorted(path.name for path in (whole / name).iterdir()):
         for number in range(12):
             copy = damaged_copy(whole / name, tmp_path / f"{file}-{number}", file, chance)
-            with pytest.raises(octavo.OctavoError, match=rf"{file} is damaged: expected .*, found"):
+            with refused("damaged", file=file):
                 read(copy)
 
 
@@ -66,25 +66,36 @@ def test_a_file_that_is_missing_is_named(name, read, whole, tmp_path):
     for file in sorted(path.name for path in (whole / name).iterdir() if path.name != "octavo-manifest.json"):
         shutil.copytree(whole / name, tmp_path / file)
         (tmp_path / file / file).unlink()
-        with pytest.raises(octavo.OctavoError, match=rf"{file} is missing|holds no finished result"):
+        with refused("missing", file=file):
             read(tmp_path / file)
 
 
-@pytest.mark.parametrize(("name", "read"), [("result", everything), ("a.trace", trace_values)])
-def test_without_a_manifest_it_is_read_with_a_note(name, read, whole, tmp_path):
-    shutil.copytree(whole / name, tmp_path / name)
-    (tmp_path / name / "octavo-manifest.json").unlink()
-    with pytest.warns(octavo.OctavoNote, match="has no manifest"):
-        assert read(tmp_path / name) == read(whole / name)
+def test_a_trace_without_a_manifest_is_read_with_a_note(whole, tmp_path):
+    shutil.copytree(whole / "a.trace", tmp_path / "a.trace")
+    (tmp_path / "a.trace" / "octavo-manifest.json").unlink()
+    with noted(str(tmp_path / "a.trace")):
+        assert trace_values(tmp_path / "a.trace") == trace_values(whole / "a.trace")
+
+
+def test_a_result_without_a_manifest_is_none_of_octavos(whole, tmp_path):
+    shutil.copytree(whole / "result", tmp_path / "result")
+    result = octavo.RunResult.load(tmp_path / "result")
+    (tmp_path / "result" / "octavo-manifest.json").unlink()
+    with refused("missing", octavo.DamagedError, file="octavo-manifest.json"):
+        result.check()
+    with refused("no-result", octavo.OutputError, file="result"):
+        octavo.RunResult.load(tmp_path / "result")
+    with refused("not-ours", octavo.OutputError, file="result"):
+        octavo.run(workload="fir", scale=SMALL, output=tmp_path / "result", force=True)
 
 
 def test_a_damaged_result_is_not_kept(whole, tmp_path):
     """Asked for again, it is no finished result; --force makes it whole."""
     chance = random.Random(3)  # noqa: S311 - no secrets
     copy = damaged_copy(whole / "result", tmp_path / "result", "links.parquet", chance)
-    with pytest.raises(octavo.OutputError, match=r"links\.parquet is damaged") as refused:
+    with refused("damaged", octavo.OutputError, file="links.parquet") as raised:
         octavo.run(workload="fir", scale=SMALL, output=copy)
-    assert "--force" in refused.value.hint
+    assert "--force" in raised.value.hint
     octavo.run(workload="fir", scale=SMALL, output=copy, force=True)
     assert everything(copy) == everything(whole / "result")
 
@@ -94,7 +105,7 @@ def test_a_damaged_trace_is_not_run(whole, tmp_path):
     content = bytearray((copy / "instructions.parquet").read_bytes())
     content[content.index(b"\x28\xb5\x2f\xfd") + 9] ^= 4  # In the first compressed page.
     (copy / "instructions.parquet").write_bytes(content)
-    with pytest.raises(octavo.TraceError, match=r"instructions\.parquet is damaged"):
+    with refused("damaged", octavo.TraceError, file="instructions.parquet"):
         octavo.run(workload=copy)
 
 
@@ -135,11 +146,11 @@ def test_any_flipped_bit_in_the_row_of_a_point_is_found(swept, tmp_path):
     assert octavo.load_sweep(tmp_path / "s").equals(table)
     for _ in range(400):
         flipped(row, chance)
-        with pytest.raises(octavo.DamagedError, match=r"00001\.parquet is damaged: expected .*, found"):
+        with refused("damaged", octavo.DamagedError, file="00001.parquet"):
             octavo.load_sweep(tmp_path / "s")
         row.write_bytes(whole)
     (row.parent / "00000.parquet").write_bytes(whole)
-    with pytest.raises(octavo.DamagedError, match=r"expected the row of point 0, found \[1\]"):
+    with refused("damaged", octavo.DamagedError, file="00000.parquet"):
         octavo.load_sweep(tmp_path / "s")
 
 
@@ -149,7 +160,7 @@ def test_a_sweep_writes_damaged_rows_again_and_says_so(swept, tmp_path):
     row = tmp_path / "s" / "points" / "00001.parquet"
     content = row.read_bytes()
     row.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
-    with pytest.warns(octavo.OctavoNote, match=r"00001\.parquet was damaged: expected .*, found .*written again"):
+    with noted("00001.parquet"):
         assert octavo.sweep(GRID, output=tmp_path / "s", workers=1).equals(table)
     assert row.read_bytes() == content
 
@@ -158,7 +169,7 @@ def test_a_row_that_is_missing_is_named_and_written_again(swept, tmp_path):
     table, folder = swept
     shutil.copytree(folder, tmp_path / "s")
     (tmp_path / "s" / "points" / "00001.parquet").unlink()
-    with pytest.raises(octavo.DamagedError, match=r"00001\.parquet is missing: expected a row for each point of"):
+    with refused("missing", octavo.DamagedError, file="00001.parquet"):
         octavo.load_sweep(tmp_path / "s")
     assert octavo.sweep(GRID, output=tmp_path / "s", workers=1).equals(table)
     assert octavo.load_sweep(tmp_path / "s").equals(table)
@@ -170,7 +181,7 @@ def test_a_damaged_plan_is_not_taken_for_another_sweep(swept, tmp_path):
     text = path.read_text()
     at = text.index(json.loads(text)["sweep"])
     path.write_text(text[:at] + ("1" if text[at] == "0" else "0") + text[at + 1 :])
-    with pytest.raises(octavo.DamagedError, match=r"sweep\.json is damaged: expected .*, found"):
+    with refused("damaged", octavo.DamagedError, file="sweep.json"):
         octavo.sweep(GRID, output=tmp_path / "s", workers=1)
 
 
@@ -178,7 +189,7 @@ def test_a_row_without_a_hash_is_damage(swept, tmp_path):
     shutil.copytree(swept[1], tmp_path / "s")
     for path in (tmp_path / "s" / "points").iterdir():
         pl.read_parquet(path).write_parquet(path)
-    with pytest.raises(octavo.DamagedError, match="points"):
+    with refused("damaged", octavo.DamagedError, file="00000.parquet"):
         octavo.load_sweep(tmp_path / "s")
 
 
@@ -187,10 +198,10 @@ def test_a_sweep_of_another_format_is_refused(swept, tmp_path):
     (tmp_path / "s" / "octavo-manifest.json").unlink()
     plan = json.loads((tmp_path / "s" / "sweep.json").read_text())
     (tmp_path / "s" / "sweep.json").write_text(json.dumps({**plan, "format": plan["format"] + 1}))
-    with pytest.raises(octavo.OutputError, match="format"):
+    with refused("other-format", octavo.OutputError, file="sweep.json", found=3, expected=2):
         octavo.load_sweep(tmp_path / "s")
 
 
 def test_a_folder_without_a_sweep_says_so(tmp_path):
-    with pytest.raises(octavo.OutputError, match="holds no sweep with a point that is over"):
+    with refused("no-result", octavo.OutputError):
         octavo.load_sweep(tmp_path)

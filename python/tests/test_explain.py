@@ -275,7 +275,7 @@ def test_no_error_advises_an_option_that_the_command_has_not(cli, tmp_path, on_t
     assert "the command that made it has --force" in " ".join(done.stderr.split())
     monkeypatch.setattr(what_if, "slug", lambda _: "same")
     shutil.copytree(runs / "on-touch", tmp_path / "what-if" / "same")
-    with pytest.raises(OutputError, match="holds the result of another scenario") as found:
+    with refused("other-result", OutputError, file="same") as found:
         on_touch.explain(what_if=tmp_path / "what-if")
     assert found.value.hint == "remove the folder of that run: the same command then runs it again"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import refused
 
 import octavo
 
@@ -51,5 +52,5 @@ def test_matrix_market_and_lists_of_edges_are_the_same_graph(tmp_path):
 def test_a_vertex_out_of_range_is_named_with_its_line(tmp_path):
     graph = tmp_path / "graph.mtx"
     graph.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n4 1\n")
-    with pytest.raises(octavo.OctavoError, match=r"graph\.mtx, line 4: expected a vertex from 1 to 3, found 4"):
+    with refused("cannot-run", names=["graph.mtx, line 4", "3", "4"]):
         launches(graph)

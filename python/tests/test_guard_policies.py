@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import contents
+from conftest import contents, refused
 
 import octavo
 from octavo.policies import Fault, GuardPolicy, Hint, Page, PrefetchPolicy, Service
@@ -139,6 +139,6 @@ def test_nonsense_is_refused(case, tmp_path):
         "from octavo.policies import *\n\nclass Mine(GuardPolicy):\n    def on_fault(self, fault, page):\n        "
         + body
     )
-    with pytest.raises(octavo.PolicyError, match=r"guard `.*mine.py:Mine`") as raised:
+    with refused("bad-policy", octavo.PolicyError, names=["guard", "mine.py:Mine"]) as raised:
         octavo.run(output=tmp_path / "run", guard=str(policy), **PING_PONG)
     assert expected in str(raised.value).replace("\n", " ")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SMALL, contents, copied_without_manifest
+from conftest import SMALL, contents, refused
 
 import octavo
 from octavo.cli.sink import Sink
@@ -201,7 +201,7 @@ def test_a_message_about_long_input_has_its_beginning_and_its_length(arguments, 
 
 
 def test_a_long_message_is_short_in_python_too():
-    with pytest.raises(octavo.ScenarioError, match=r"\d\d,?\d{3} characters") as caught:
+    with refused("unknown-key", octavo.ScenarioError) as caught:
         octavo.run(workload="fir", overrides={"a" + LONG: 1})
     assert len(str(caught.value)) < 3_000
 
@@ -281,12 +281,12 @@ def result(tmp_path_factory):
     return octavo.run(workload="fir", scale=SMALL, output=tmp_path_factory.mktemp("earlier") / "r").folder
 
 
-def test_damage_that_nothing_vouches_against_is_never_a_traceback(result, tmp_path):
-    """Results of earlier versions, which have no manifest, with bits flipped and files cut."""
+def test_damage_is_never_a_traceback(result, tmp_path):
+    """Results with bits flipped and files cut."""
     chance = random.Random(5)  # noqa: S311 - no secrets
     for file in sorted(path.name for path in result.iterdir() if path.name != "octavo-manifest.json"):
         for number in range(25 if file.endswith(("json", "toml")) else 8):
-            copy = copied_without_manifest(result, tmp_path / "copy")
+            copy = shutil.copytree(result, tmp_path / "copy")
             content = bytearray((copy / file).read_bytes())
             if number % 4 == 0:
                 del content[chance.randrange(len(content)) :]

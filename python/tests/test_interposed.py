@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import missing, tool
+from conftest import missing, refused, tool
 
 import octavo
 from octavo.advice import placement_file
@@ -107,9 +107,9 @@ def test_a_folder_of_samples_has_the_recording_and_is_advised_on(interposed, cli
     assert cli("apply", "placement.json", "--", interposed).returncode == 0
     done = cli("profile", "--buffers", "-q", "-o", "both", "--", "sh", "-c", f"{interposed}; {interposed}")
     assert done.returncode == 0, done.stderr
-    with pytest.raises(AdviceError, match="expected the recording of one process, found 2: recording") as refused:
+    with refused("unexpected-value", AdviceError, found=2) as raised:
         octavo.advise(tmp_path / "both", node="cuda-sm80")
-    one = Path(str(refused.value.hint).rpartition(" ")[2])
+    one = Path(str(raised.value.hint).rpartition(" ")[2])
     assert octavo.advise(one, node="cuda-sm80").placements == advice.placements
     done = cli("profile", "--buffers", "-o", "none", "--", "true")
     assert "The profile has no buffers" in done.stderr
@@ -313,7 +313,7 @@ def test_what_is_there_stays_where_the_program_cannot_start(present, name, statu
     assert (caught.value.exit_code, present.exists()) == (status, True)
     monkeypatch.delenv(library.VARIABLE)
     monkeypatch.setattr(library, "_places", list)
-    with pytest.raises(ProfileError, match="found it in none of"):
+    with refused("missing", ProfileError, expected="liboctavo_interpose.so"):
         record(["true"], old, force=True)
     assert old.read_text() == '{"octavo_profile": 2}'
 
@@ -328,11 +328,11 @@ def test_nothing_but_our_own_files_is_replaced(present, tmp_path):
     assert record(["true"], ours, force=True).others == ()
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*others, present.name])
     ours.write_text("mine")
-    with pytest.raises(OutputError, match="expected a file with `octavo_profile` to replace, found another"):
+    with refused("unexpected-value", OutputError, file=ours, key="octavo_profile"):
         record(["true"], ours, force=True)
     placement = tmp_path / "placement.json"
     placement.write_text('{"octavo_placement": 2}')
-    with pytest.raises(OutputError, match="expected a file with `octavo_applied` to replace"):
+    with refused("unexpected-value", OutputError, file="placement.json", key="octavo_applied"):
         apply(placement, ["true"], log=placement, force=True)
     assert placement.read_text() == '{"octavo_placement": 2}'
 
@@ -344,7 +344,7 @@ def test_a_library_that_cannot_be_named_is_refused(tmp_path, monkeypatch):
     link = tmp_path / "lib.so"
     link.symlink_to(folder / "lib.so")
     monkeypatch.setenv(library.VARIABLE, str(folder / "lib.so"))
-    with pytest.raises(ProfileError, match="expected a path without spaces and colons"):
+    with refused("unexpected-value", ProfileError, file="lib.so"):
         library.find()
     monkeypatch.setenv(library.VARIABLE, str(link))
     assert library.find() == link
@@ -354,25 +354,25 @@ def test_what_is_missing_is_said_before_the_program_runs(monkeypatch, tmp_path):
     ran = tmp_path / "ran"
     command = ["touch", str(ran)]
     monkeypatch.setenv(library.VARIABLE, "/nowhere/lib.so")
-    with pytest.raises(ProfileError, match=r"expected the file of .*found none at /nowhere"):
+    with refused("missing", ProfileError, key=library.VARIABLE, file="lib.so"):
         record(command, tmp_path / "profile.json")
     monkeypatch.delenv(library.VARIABLE)
     monkeypatch.setattr(library, "_places", lambda: [tmp_path])
-    with pytest.raises(ProfileError, match="found it in none of") as caught:
+    with refused("missing", ProfileError, expected="liboctavo_interpose.so") as caught:
         record(command, tmp_path / "profile.json")
     assert "make runtime" in str(caught.value.hint)
     placement = tmp_path / "placement.json"
-    for text, said in (("{", "found no JSON"), ("{}", "no key"), ('{"octavo_placement": 9}', "format 2, found 9")):
+    for text, code in (("{", "syntax"), ("{}", "missing"), ('{"octavo_placement": 9}', "other-format")):
         placement.write_text(text)
-        with pytest.raises(AdviceError, match=said):
+        with refused(code, AdviceError, file="placement.json"):
             apply(placement, command)
     (tmp_path / "there.json").write_text("mine")
-    with pytest.raises(OutputError, match="exists already"):
+    with refused("exists", OutputError, file="there.json"):
         record(command, tmp_path / "there.json")
-    with pytest.raises(OutputError, match=r"ends in \.json"):
+    with refused("unexpected-value", OutputError, file="profile", found="profile"):
         record(command, tmp_path / "profile")
     assert not ran.exists()
     assert (tmp_path / "there.json").read_text() == "mine"
-    with pytest.raises(AdviceError, match="expected advice on a recording"):
+    with refused("unexpected-value", AdviceError):
         placement_file.document(octavo.advise("vectoradd", scale=1 / 256, quick=True))
     assert os.environ.get("LD_PRELOAD") is None

@@ -6,6 +6,7 @@ import json
 
 import polars as pl
 import pytest
+from conftest import refused
 
 import octavo
 from octavo.runs import sharing
@@ -44,7 +45,7 @@ def test_a_file_and_arguments_are_the_same_scenario(tmp_path):
     path = tmp_path / "jobs.toml"
     path.write_text(FILE)
     assert octavo.scenario(path) == octavo.scenario(jobs=JOBS, node="grit-2gpu", scale=SCALE)
-    with pytest.raises(octavo.ScenarioError, match="either `jobs`, or a scenario"):
+    with refused("conflict", octavo.ScenarioError):
         octavo.scenario(path, jobs=JOBS)
 
 

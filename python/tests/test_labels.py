@@ -5,6 +5,7 @@ from __future__ import annotations
 from conftest import SMALL
 
 import octavo
+from octavo.explain import targets
 from octavo.report.runs import read
 from octavo.report.sweep import along
 
@@ -75,3 +76,9 @@ def test_runs_on_different_machines_are_named_after_their_folders(tmp_path):
     variants = [run.variant for run in read([tmp_path])]
     assert [variant.partition(" (")[2] for variant in variants] == ["mine)", "plain)"]
     assert "node." not in "".join(variants)
+
+
+def test_a_bound_is_called_so_wherever_it_is_named(tmp_path):
+    compared = octavo.compare(workload="fir", placements=["on-touch", "ideal"], scale=SMALL, output=tmp_path / "c")
+    assert set(compared.marked(compared.points)["variant"]) == {"on-touch", "ideal (bound)"}
+    assert list(targets.named([tmp_path / "c"])) == ["fir under on-touch", "fir under ideal (bound)"]

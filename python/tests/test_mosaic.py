@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import polars as pl
 import pytest
-from conftest import SMALL
+from conftest import SMALL, refused
 
 import octavo
 from octavo.errors import ScenarioError
@@ -65,7 +64,7 @@ def test_every_application_is_a_workload():
 
 @pytest.mark.parametrize("name", ["hs+gups", "mix", "runs/fir.trace", "nosuch"])
 def test_what_is_no_single_application_is_refused(name):
-    with pytest.raises(ScenarioError, match=f"application `{re.escape(name)}`: expected one of"):
+    with refused("unknown-name", ScenarioError, key="application", found=name):
         Study(applications=("trd", name))
 
 
@@ -211,7 +210,7 @@ def test_paging_matters_less_to_longer_programs(small):
     assert found.points["application"].to_list() == ["blk", "blk"], "trd repeats nothing"
     short, long = found.points["4 KiB pages"]
     assert short < long < 1
-    with pytest.raises(ScenarioError, match="part `lengths`: expected at least one of red, scan"):
+    with refused("unexpected-value", ScenarioError, key="lengths"):
         paging.lengths(replace(small, applications=("trd",)))
 
 
@@ -230,7 +229,7 @@ def test_inputs_are_those_of_the_study_and_the_shipped_ones(small):
     found = machine.inputs(small)
     assert found.points["application"].to_list() == ["gups", "gups"], "trd ships with the study's own"
     assert found.means["setting"].to_list() == ["the study's", "shipped"]
-    with pytest.raises(ScenarioError, match="part `inputs`: expected at least one of gups, red"):
+    with refused("unexpected-value", ScenarioError, key="inputs"):
         machine.inputs(replace(small, applications=("trd",)))
 
 
@@ -240,15 +239,15 @@ def test_published_numbers_have_a_source():
 
 
 @pytest.mark.parametrize(
-    ("workload", "message"),
+    ("workload", "key"),
     [
-        ("trd+gupz", "`job[1].workload.name`: unknown workload `gupz`"),
-        ("mix+trd", "`job[0].workload.name`: a job is one program"),
-        ("mix", "`workload.applications`: expected 1 to 64 programs, found 0"),
+        ("trd+gupz", "job[1].workload.name"),
+        ("mix+trd", "job[0].workload.name"),
+        ("mix", "workload.applications"),
     ],
 )
-def test_bad_mixes_are_refused_by_their_key(workload, message):
-    with pytest.raises(octavo.ScenarioError, match=re.escape(message)):
+def test_bad_mixes_are_refused_by_their_key(workload, key):
+    with refused("unexpected-value", octavo.ScenarioError, key=key):
         Recipe.from_names(workload, node=systems.NODE).resolve()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydoc import locate
 
 import pytest
+from conftest import refused
 
 import octavo
 from octavo.arguments import Arguments
@@ -71,8 +72,9 @@ def test_the_package_lists_its_own_names_alone():
 
 
 def test_a_misspelt_argument_is_named():
-    with pytest.raises(TypeError, match=r"run\(\) got an unexpected keyword argument 'placment'; did you mean 'place"):
+    with pytest.raises(TypeError) as raised:
         octavo.run(workload="fir", placment="grit")
+    assert all(name in str(raised.value) for name in ("run()", "placment", "placement"))
 
 
 def test_errors_speak_of_arguments_and_keep_their_hint():
@@ -80,7 +82,7 @@ def test_errors_speak_of_arguments_and_keep_their_hint():
         octavo.scenario(workload="fir", placement="grt")
     assert str(failure.value).startswith("argument `placement`: unknown placement `grt`")
     assert str(failure.value).endswith("did you mean `grit`?")
-    with pytest.raises(ScenarioError, match=r'^overrides\["node.gpu_lnk.bandwidth"\]: `node.gpu_lnk`: unknown key'):
+    with refused("unknown-key", ScenarioError, key="node.gpu_lnk"):
         octavo.scenario(workload="fir", overrides={"node.gpu_lnk.bandwidth": "1GB/s"})
     hint = OctavoError("it is there", "choose another folder with -o, or replace it with --force; `x --force` does not")
     assert str(hint).endswith("with output, or replace it with force=True; `x --force` does not")
@@ -130,9 +132,9 @@ def test_results_draw_themselves(comparison, tmp_path):
     result = comparison.results["fir", "grit"]
     assert result.plot()._repr_png_().startswith(b"\x89PNG")
     assert comparison.plot("breakdown").save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
-    with pytest.raises(ScenarioError, match="expected one of speedup, breakdown"):
+    with refused("unknown-name", ScenarioError, found="phases"):
         comparison.plot("phases")
-    with pytest.raises(OutputError, match=r"\.png, \.svg, \.pdf"):
+    with refused("unwritable", OutputError, file="x.bmp"):
         comparison.plot().save(tmp_path / "x.bmp")
 
 
@@ -150,11 +152,9 @@ def test_files_of_others_are_not_replaced(comparison, tmp_path, cli):
     result = comparison.results["fir", "grit"]
     own = tmp_path / "own.html"
     own.write_text("<!DOCTYPE html><title>Mine</title>")
-    with pytest.raises(
-        OutputError, match=r"own\.html exists already, and is no report\nchoose another name, or remove "
-    ):
+    with refused("exists", OutputError, file="own.html"):
         result.report(own)
-    with pytest.raises(OutputError, match=r"own\.html exists already, and is no timeline"):
+    with refused("exists", OutputError, file="own.html"):
         octavo.run(result.scenario, perfetto=own)
     assert own.read_text() == "<!DOCTYPE html><title>Mine</title>"
     for file in (tmp_path / "again.html", tmp_path / "empty.html"):

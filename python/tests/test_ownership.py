@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import SMALL, contents
+from conftest import SMALL, contents, noted, refused
 from nsys_exports import saxpy
 
 import octavo
@@ -47,7 +47,7 @@ def put_own_files(folder):
 def test_a_forced_run_keeps_what_is_not_octavos_and_names_it(tmp_path):
     octavo.run(**RUN, output=tmp_path / "r")
     own = put_own_files(tmp_path / "r")
-    with pytest.warns(OctavoNote, match=r"keeps what Octavo did not write: figures/, notes\.txt, summary\.json\.bak"):
+    with noted("figures/", "notes.txt", "summary.json.bak"):
         octavo.run(**RUN, seed=7, output=tmp_path / "r", force=True)
     assert own.items() <= contents(tmp_path / "r").items()
     assert (tmp_path / "r" / "summary.json.bak").is_symlink()
@@ -57,17 +57,17 @@ def test_a_forced_run_keeps_what_is_not_octavos_and_names_it(tmp_path):
 
 
 WITHOUT = {
-    "missing": (lambda path: path.unlink(), r"r has no octavo-manifest\.json, so nothing says which of its files"),
+    "missing": (lambda path: path.unlink(), "r"),
     "damaged": (
         lambda path: path.write_text(path.read_text().replace("events.parquet", "events_parquet")[:-9]),
-        r"cannot replace .*r: its manifest is damaged, and nothing says that Octavo wrote events\.parquet\n",
+        "events.parquet",
     ),
 }
 
 
 @pytest.mark.parametrize("state", WITHOUT)
 def test_a_file_that_no_manifest_vouches_for_is_not_replaced(tmp_path, state):
-    damage, message = WITHOUT[state]
+    damage, named = WITHOUT[state]
     octavo.run(**RUN, output=tmp_path / "r")
     (tmp_path / "r" / "events.parquet").write_text("mine")
     damage(tmp_path / "r" / MANIFEST_FILE)
@@ -76,7 +76,7 @@ def test_a_file_that_no_manifest_vouches_for_is_not_replaced(tmp_path, state):
         lambda: octavo.run(**RUN, seed=7, output=tmp_path / "r", force=True),
         lambda: import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "r", force=True),
     ):
-        with pytest.raises(octavo.OutputError, match=message):
+        with refused("not-ours", octavo.OutputError, file="r", names=[named]):
             write()
     assert contents(tmp_path / "r") == before
     (tmp_path / "r" / "events.parquet").unlink()
@@ -87,16 +87,16 @@ def test_a_file_that_no_manifest_vouches_for_is_not_replaced(tmp_path, state):
 
 @pytest.mark.parametrize("summary", ["mine", "[1]", '{"time_ps": 1}'])
 def test_names_of_a_result_do_not_make_one(tmp_path, summary):
-    """Files of somebody else by the names of an earlier version's, which had no manifest."""
+    """Files of somebody else by the names of a result's, without a manifest."""
     own = tmp_path / "own"
     own.mkdir()
     (own / "summary.json").write_text(summary)
     (own / "scenario.toml").write_text("mine")
     before = contents(own)
-    with pytest.raises(octavo.OutputError, match="holds no Octavo result"):
+    with refused("not-ours", octavo.OutputError, file="own"):
         octavo.run(**RUN, output=own, force=True)
     for force in (False, True):
-        with pytest.raises(octavo.OutputError, match="holds no Octavo result"):
+        with refused("not-ours", octavo.OutputError, file="own"):
             import_nsys(saxpy(tmp_path / "saxpy.sqlite"), own, force=force)
         (tmp_path / "saxpy.sqlite").unlink()
     assert contents(own) == before
@@ -110,7 +110,7 @@ def test_a_file_of_somebody_else_is_never_overwritten(tmp_path):
     octavo.run(**RUN, overrides={"record.events": False}, output=tmp_path / "r")
     (tmp_path / "r" / "events.parquet").write_text("mine")
     before = contents(tmp_path / "r")
-    with pytest.raises(octavo.OutputError, match=r"did not make events\.parquet"):
+    with refused("not-ours", octavo.OutputError, file="r", names=["events.parquet"]):
         octavo.run(**RUN, output=tmp_path / "r", force=True)
     assert contents(tmp_path / "r") == before
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
@@ -130,7 +130,7 @@ def test_a_comparison_keeps_what_is_not_octavos(tmp_path):
 def test_a_comparison_overwrites_no_file_of_somebody_else(tmp_path, force):
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "points.parquet").write_text("mine")
-    with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote points\.parquet"):
+    with refused("not-ours", octavo.OutputError, file="c", names=["points.parquet"]):
         octavo.compare(**COMPARE, output=tmp_path / "c", force=force)
     assert (tmp_path / "c" / "points.parquet").read_text() == "mine"
 
@@ -146,7 +146,7 @@ def test_a_forced_sweep_keeps_what_is_not_octavos(tmp_path):
     )
     own = {place: put_own_files(place) for place in places}
     grid["grid"] = {"node.gpus": [4]}
-    with pytest.warns(OctavoNote, match="keeps what Octavo did not write"):
+    with noted("figures/", "notes.txt"):
         octavo.sweep(grid, output=tmp_path / "s", force=True)
     for place, files in own.items():
         assert files.items() <= contents(place).items()
@@ -160,7 +160,7 @@ def test_a_forced_sweep_with_a_linked_point_removes_nothing(tmp_path):
     last.rename(tmp_path / "elsewhere")
     last.symlink_to(tmp_path / "elsewhere")
     before = contents(tmp_path)
-    with pytest.raises(octavo.OutputError, match="is a symbolic link to"):
+    with refused("link", octavo.OutputError, file="00001-gpus-3"):
         octavo.sweep(grid, output=tmp_path / "s", force=True)
     assert contents(tmp_path) == before
 
@@ -173,9 +173,8 @@ def test_a_row_that_nothing_says_octavo_wrote_is_named_and_stays(tmp_path, kind,
     row = tmp_path / "s" / "points" / "00001.parquet"
     row.write_bytes(b"mine" if kind == "a user's" else row.read_bytes()[:500])
     before = contents(tmp_path)
-    refused = r"nothing says that Octavo wrote 00001\.parquet in points/\nremove these files if they are Octavo's"
     for changed in ({}, {"seed": 7}) if force else ({},):
-        with pytest.raises(octavo.OutputError, match=refused):
+        with refused("not-ours", octavo.OutputError, file="s", found=[str(row)]):
             octavo.sweep(grid | {"scenario": SCENARIO | changed}, output=tmp_path / "s", force=force)
         assert contents(tmp_path) == before
     row.unlink()
@@ -195,7 +194,7 @@ def test_files_that_a_comparison_never_writes_are_no_obstacle(tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         (folder / name).write_text("mine")
-        with pytest.raises(octavo.OutputError, match=f"nothing says that Octavo wrote {name}\n"):
+        with refused("not-ours", octavo.OutputError, file=folder, names=[name]):
             octavo.compare(**COMPARE, output=folder)
         assert not (folder / "runs").exists()
     octavo.compare(**COMPARE, executor="instant", output=tmp_path / "speedup.svg")
@@ -208,7 +207,7 @@ def test_a_point_of_a_forced_sweep_runs_beside_files_of_a_user(tmp_path):
     folders = sorted((tmp_path / "s" / "runs").iterdir())
     own = {folder: put_own_files(folder) for folder in folders}
     grid["scenario"] = {**SCENARIO, "seed": 7}
-    with pytest.warns(OctavoNote, match=r"did not write: 00000-gpus-2/, 00001-gpus-3/"):
+    with noted("00000-gpus-2/", "00001-gpus-3/"):
         table = octavo.sweep(grid, output=tmp_path / "s", force=True)
     assert table["error"].to_list() == [None, None]
     for folder, files in own.items():
@@ -229,7 +228,7 @@ def test_a_point_of_a_forced_sweep_runs_beside_files_of_a_user(tmp_path):
 def test_a_replaced_trace_keeps_what_is_not_octavos(tmp_path):
     octavo.trace.write(tmp_path / "a.trace", *TRACE)
     own = put_own_files(tmp_path / "a.trace")
-    with pytest.warns(OctavoNote, match=r"notes\.txt"):
+    with noted("notes.txt"):
         octavo.trace.write(tmp_path / "a.trace", *TRACE, command="again", replace=True)
     assert own.items() <= contents(tmp_path / "a.trace").items()
     assert octavo.trace.open(tmp_path / "a.trace").validate() == 2
@@ -244,7 +243,7 @@ def test_names_of_a_trace_do_not_make_one(tmp_path, manifest_text):
     if manifest_text is not None:
         (own / MANIFEST_FILE).write_text(manifest_text)
     before = contents(own)
-    with pytest.raises(octavo.TraceError, match=r"is not a trace|nothing says that Octavo wrote instructions\.parquet"):
+    with refused("not-ours", octavo.TraceError, file="own"):
         octavo.trace.write(own, *TRACE, replace=True)
     assert contents(own) == before
 
@@ -254,7 +253,7 @@ def test_a_replaced_trace_without_a_manifest_keeps_what_it_does_not_read(tmp_pat
     octavo.trace.write(tmp_path / "a.trace", *TRACE)
     (tmp_path / "a.trace" / MANIFEST_FILE).unlink()
     (tmp_path / "a.trace" / "actions.parquet").write_text("mine")
-    with pytest.warns(OctavoNote, match=r"keeps what Octavo did not write: actions\.parquet"):
+    with noted("actions.parquet"):
         octavo.trace.write(tmp_path / "a.trace", *TRACE, command="again", replace=True)
     assert (tmp_path / "a.trace" / "actions.parquet").read_text() == "mine"
 
@@ -263,7 +262,7 @@ def test_links_inside_are_not_followed(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "runs").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(octavo.OutputError, match=r"runs is a symbolic link to .*elsewhere, and links are not"):
+    with refused("link", octavo.OutputError, file="runs"):
         octavo.compare(**COMPARE, output=tmp_path / "c")
     grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2]}}
     octavo.sweep(grid, output=tmp_path / "s")
@@ -273,7 +272,7 @@ def test_links_inside_are_not_followed(tmp_path):
     points.symlink_to(tmp_path / "elsewhere")
     before = contents(tmp_path / "elsewhere")
     for force in (False, True):
-        with pytest.raises(octavo.OutputError, match="points is a symbolic link"):
+        with refused("link", octavo.OutputError, file="points"):
             octavo.sweep(grid, output=tmp_path / "s", force=force)
     assert contents(tmp_path / "elsewhere") == before
 
@@ -287,7 +286,7 @@ def test_links_in_place_of_files_are_not_followed_and_stay(tmp_path, name):
         own = (tmp_path / folder / name).rename(tmp_path / f"own {folder}")
         before = own.read_bytes()
         (tmp_path / folder / name).symlink_to(own)
-        with pytest.raises(octavo.OutputError, match=rf"{name} is a symbolic link to"):
+        with refused("link", octavo.OutputError, file=name):
             write(output=tmp_path / folder, force=True)
         assert (tmp_path / folder / name).is_symlink()
         assert own.read_bytes() == before
@@ -298,7 +297,7 @@ def test_a_trace_is_not_sealed_through_a_link(tmp_path):
     own = (tmp_path / "a.trace" / MANIFEST_FILE).rename(tmp_path / "own.json")
     (tmp_path / "a.trace" / MANIFEST_FILE).symlink_to(own)
     own.write_text("mine")
-    with pytest.raises(octavo.TraceError, match="is a symbolic link to"):
+    with refused("link", octavo.TraceError, file="octavo-manifest.json"):
         trace_folder.write_manifest(tmp_path / "a.trace")
     assert own.read_text() == "mine"
 
@@ -320,7 +319,7 @@ def test_a_link_that_leads_nowhere_is_an_error(tmp_path):
         lambda: octavo.compare(**COMPARE, output=tmp_path / "r"),
         lambda: octavo.run(**RUN, output=tmp_path / "other", perfetto=tmp_path / "r"),
     ):
-        with pytest.raises(octavo.OutputError, match="is a symbolic link to nothing, which does not exist"):
+        with refused("link", octavo.OutputError, file="r"):
             write()
     assert (tmp_path / "r").is_symlink()
 
@@ -331,7 +330,7 @@ def test_a_device_is_never_replaced(tmp_path):
         lambda: octavo.run(**RUN, output=tmp_path / "device"),
         lambda: octavo.run(**RUN, output=tmp_path / "other", perfetto=tmp_path / "device"),
     ):
-        with pytest.raises(octavo.OutputError, match="it is neither a file nor a folder"):
+        with refused("unwritable", octavo.OutputError, file="device"):
             write()
     assert (tmp_path / "device").is_fifo()
 
@@ -352,7 +351,7 @@ def test_a_folder_is_replaced_whether_or_not_the_system_can_exchange_names(monke
 def test_a_comparison_into_the_folder_of_a_run_is_refused(force, tmp_path):
     octavo.run(**RUN, output=tmp_path / "r")
     before = contents(tmp_path / "r")
-    with pytest.raises(octavo.OutputError, match="another kind of result: expected experiment, found run"):
+    with refused("other-result", octavo.OutputError, file="r", found="run", expected="experiment"):
         octavo.compare(**COMPARE, output=tmp_path / "r", force=force)
     assert contents(tmp_path / "r") == before
 
@@ -362,7 +361,7 @@ def test_a_manifest_that_names_files_elsewhere_is_damaged(name, tmp_path):
     (tmp_path / "victim.txt").write_text("mine")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / MANIFEST_FILE).write_text(Manifest("run", {name: None}).text())
-    with pytest.raises(DamagedError, match="expected names of files in the folder"):
+    with refused("damaged", DamagedError, file="octavo-manifest.json"):
         manifest.read(tmp_path / "out")
     assert ours.names(tmp_path / "out", ()) == {MANIFEST_FILE}
 
@@ -384,13 +383,16 @@ def test_force_mends_a_folder_whose_manifest_is_damaged(tmp_path, damage):
     filled(tmp_path / "e")
     path = tmp_path / "e" / MANIFEST_FILE
     path.write_text(damage(path.read_text()))
-    with pytest.raises(DamagedError, match="is damaged"), shared.opened(tmp_path / "e", EXPERIMENT, force=False):
+    with (
+        refused("damaged", DamagedError, file="octavo-manifest.json"),
+        shared.opened(tmp_path / "e", EXPERIMENT, force=False),
+    ):
         pass
     with shared.opened(tmp_path / "e", EXPERIMENT, force=True):
         for name in ("later.png", "grün.png"):
             assert not (tmp_path / "e" / name).exists()
             shared.write_bytes(tmp_path / "e" / name, b"made again")
-        with pytest.raises(octavo.OutputError, match=r"table\.parquet: it is there already"):
+        with refused("exists", octavo.OutputError, file="table.parquet"):
             shared.write_bytes(tmp_path / "e" / "table.parquet", b"made again")
     assert (tmp_path / "e" / "table.parquet").read_bytes() == b"mine"
     assert set(manifest.read(tmp_path / "e").files) == {"later.png", "grün.png"}
@@ -404,7 +406,7 @@ def test_force_mends_a_comparison_of_which_manifest_and_report_are_damaged(tmp_p
         (tmp_path / "c" / name).write_bytes(b"{")
     with pytest.raises(DamagedError):
         octavo.compare(**COMPARE, output=tmp_path / "c")
-    with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote \w+\.png, .*points\.parquet, report"):
+    with refused("not-ours", octavo.OutputError, file="c", names=["points.parquet"]):
         octavo.compare(**COMPARE, output=tmp_path / "c", force=True)
     for name in {name for name in expected if "/" not in name} - {MANIFEST_FILE}:
         (tmp_path / "c" / name).unlink()
@@ -422,9 +424,9 @@ def test_a_comparison_or_sweep_without_a_manifest_is_nobodys(tmp_path):
         shutil.rmtree(tmp_path / folder / "runs")
     before = contents(tmp_path)
     for force in (False, True):
-        with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote .*points\.parquet"):
+        with refused("not-ours", octavo.OutputError, file="c", names=["points.parquet"]):
             octavo.compare(**COMPARE, output=tmp_path / "c", force=force)
-        with pytest.raises(octavo.OutputError, match=r"nothing says that Octavo wrote .*points\.parquet"):
+        with refused("not-ours", octavo.OutputError, file="s", names=["points.parquet"]):
             octavo.sweep(grid, output=tmp_path / "s", force=force)
     assert {name: content for name, content in contents(tmp_path).items() if "lock" not in name} == before
 
@@ -468,7 +470,7 @@ def test_only_errors_about_a_folder_blame_it(tmp_path, opened):
         PermissionError(13, "no", str(written / "a")),
         OSError(2, "", os.fsencode(written)),
     ):
-        with pytest.raises(octavo.OutputError, match="cannot write"), opened(written):
+        with refused("unwritable", octavo.OutputError, file="out"), opened(written):
             raise error
 
 

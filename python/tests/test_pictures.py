@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from conftest import refused
 from matplotlib.text import Text
 
 import octavo
@@ -15,7 +16,7 @@ from octavo.errors import OutputError
 from octavo.explain.words import WAITED
 from octavo.report import shade
 from octavo.runs import colours, measures, pictures
-from octavo.runs.contrast import DARK_PAPER, ENOUGH, PAPER, contrast, in_the_dark
+from octavo.runs.contrast import DARK_PAPER, ENOUGH, PAPER, contrast, in_the_dark, on_paper
 from octavo.runs.levels import LEVELS
 from octavo.runs.pictures import sheet
 from octavo.scenarios.catalogue import listing
@@ -115,20 +116,36 @@ def test_no_colour_has_two_meanings():
 
 
 def test_everything_that_is_drawn_has_a_colour():
-    assert set(colours.PLACEMENTS) == {entry["name"] for entry in listing()["placements"]}
+    assert colours.PLACEMENTS.keys() <= {entry["name"] for entry in listing()["placements"]}, "others take `SERIES`"
     assert tuple(colours.CAUSES) == measures.CAUSES
     assert tuple(colours.PHASES) == (*measures.PHASES, measures.OTHER)
     assert len(colours.WAITS) == len(WAITED) - 1
     assert len(colours.LEVELS) == len(LEVELS)
 
 
-@pytest.mark.parametrize("names", [*itertools.permutations(colours.PLACEMENTS, 2), ("explicit", "managed"), ("a", "b")])
+MAIN = [*itertools.permutations(colours.PLACEMENTS, 2), *itertools.permutations(colours.KINDS, 2), ("a", "b")]
+
+
+@pytest.mark.parametrize("names", MAIN)
 def test_colours_are_seen_in_the_dark(names):
     shades = [*colours.of(names), *colours.SERIES]
     dark = in_the_dark(shades)
     assert min(contrast(shade, DARK_PAPER) for shade in dark) >= ENOUGH
     assert contrast(*dark[:2]) >= ENOUGH, "the two main ones beside each other"
     assert len(dark) == len(shades)
+
+
+@pytest.mark.parametrize("vision", SIMULATED)
+@pytest.mark.parametrize("names", MAIN)
+def test_the_main_colours_are_seen_on_white_paper_and_apart(names, vision):
+    one, other, *rest = on_paper([*colours.of(names), *colours.SERIES])
+    assert min(contrast(shade, PAPER) for shade in (one, other)) >= ENOUGH
+    assert np.linalg.norm(seen(one, SIMULATED[vision]) - seen(other, SIMULATED[vision])) >= 4
+    assert tuple(rest) == colours.SERIES
+
+
+def test_names_without_a_colour_are_seen_on_white_paper_while_there_are_six_of_them():
+    assert min(contrast(shade, PAPER) for shade in colours.of("abcdef")) >= ENOUGH
 
 
 def test_a_page_has_other_colours_in_the_dark():
@@ -451,7 +468,7 @@ def test_the_ending_says_the_format_and_bytes_repeat(tmp_path, name, magic):
 
 
 def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(OutputError, match=r"x\.bmp: expected a name that ends in one of \.png, \.svg, \.pdf"):
+    with refused("unwritable", OutputError, file="x.bmp"):
         pictures.bars(tmp_path / "x.bmp", SPEEDS, xlabel="speed-up", title="Speed-up")
 
 

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from conftest import refused
 
 from octavo import api
 from octavo.errors import ScenarioError
@@ -70,7 +71,7 @@ def test_depth_and_seed_decide():
 )
 def test_nonsense_is_refused(arguments, key):
     qubits, depth, seed = arguments
-    with pytest.raises(ScenarioError, match=key):
+    with refused("unexpected-value", ScenarioError, key=key):
         api.quantum_volume(qubits, depth=depth, seed=seed)
 
 

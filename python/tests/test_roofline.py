@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import refused
 
 import octavo
 from octavo.roofline import Roofline
@@ -37,16 +38,16 @@ def test_where_host_placement_passes_device_placement():
 
 
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    ("ask", "names"),
     [
-        (lambda: P100.ceilings([1.0, 0.0]), "expected an operational intensity above 0 operations a byte, found 0"),
-        (lambda: P100.ceilings(1.0, sigma=1.5), "expected a touched share above 0 and at most 1, found 1.5"),
-        (lambda: P100.crossing(rho=0.5), "expected a re-migration rate of at least 1, found 0.5"),
-        (lambda: P100.ceilings([1.0, 2.0], [1.0, 0.5, 0.25]), "alpha, sigma and rho do not go together"),
-        (lambda: Roofline(1e12, 1e9, 0.0, 1e9).zone_end(), "`on_demand`: expected a bandwidth of at least 1 byte"),
-        (lambda: Roofline(float("nan"), 1e9, 1e9, 1e9).zone_end(), "expected a rate above 0 operations a second"),
+        (lambda: P100.ceilings([1.0, 0.0]), ["0"]),
+        (lambda: P100.ceilings(1.0, sigma=1.5), ["1.5"]),
+        (lambda: P100.crossing(rho=0.5), ["0.5"]),
+        (lambda: P100.ceilings([1.0, 2.0], [1.0, 0.5, 0.25]), ["alpha", "sigma", "rho"]),
+        (lambda: Roofline(1e12, 1e9, 0.0, 1e9).zone_end(), ["on_demand", "0.0"]),
+        (lambda: Roofline(float("nan"), 1e9, 1e9, 1e9).zone_end(), ["NaN"]),
     ],
 )
-def test_what_means_nothing_is_refused(ask, message):
-    with pytest.raises(octavo.AdviceError, match=message.replace("(", r"\(")):
+def test_what_means_nothing_is_refused(ask, names):
+    with refused("unexpected-value", octavo.AdviceError, names=names):
         ask()

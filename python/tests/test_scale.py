@@ -15,5 +15,6 @@ def test_a_scale_is_a_number_or_a_fraction():
 
 @pytest.mark.parametrize("text", ["1/0", "1/x", "", "a sixteenth", "1/2/3"])
 def test_anything_else_is_refused(text):
-    with pytest.raises(typer.BadParameter, match="expected a number or a fraction such as 1/64, found"):
+    with pytest.raises(typer.BadParameter) as raised:
         scale_of(text)
+    assert raised.value.message.endswith(text)

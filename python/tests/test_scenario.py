@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import SMALL
+from conftest import SMALL, refused
 
 import octavo
 from octavo import _core
@@ -88,7 +88,7 @@ def test_a_workload_is_a_program_of_a_kind():
     assert {buffer["kind"] for buffer in pinned["buffers"]} == {"pinned"}
     assert [action["after"] for action in pinned["actions"][:3]] == [[], [0], [1]]
     for arguments in ({"kind": "remote"}, {"spread": "striped"}, {"threads": 0}):
-        with pytest.raises(octavo.ScenarioError, match="|".join(arguments)):
+        with refused("unexpected-value", octavo.ScenarioError, key=next(iter(arguments))):
             octavo.workload_program(chosen, **arguments)
 
 

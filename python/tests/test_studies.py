@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 import pytest
 import typer
-from conftest import contents
+from conftest import contents, refused
 
 from octavo.cli import options
 from octavo.errors import ScenarioError
@@ -104,7 +104,7 @@ def test_a_study_without_a_folder_has_one_for_each_set_of_changes(tmp_path, monk
 
 @pytest.mark.parametrize("change", ["workload.name=mm", "memory.placement=grit", "memory.placement.name=grit"])
 def test_changes_that_would_be_lost_are_refused(tmp_path, change):
-    with pytest.raises(ScenarioError, match="the study sets that itself"):
+    with refused("already-set", ScenarioError, key=change.partition("=")[0]):
         speeds(Toy(tmp_path / "out", (change,)))
     assert not (tmp_path / "out").exists()
 
@@ -133,8 +133,9 @@ def test_what_was_found_is_printed(command, tmp_path):
 
 def test_a_part_that_is_asked_for_what_it_has_not_says_what_it_has(tmp_path):
     found = speeds(Toy(tmp_path / "out", (SMALL,), ("fir",)))
-    with pytest.raises(AttributeError, match="compared, points"):
+    with pytest.raises(AttributeError) as raised:
         _ = found.means
+    assert "compared, points" in str(raised.value)
 
 
 @pytest.mark.parametrize("option", ["fidelity", "assignments", "scale", "seed"])

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from conftest import SMALL, contents
+from conftest import SMALL, contents, refused
 
 import octavo
 from octavo import extras
@@ -112,10 +112,10 @@ def test_what_says_where_a_point_ran_goes_with_its_result(grid, tmp_path):
     table = octavo.load_sweep(root, machines=True)
     assert table["machine"].to_list() == ["a host", None, "a host", "a host"]
     files[2].write_text(files[2].read_text().replace("a host", "b host"))
-    with pytest.raises(octavo.DamagedError, match=r"00002\.json"):
+    with refused("damaged", octavo.DamagedError, file="00002.json"):
         octavo.load_sweep(root, machines=True)
     fewer = {**GRID, "grid": {"memory.placement": ["grit"]}}
-    with pytest.raises(octavo.OctavoError, match=r"00002\.json"):  # Perhaps it is somebody else's.
+    with refused("not-ours", file="s", names=["00002.json"]):  # Perhaps it is somebody else's.
         octavo.sweep(fewer, output=root, workers=1, force=True)
     files[2].unlink()
     octavo.sweep(fewer, output=root, workers=1, force=True)
@@ -262,7 +262,7 @@ def test_a_note_says_why_there_is_no_picture_that_was_asked_for(tmp_path, recwar
 @pytest.mark.parametrize("wish", [{"pictures": "png"}, {"picture_width": 3.5}])
 def test_wishes_about_pictures_need_what_draws_them(monkeypatch, tmp_path, wish):
     monkeypatch.setattr(extras, "has", lambda _: False)
-    with pytest.raises(octavo.OctavoError, match="Matplotlib is not installed"):
+    with refused("not-installed", key="Matplotlib"):
         octavo.sweep(GRID, output=tmp_path / "s", **wish)
     assert not (tmp_path / "s").exists()
 

@@ -9,7 +9,7 @@ import socket
 from typing import Any
 
 import pytest
-from conftest import contents
+from conftest import contents, refused
 
 import octavo
 from octavo.files import locks, shared
@@ -126,16 +126,16 @@ def test_changes_beside_a_broad_axis_are_kept(axes, change, tmp_path):
 @pytest.mark.parametrize("change", ["memory.placement.name=duplication", "memory.placement.fault_threshold=9"])
 def test_changes_that_every_point_would_lose_are_refused(change, tmp_path):
     (tmp_path / "s.toml").write_text(BASE + '[grid]\n"memory.placement" = ["first-touch", "ideal"]')
-    with pytest.raises(octavo.ScenarioError, match=r"`memory\.placement` is an axis"):
+    with refused("conflict", octavo.ScenarioError, key="memory.placement"):
         spec.with_changes(spec.read(tmp_path / "s.toml"), [change])
 
 
 def test_a_scenario_in_the_sweep_is_named_with_the_line_of_the_sweep(tmp_path):
     (tmp_path / "s.toml").write_text(GRID.replace("on-touch", "on-tuch"))
-    with pytest.raises(octavo.ScenarioError, match=r"^\S+s\.toml:4: .*unknown placement `on-tuch`"):
+    with refused("unexpected-value", octavo.ScenarioError, file="s.toml", line=4, key="memory.placement.name"):
         octavo.sweep(tmp_path / "s.toml")
     scenario = {"workload": "fir", "memory.placement": "on-tuch"}
-    with pytest.raises(octavo.ScenarioError, match=r"^sweep \[scenario\]: .*unknown placement `on-tuch`"):
+    with refused("unexpected-value", octavo.ScenarioError, file="sweep", key="memory.placement.name"):
         octavo.sweep({"scenario": scenario, "grid": {"seed": [1]}})
 
 
@@ -208,9 +208,9 @@ def test_a_search_needs_optuna_and_a_cluster_needs_ray(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     (tmp_path / "s.toml").write_text(GRID)
-    with pytest.raises(octavo.OctavoError, match="Optuna is not installed"):
+    with refused("not-installed", key="Optuna"):
         octavo.sweep(tmp_path / "s.toml", best="time_ps")
-    with pytest.raises(octavo.OctavoError, match="Ray is not installed"):
+    with refused("not-installed", key="Ray"):
         octavo.sweep(tmp_path / "s.toml", on="ray")
 
 
@@ -220,6 +220,5 @@ def test_a_cluster_that_is_not_there_is_named(monkeypatch, tmp_path):
     (module / "__init__.py").write_text("def init(**_):\n    raise ConnectionError('ray client connection timeout')\n")
     monkeypatch.setenv("PYTHONPATH", str(module.parent), prepend=os.pathsep)
     (tmp_path / "s.toml").write_text(GRID)
-    expected = "cannot use the Ray cluster ray://head:10001: ray client connection timeout"
-    with pytest.raises(octavo.OctavoError, match=expected):
+    with refused("no-cluster", names=["ray://head:10001", "ray client connection timeout"]):
         octavo.sweep(tmp_path / "s.toml", on="ray://head:10001")

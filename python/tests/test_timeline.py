@@ -209,5 +209,6 @@ def test_a_trace_appears_whole_or_not_at_all(cli, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")  # noqa: PTH110
 def test_a_full_disk_is_said():
-    with pytest.raises(Exception, match="cannot write the timeline: No space left"):
+    with pytest.raises(octavo._core.SimulationError) as raised:
         octavo._core.run(octavo.scenario(workload="fir", scale=SMALL).toml, None, "/dev/full")
+    assert raised.value.args[1]["code"] == "unwritable"

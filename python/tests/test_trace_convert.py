@@ -24,8 +24,10 @@ def test_formats_are_told_from_the_input(tmp_path: Path, form: str, name: str, r
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     (tmp_path / "kernelslist.g").write_text("MemcpyHtoD,1,2\nkernel-7.traceg\n")
-    with pytest.raises(Exception, match=r"kernelslist\.g, line 2: `kernel-7\.traceg` is missing"):
+    with pytest.raises(_core.TraceError) as raised:
         _core.trace_convert(str(tmp_path), str(tmp_path / "a.trace"))
-    with pytest.raises(Exception, match="unknown format `vcd`, expected one of accel-sim"):
+    assert all(name in str(raised.value) for name in ("kernelslist.g, line 2", "kernel-7.traceg"))
+    with pytest.raises(_core.TraceError) as raised:
         _core.trace_convert(str(tmp_path), str(tmp_path / "a.trace"), format="vcd")
+    assert all(name in str(raised.value) for name in ("vcd", "accel-sim"))
     assert not (tmp_path / "a.trace").exists()

@@ -68,7 +68,7 @@ fn check_table(
 fn missing(key: &str, name: &str, table: &Map<String, Value>, properties: &Map<String, Value>) -> Problem {
     let free = table.keys().map(String::as_str).filter(|other| !properties.contains_key(*other));
     if let Some(written) = nearest(name, free) {
-        return Problem::new(join(key, written), "unknown key").meant(written, [name]);
+        return Problem::unknown_key(join(key, written), "unknown key").meant(written, [name]);
     }
     Problem::new(join(key, name), format!("missing; expected {}", wanted(properties.get(name))))
 }
@@ -81,7 +81,7 @@ fn entries(schema: &Value) -> Option<&Value> {
 fn unknown(key: &str, name: &str, properties: &Map<String, Value>) -> Problem {
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     let expected = one_of(name, &known, "octavo schema");
-    Problem::new(key, format!("unknown key, expected {expected}")).meant(name, known)
+    Problem::unknown_key(key, format!("unknown key, expected {expected}")).meant(name, known)
 }
 
 fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
@@ -226,7 +226,7 @@ fn wanted(schema: Option<&Value>) -> String {
 }
 
 fn mismatch(key: &str, value: &Value, expected: &str) -> Problem {
-    Problem::new(key, format!("expected {expected}, found {value}"))
+    Problem::mismatch(key, expected, value)
 }
 
 #[cfg(test)]

@@ -104,9 +104,8 @@ fn check_memory(scenario: &Scenario) -> Result<(), Problem> {
     let names: Vec<&str> = scenario.job.iter().map(|job| job.name.as_str()).collect();
     if let Some(stray) = shares.keys().find(|name| !names.contains(&name.as_str())) {
         let known = if names.is_empty() { "[[job]] tables".to_owned() } else { names.join(", ") };
-        return Err(
-            Problem::new(format!("{KEY}.{stray}"), format!("unknown job, expected {known}")).meant(stray, names)
-        );
+        return Err(Problem::unknown_key(format!("{KEY}.{stray}"), format!("unknown job, expected {known}"))
+            .meant(stray, names));
     }
     for gpu in 0..scenario.node.gpus {
         let here = || scenario.job.iter().filter(|job| job.gpus.contains(&gpu));

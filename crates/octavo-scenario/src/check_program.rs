@@ -6,7 +6,7 @@ use octavo_program::{ProgramKind, Workload};
 
 use crate::check_qubits::check_qubits;
 use crate::check_split::check_split;
-use crate::error::Problem;
+use crate::error::{Code, Problem};
 use crate::layer::nth;
 use crate::program::{BufferChoice, ProgramChoice, RunKind};
 use crate::workloads::WorkloadChoice;
@@ -143,7 +143,7 @@ impl Checked<'_> {
         };
         let (workload, names) = (&self.workload.name, known().collect::<Vec<_>>().join(", "));
         let message = format!("unknown buffer of `{workload}`, expected one of {names}");
-        Err(self.problem(&format!("buffers.{unknown}"), message).meant(unknown, known()))
+        Err(self.problem(&format!("buffers.{unknown}"), message).of(Code::UnknownKey).meant(unknown, known()))
     }
 
     fn check_buffer(&self, program: ProgramKind, name: &str, buffer: &BufferChoice) -> Result<(), Problem> {
@@ -180,7 +180,8 @@ impl Checked<'_> {
         if known.iter().any(|known| known == name) {
             return Ok(());
         }
-        let message = format!("expected one of {}, found `{name}`", known.join(", "));
-        Err(self.problem(key, message).meant(name, known.iter().map(String::as_str)))
+        let key = format!("{}program.{key}", self.prefix);
+        let problem = Problem::mismatch(key, format!("one of {}", known.join(", ")), format!("`{name}`"));
+        Err(problem.meant(name, known.iter().map(String::as_str)))
     }
 }

@@ -12,9 +12,53 @@ use crate::Origin;
 const MOST: usize = 1000;
 const MOST_QUOTED: usize = 120;
 
+/// What kind of mistake it is, whatever the words: programs and tests tell mistakes apart by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Code {
+    /// The value of a key is missing, or not what is expected there.
+    #[default]
+    UnexpectedValue,
+    /// There is no such key.
+    UnknownKey,
+    /// The text is not TOML, or not `key=value`.
+    Syntax,
+}
+
+impl Code {
+    /// Its name outside of Rust.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UnexpectedValue => "unexpected-value",
+            Self::UnknownKey => "unknown-key",
+            Self::Syntax => "syntax",
+        }
+    }
+}
+
+/// What was expected and what was found, where a message says no more than that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What is permitted, in words.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+/// What a message is about, for programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mistake {
+    /// What kind of mistake it is.
+    pub code: Code,
+    /// The message in two parts, if it has no more.
+    pub mismatch: Option<Mismatch>,
+}
+
 /// A scenario that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
+    /// What the message is about.
+    pub mistake: Box<Mistake>,
     /// Where the offending value was written.
     pub origin: Origin,
     /// Dotted key; empty when the text is not TOML at all.
@@ -54,6 +98,7 @@ impl std::error::Error for ScenarioError {}
 /// A problem with the value at a key, before its origin is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
+    pub mistake: Box<Mistake>,
     pub key: String,
     pub message: String,
     pub hint: Option<String>,
@@ -61,7 +106,26 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into(), hint: None }
+        Self { mistake: Box::default(), key: key.into(), message: message.into(), hint: None }
+    }
+
+    /// The value at a key is another than is expected there.
+    pub fn mismatch(key: impl Into<String>, expected: impl Into<String>, found: impl fmt::Display) -> Self {
+        let mismatch = Mismatch { expected: expected.into(), found: found.to_string() };
+        let message = format!("expected {}, found {}", mismatch.expected, mismatch.found);
+        let mistake = Mistake { mismatch: Some(mismatch), ..Mistake::default() };
+        Self { mistake: Box::new(mistake), ..Self::new(key, message) }
+    }
+
+    /// There is no such key.
+    pub fn unknown_key(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(key, message).of(Code::UnknownKey)
+    }
+
+    /// The same as a mistake of another kind.
+    pub fn of(mut self, code: Code) -> Self {
+        self.mistake.code = code;
+        self
     }
 
     /// A problem that someone else found with `key` below `prefix`; the hint is the tail of their message.
@@ -72,7 +136,7 @@ impl Problem {
         };
         let key = key.trim_matches('.');
         let key = if key.is_empty() { prefix.to_owned() } else { format!("{prefix}.{key}") };
-        Self { key, message: message.to_owned(), hint }
+        Self { hint, ..Self::new(key, message) }
     }
 
     /// Adds "did you mean" when one of `known` resembles `found`.
@@ -82,7 +146,8 @@ impl Problem {
     }
 
     pub fn at(self, origin: Origin) -> ScenarioError {
-        ScenarioError { origin, key: self.key, message: self.message, hint: self.hint }
+        let Self { mistake, key, message, hint } = self;
+        ScenarioError { mistake, origin, key, message, hint }
     }
 }
 

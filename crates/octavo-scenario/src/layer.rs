@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Problem, quoted};
+use crate::error::{Code, Problem, quoted};
 use crate::{Origin, ScenarioError};
 
 /// The key of the driver's release, which looks like a number and is none.
@@ -68,7 +68,7 @@ impl Layer {
     /// Reads `key=value`, where the value is TOML or, failing that, a bare string such as `600GB/s`.
     pub fn set(assignment: &str) -> Result<Self, ScenarioError> {
         let source = format!("--set {}", quoted(assignment));
-        let problem = |message: &str| Problem::new("", message).at(Origin::whole(&source));
+        let problem = |message: &str| Problem::new("", message).of(Code::Syntax).at(Origin::whole(&source));
         let (key, text) = assignment.split_once('=').ok_or_else(|| problem("expected key=value"))?;
         let parts = split(key);
         if parts.iter().any(|part| part.is_empty()) {
@@ -197,7 +197,7 @@ pub fn toml_line(text: &str, key: &str) -> Option<usize> {
 fn syntax(source: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
     let line = error.span().map(|span| line_at(text, span.start));
     let origin = Origin { source: source.to_owned(), line };
-    Problem::new("", format!("not valid TOML: {}", error.message())).at(origin)
+    Problem::new("", format!("not valid TOML: {}", error.message())).of(Code::Syntax).at(origin)
 }
 
 fn line_at(text: &str, offset: usize) -> usize {
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
 
     fn refused(&self, key: &str, found: &str, expected: &str) -> ScenarioError {
         let origin = Origin { source: self.source.to_owned(), line: self.lines.get(key).copied() };
-        Problem::new(key, format!("expected {expected}, found {found}")).at(origin)
+        Problem::mismatch(key, expected, found).at(origin)
     }
 }
 

@@ -33,7 +33,7 @@ mod shrink;
 mod spell_jobs;
 mod workloads;
 
-pub use error::ScenarioError;
+pub use error::{Code, Mismatch, Mistake, ScenarioError};
 pub use executor::{ExecutorChoice, InstantChoice, SimulatedChoice};
 pub use job::{Again, JobChoice};
 pub use layer::{toml_flaw, toml_line};

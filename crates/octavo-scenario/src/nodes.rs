@@ -110,7 +110,7 @@ fn base(layer: &mut Layer) -> Result<Option<(String, Named)>, ScenarioError> {
         }
         other => {
             let found = other.unwrap_or_default();
-            Err(Problem::new(key, format!("expected the name of a preset, or {EXPECTED}, found {found}")).at(origin))
+            Err(Problem::mismatch(key, format!("the name of a preset, or {EXPECTED}"), found).at(origin))
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::check::{check, inline_schema};
 use crate::check_executor::check_executor;
 use crate::check_jobs::check_jobs;
 use crate::check_program::{check_programs, settle_recorded};
-use crate::error::Problem;
+use crate::error::{Code, Problem};
 use crate::executor::ExecutorChoice;
 use crate::layer::{Layer, lookup, nth};
 use crate::merge::Merged;
@@ -175,9 +175,7 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     taken_as_said(&written).for_each(|key| drop(merged.take(key)));
     for key in ["memory.preset", "node.preset", NODES_MEMORY, DRIVER.preset, HOST.preset] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
-            return Err(
-                Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key))
-            );
+            return Err(Problem::mismatch(key, "the name of a preset", found).at(merged.origin(key)));
         }
     }
     let own: Vec<&Layer> = written.iter().filter(|layer| !spells_out_node(layer)).collect();
@@ -308,8 +306,7 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
     scenario.workload.as_ref().map_or(Ok(()), |workload| check_scale("", workload))?;
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
     check_page_size(scenario)?;
-    let memory =
-        scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
+    let memory = scenario.memory.resolve().map_err(|error| below("memory", &error))?;
     scenario.memory = without_unset(memory);
     if let Some(workload) = &mut scenario.workload {
         // A trace with a digest was resolved before: it is not resolved again.
@@ -335,9 +332,7 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
 fn fill_in_spaces(scenario: &mut Scenario) -> Result<(), Problem> {
     let mut before: Vec<SpaceConfig> = Vec::new();
     for (index, job) in scenario.job.iter_mut().enumerate().filter(|(_, job)| !job.memory.is_common()) {
-        let below = |error: ConfigError| {
-            Problem::found_below(&format!("{}.memory", nth("job", index)), &error.key, &error.message)
-        };
+        let below = |error: ConfigError| below(&format!("{}.memory", nth("job", index)), &error);
         let SpaceConfig { name, placement, prefetch, eviction } =
             job.memory.resolve(&scenario.memory, &before).map_err(below)?;
         job.memory = SpaceConfig {
@@ -351,6 +346,12 @@ fn fill_in_spaces(scenario: &mut Scenario) -> Result<(), Problem> {
     Ok(())
 }
 
+/// What the memory system has against a value below `prefix`.
+fn below(prefix: &str, error: &ConfigError) -> Problem {
+    let problem = Problem::found_below(prefix, &error.key, &error.message);
+    if error.is_unknown { problem.of(Code::UnknownKey) } else { problem }
+}
+
 /// Pages are of a size that the host's kernel can have.
 fn check_page_size(scenario: &Scenario) -> Result<(), Problem> {
     let (found, sizes) = (scenario.memory.page_size, &scenario.node.host.page_sizes);
@@ -358,13 +359,13 @@ fn check_page_size(scenario: &Scenario) -> Result<(), Problem> {
         return Ok(());
     }
     let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-    let message = format!("expected one of {}, the host's (`node.host.page_sizes`), found {found}", sizes.join(", "));
-    Err(Problem::new("memory.page_size", message))
+    let expected = format!("one of {}, the host's (`node.host.page_sizes`)", sizes.join(", "));
+    Err(Problem::mismatch("memory.page_size", expected, found))
 }
 
 /// Checks that the NUMA policy names nodes that exist.
 fn check_numa(scenario: &Scenario) -> Result<(), Problem> {
-    let below = |error: ConfigError| Problem::found_below("memory", &error.key, &error.message);
+    let below = |error: ConfigError| below("memory", &error);
     let page = scenario.memory.decision_size().map_err(below)?;
     let topology = scenario.node.topology(None, page.0);
     let topology = topology.map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
@@ -376,8 +377,7 @@ fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {
     if scale > 0.0 && scale <= MAX_SCALE {
         return Ok(());
     }
-    let message = format!("expected more than 0 and at most {MAX_SCALE}, found {scale}");
-    Err(Problem::new(format!("{prefix}workload.scale"), message))
+    Err(Problem::mismatch(format!("{prefix}workload.scale"), format!("more than 0 and at most {MAX_SCALE}"), scale))
 }
 
 fn fill_in_workload(prefix: &str, workload: &mut WorkloadChoice) -> Result<(), Problem> {
@@ -385,7 +385,8 @@ fn fill_in_workload(prefix: &str, workload: &mut WorkloadChoice) -> Result<(), P
     let below = |error: OptionError| {
         let problem = Problem::found_below(&format!("{prefix}workload"), &error.key, &error.message);
         let of_all = problem.hint.is_none() && error.is_unknown;
-        if of_all { problem.meant(&error.key, OF_ALL) } else { problem }
+        let problem = if of_all { problem.meant(&error.key, OF_ALL) } else { problem };
+        if error.is_unknown { problem.of(Code::UnknownKey) } else { problem }
     };
     workload.options = without_nulls(resolved.map_err(below)?.options);
     Ok(())

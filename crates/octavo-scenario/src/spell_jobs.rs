@@ -24,11 +24,13 @@ pub(crate) fn spell_out_jobs(merged: &mut Merged) -> Result<(), Problem> {
         } else {
             format!("expected one of {}", names.join(", "))
         };
-        return Err(Problem::new(format!("job.{stray}"), format!("unknown job, {expected}")).meant(stray, names));
+        return Err(
+            Problem::unknown_key(format!("job.{stray}"), format!("unknown job, {expected}")).meant(stray, names)
+        );
     }
     let Some(jobs) = merged.values.get("job").and_then(Value::as_array) else { return Ok(()) };
     if jobs.is_empty() || jobs.len() > MOST {
-        return Err(Problem::new("job", format!("expected 1 to {MOST} jobs, found {}", jobs.len())));
+        return Err(Problem::mismatch("job", format!("1 to {MOST} jobs"), jobs.len()));
     }
     let common = Common::take(merged)?;
     let jobs = merged.values.get_mut("job").and_then(Value::as_array_mut).into_iter().flatten();
@@ -57,7 +59,7 @@ fn take_mix(merged: &mut Merged) -> Result<bool, Problem> {
         Some(Value::Array(programs)) => programs,
         None => Vec::new(),
         Some(other) => {
-            return Err(Problem::new("workload.applications", format!("expected a list of programs, found {other}")));
+            return Err(Problem::mismatch("workload.applications", "a list of programs", other));
         }
     };
     if programs.is_empty() || programs.len() > MOST {
@@ -67,7 +69,7 @@ fn take_mix(merged: &mut Merged) -> Result<bool, Problem> {
     workload.shift_remove("name");
     if let Some(unknown) = workload.keys().find(|key| !OF_ALL.contains(&key.as_str())) {
         let message = format!("unknown option of several programs, expected applications, {}", OF_ALL.join(", "));
-        return Err(Problem::new(format!("workload.{unknown}"), message).meant(unknown, OF_ALL));
+        return Err(Problem::unknown_key(format!("workload.{unknown}"), message).meant(unknown, OF_ALL));
     }
     let mut names: Vec<String> = Vec::new();
     let job = |mut program: Value| {

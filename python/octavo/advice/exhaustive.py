@@ -73,6 +73,9 @@ def choices(plan: Plan, placements: Sequence[Placement]) -> list[dict[str, Place
         raise AdviceError(
             f"--exhaustive: {len(sizes)} buffers have {count:,} placements, expected at most {MOST_RUNS:,}",
             "leave some out (--placements device,managed), or check more of the model's candidates (--runs 16)",
+            code="unexpected-value",
+            key="exhaustive",
+            expected=MOST_RUNS,
         )
     every = (dict(zip(sizes, combination, strict=True)) for combination in product(*kinds))
     return [choice for choice in every if _keeps(choice, sizes, plan)]
@@ -124,7 +127,9 @@ def seconds(
         force = False
     times = verification.seconds(scenario, every, root, exchanged=exchanged, workers=workers, force=force, watch=watch)
     if all(time is None for time in times):
-        raise AdviceError("--exhaustive: no placement fits into memory", "more --memory, or other --placements")
+        raise AdviceError(
+            "--exhaustive: no placement fits into memory", "more --memory, or other --placements", key="exhaustive"
+        )
     return {verification.label(choice): time for choice, time in zip(every, times, strict=True)}
 
 

@@ -425,4 +425,4 @@ def _asked(ask: Callable[[], _T]) -> _T:
     try:
         return ask()
     except (ValueError, OverflowError) as error:
-        raise AdviceError(str(error)) from None
+        raise AdviceError(str(error), code="unexpected-value") from None

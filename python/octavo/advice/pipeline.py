@@ -133,7 +133,11 @@ def _bytes(budget: int | str | None) -> int | None:
     try:
         return bytes_of(budget)
     except ValueError:
-        raise AdviceError(f"--budget: expected a size such as 40GB or 512MiB, found {shortened(budget)}") from None
+        raise AdviceError(
+            f"--budget: expected a size such as 40GB or 512MiB, found {shortened(budget)}",
+            code="unexpected-value",
+            key="budget",
+        ) from None
 
 
 def _simulated(
@@ -156,6 +160,8 @@ def _simulated(
         raise AdviceError(
             f"expected no other node for {source if run is not None else 'a scenario'}, which has one of its own",
             "leave out --node, or advise on the workload by name",
+            code="conflict",
+            key="node",
         )
     scenario, constants = _scenario(run.scenario if run is not None else source, arguments)
     programs.check(scenario)
@@ -297,6 +303,7 @@ def _check(profile: Path, arguments: Arguments, order: Order) -> None:
         raise AdviceError(
             f"{profile}: a profile tells too little to simulate its program",
             "leave out --exhaustive, or record a trace",
+            code="missing",
         )
     named = [name for name, value in arguments.items() if name != "node" and value not in (None, [], (), {})]
     if named:
@@ -323,7 +330,11 @@ def _joined(found: Recording, profile: RunResult | None, system: System) -> Reco
     if profile is None:
         return found
     if not is_imported(profile.folder):
-        raise AdviceError(f"--faults: expected the folder of an imported profile, found a run in {profile.folder}")
+        raise AdviceError(
+            f"--faults: expected the folder of an imported profile, found a run in {profile.folder}",
+            code="unexpected-value",
+            key="faults",
+        )
     return profiles.with_faults(found, profile, profiles.buffers(profile, system))
 
 

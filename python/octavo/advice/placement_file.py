@@ -61,6 +61,7 @@ def _no_recording(name: str) -> AdviceError:
     return AdviceError(
         f"{name}: expected advice on a recording, whose call sites a placement file names",
         "record the program: octavo record -- PROGRAM",
+        code="unexpected-value",
     )
 
 
@@ -95,6 +96,10 @@ def read(path: Path) -> dict[str, Any]:
         raise AdviceError(
             f"{path}: octavo_placement: expected format {FORMAT}, found {found['octavo_placement']}",
             "write it again with this version of Octavo",
+            code="other-format",
+            file=path,
+            expected=FORMAT,
+            found=found["octavo_placement"],
         )
     return found
 

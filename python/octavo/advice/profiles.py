@@ -38,6 +38,9 @@ def allocations(result: RunResult) -> list[dict[str, Any]]:
         raise AdviceError(
             f"{result.folder}: expected allocations with sizes, found {len(rows)} without",
             "record with --cuda-memory-usage=true; CUPTI's records alone have no allocations",
+            code="unexpected-value",
+            file=result.folder,
+            found=len(rows),
         )
     _refuse_aliases(known)
     return known
@@ -50,6 +53,8 @@ def _refuse_samples(result: RunResult) -> None:
             f"{result.folder}: expected buffers, found what octavo profile sampled: mappings of the host's memory, "
             "which tell neither what a GPU allocated nor who touched it",
             "profile it once more with what it allocates: octavo profile --buffers -o FOLDER -- PROGRAM",
+            code="unexpected-value",
+            file=result.folder,
         )
 
 
@@ -85,6 +90,9 @@ def _refuse_aliases(rows: Sequence[dict[str, Any]]) -> None:
                     f"`{other['allocation']}` aliases `{row['allocation']}`: "
                     f"both have address {other['address']:#x} at the same time",
                     "advise on a profile in which each has its own bytes",
+                    code="conflict",
+                    key=other["allocation"],
+                    found=row["allocation"],
                 )
 
 
@@ -178,6 +186,8 @@ def with_faults(recording: Recording, result: RunResult, told: Sequence[Buffer])
         raise AdviceError(
             f"{result.folder}: expected managed allocations of the recording, found none with its addresses and sizes",
             "import a profile of the very process that was recorded: octavo record -- nsys profile ... PROGRAM",
+            code="missing",
+            file=result.folder,
         )
     pairs = zip(recording.buffers, recording.rows, strict=True)
     return replace(recording, buffers=[_knowing(buffer, rows, made) for buffer, rows in pairs])

@@ -50,11 +50,19 @@ def check(scenario: Scenario) -> None:
     """
     if scenario.jobs:
         names = ", ".join(job["name"] for job in scenario.jobs)
-        raise AdviceError(f"expected one program, found the jobs {names}", "advise each of them by itself")
+        raise AdviceError(
+            f"expected one program, found the jobs {names}",
+            "advise each of them by itself",
+            code="unexpected-value",
+            found=names,
+        )
     gpus = scenario.values["node"]["gpus"]
     if gpus != 1:
         raise AdviceError(
-            f"node.gpus: expected a node of one GPU, found {gpus}", "choose another --node, or --set node.gpus=1"
+            f"node.gpus: expected a node of one GPU, found {gpus}",
+            "choose another --node, or --set node.gpus=1",
+            code="unexpected-value",
+            found=gpus,
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.advice import actions, model, words
 from octavo.advice.facts import PLACEMENTS
 from octavo.errors import AdviceError
+from octavo.plain import near
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -180,7 +181,7 @@ def plan(
     """
     room = constants.system.capacity if budget is None else min(budget, constants.system.capacity)
     if not buffers:
-        raise AdviceError("expected at least one buffer, found none")
+        raise AdviceError("expected at least one buffer, found none", code="missing")
     check_asked(room, placements)
     stays = sum(buffer.size for buffer in buffers) <= constants.system.capacity
     priced = [_priced(buffer, constants, placements, readings, stays=stays) for buffer in buffers]
@@ -215,9 +216,17 @@ def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
     unknown = [each for each in placements if each not in PLACEMENTS]
     if unknown or not placements:
         expected = ", ".join(PLACEMENTS)
-        raise AdviceError(f"--placements: expected some of {expected}, found {', '.join(unknown) or 'none'}")
+        raise AdviceError(
+            f"--placements: expected some of {expected}, found {', '.join(unknown) or 'none'}",
+            near(unknown[0], PLACEMENTS) if unknown else None,
+            code="unexpected-value",
+            key="placements",
+            expected=expected,
+        )
     if room is not None and room < 0:
-        raise AdviceError(f"--budget: expected 0 B or more, found {room:,} B")
+        raise AdviceError(
+            f"--budget: expected 0 B or more, found {room:,} B", code="unexpected-value", key="budget", found=room
+        )
 
 
 def _needed(bound: Sequence[Buffer], room: int, placements: Sequence[Placement], *, limited: bool) -> int:
@@ -232,6 +241,7 @@ def _needed(bound: Sequence[Buffer], room: int, placements: Sequence[Placement],
         raise AdviceError(
             f"`{bound[0].name}`: none is left of --placements {allowed}: {_excluded(placements)}",
             f"allow others, too: --placements device,{allowed}",
+            key=bound[0].name,
         )
     needed = sum(buffer.size for buffer in bound)
     if needed > room:
@@ -242,6 +252,9 @@ def _needed(bound: Sequence[Buffer], room: int, placements: Sequence[Placement],
             f"{names}: expected at most {room:,} B, all of {'the budget' if limited else 'device memory'}, "
             f"found {needed:,} B that may lie nowhere else",
             f"allow {' or '.join(more)}" if more else None,
+            code="unexpected-value",
+            expected=room,
+            found=needed,
         )
     return needed
 

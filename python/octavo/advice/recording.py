@@ -98,6 +98,9 @@ def of_sampled(folder: Path) -> Path | None:
             f"{folder}: expected the recording of one process, found {len(found)}: "
             f"{', '.join(each.name for each in found)}",
             f"name one of them: octavo advise {found[0]}",
+            code="unexpected-value",
+            file=folder,
+            found=len(found),
         )
     return found[0] if found else None
 
@@ -112,7 +115,13 @@ def read(path: Path) -> dict[str, Any]:
     found = read_marked(path, "octavo_profile", "a profile of the record mode")
     if found["octavo_profile"] not in FORMATS:
         formats = " or ".join(map(str, FORMATS))
-        raise AdviceError(f"{path}: expected a profile of format {formats}, found {found['octavo_profile']}")
+        raise AdviceError(
+            f"{path}: expected a profile of format {formats}, found {found['octavo_profile']}",
+            code="other-format",
+            file=path,
+            expected=formats,
+            found=found["octavo_profile"],
+        )
     return found
 
 
@@ -175,9 +184,13 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
             tuple(unseen(profile)),
         )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
-        raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
+        raise AdviceError(
+            f"{path}: damaged: {type(error).__name__} {error}", "record it again", code="damaged", file=path
+        ) from None
     if not buffers:
-        raise AdviceError(f"{path}: expected allocations of device or managed memory, found none")
+        raise AdviceError(
+            f"{path}: expected allocations of device or managed memory, found none", code="missing", file=path
+        )
     return found
 
 
@@ -389,9 +402,13 @@ def read_marked(path: Path, key: str, what: str, hint: str | None = None) -> dic
     try:
         found = json.loads(read_bytes(path, what, _MOST_BYTES))
     except OSError as error:
-        raise AdviceError(f"cannot read {path}: {error.strerror}") from None
+        raise AdviceError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
     except (ValueError, RecursionError) as error:
-        raise AdviceError(f"{path}: expected {what}, found no JSON ({error})") from None
+        raise AdviceError(
+            f"{path}: expected {what}, found no JSON ({error})", file=path, expected=what, code="syntax"
+        ) from None
     if not isinstance(found, dict) or key not in found:
-        raise AdviceError(f"{path}: expected {what}, found no key `{key}`", hint)
+        raise AdviceError(
+            f"{path}: expected {what}, found no key `{key}`", hint, file=path, key=key, expected=what, code="missing"
+        )
     return found

@@ -47,10 +47,16 @@ class Order:
         proposal.check_asked(self.budget, self.placements)
         check_crew(self.on)
         if self.on is not None and not self.exhaustive:
-            raise AdviceError("--on: expected --exhaustive beside it")
+            raise AdviceError("--on: expected --exhaustive beside it", code="conflict", key="on")
         is_recording = isinstance(source, (str, Path)) and recording.is_recording(Path(source))
         if self.faults is not None and not is_recording:
-            raise AdviceError(f"--faults: expected a recording to join it to, found {source}", "leave out --faults")
+            raise AdviceError(
+                f"--faults: expected a recording to join it to, found {source}",
+                "leave out --faults",
+                code="unexpected-value",
+                key="faults",
+                found=source,
+            )
 
     def plan(self, buffers: Sequence[Buffer], constants: SystemConstants, time: float = inf) -> Plan:
         """What the model proposes for buffers of a program that takes so many seconds as it is."""

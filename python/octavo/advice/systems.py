@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from octavo import _core, api
 from octavo.advice.model import AllocationCosts, System
-from octavo.errors import AdviceError, ScenarioError
+from octavo.errors import AdviceError, ScenarioError, of_engine
 from octavo.files import atomic
 from octavo.files.replaced import check_free
 from octavo.files.toml import read_toml
@@ -184,7 +184,7 @@ def limited(constants: SystemConstants, scenario: Scenario) -> SystemConstants:
     try:
         room = _core.gpu_memory(scenario.toml)
     except _core.SimulationError as error:
-        raise ScenarioError(error.args[0], "more node.capacity, or --memory") from None
+        raise of_engine(error, ScenarioError, hint="more node.capacity, or --memory") from None
     if room is None:
         return constants
     origins = {**constants.origins, "capacity": Origin("derived", "node.capacity, the program's footprint and scale")}
@@ -247,7 +247,9 @@ class _System:
         service = _service(self)
         arithmetic = self.time(compute["vector_alu"]["occupancy"])
         if not arithmetic:
-            raise AdviceError("node.compute.vector_alu.occupancy: expected at least a cycle, found 0cycles")
+            raise AdviceError(
+                "node.compute.vector_alu.occupancy: expected at least a cycle, found 0cycles", code="unexpected-value"
+            )
         return System(
             peak=compute["units"] * compute["simds_per_unit"] * _LANES / arithmetic,
             device=self.node["dram"]["banks"] * _LINE / self.time(self.node["dram"]["line_cycles"]),
@@ -363,11 +365,17 @@ def _service(system: _System) -> dict[str, float]:
             "fault": 0.0,
             "most": service["servers"],
         }
-    raise AdviceError(f"node.driver.service.model: expected batch or pool, found {service['model']}")
+    raise AdviceError(
+        f"node.driver.service.model: expected batch or pool, found {service['model']}",
+        code="unexpected-value",
+        found=service["model"],
+    )
 
 
 def _hertz(text: str) -> float:
     for unit, factor in (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)):
         if text.endswith(unit):
             return float(text.removesuffix(unit)) * factor
-    raise AdviceError(f"node.clock: expected a frequency such as 1GHz, found {text}")
+    raise AdviceError(
+        f"node.clock: expected a frequency such as 1GHz, found {text}", code="unexpected-value", found=text
+    )

@@ -58,7 +58,9 @@ def packed(error: BaseException) -> dict[str, Any]:
     """An error as JSON."""
     name = type(error).__name__
     if isinstance(error, errors.OctavoError) and name in _OURS:
-        return {"ours": name, "message": cut(error.message), "hint": error.hint, "details": error.details}
+        return {"ours": name, "message": cut(error.message), "hint": error.hint, "details": error.details} | {
+            "facts": error.facts
+        }
     if type(error) in _ENGINE.values():
         return {"engine": name, "arguments": _bounded(error.args), "cause": _cause(error.__cause__)}
     if isinstance(error, MemoryError):
@@ -71,7 +73,7 @@ def packed(error: BaseException) -> dict[str, Any]:
 def unpacked(found: dict[str, Any]) -> BaseException:
     """The same error again; one of a class that only the other process knows is an `UnknownError`."""
     if "ours" in found:
-        ours = _OURS[found["ours"]](found["message"])
+        ours = _OURS[found["ours"]](found["message"], **found["facts"])
         ours.hint, ours.details = found["hint"], found["details"]
         return ours
     if "engine" in found:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +13,6 @@ from octavo.advice import pipeline, placement_file
 from octavo.advice.facts import PLACEMENTS
 from octavo.cli import advised, complete, options
 from octavo.cli.advised import Library
-from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
 
 EXAMPLES = options.examples(
@@ -107,83 +107,96 @@ Facts = Annotated[
 ]
 
 
+Node = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        "-n",
+        "--machine",
+        autocompletion=complete.names("nodes"),
+        help="Node preset, or a machine file; cuda-sm90 for workloads and profiles.",
+    ),
+]
+Kind = Annotated[
+    options.KindName | None,
+    typer.Option(
+        "--kind",
+        "-k",
+        autocompletion=complete.choices("Kind"),
+        help="Where all buffers lie now: managed (for workloads), explicit, pinned, system.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, of which program on which node."""
+
+    node: Node = None
+    kind: Kind = None
+    budget: Budget = None
+    placements: Placements = None
+    readings: Readings = Reading.sound
+    runs: Runs = None
+    exhaustive: Exhaustive = False
+    on: On = None
+    quick: Quick = False
+    faults: Faults = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as `octavo.advise` takes it."""
+        placements = options.listed(self.placements) or PLACEMENTS
+        return {**vars(self), "placements": placements, "readings": self.readings.value}
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How the answer is written."""
+
+    library: For = Library.cuda
+    facts: Facts = False
+    placements_to: PlacementFile = None
+
+
+_QUESTION, _WORDING = Question(), Wording()
+
+
 def advise(
     target: Target,
-    node: Annotated[
-        str | None,
-        typer.Option(
-            "--node",
-            "-n",
-            "--machine",
-            autocompletion=complete.names("nodes"),
-            help="Node preset, or a machine file; cuda-sm90 for workloads and profiles.",
-        ),
-    ] = None,
-    kind: Annotated[
-        options.KindName | None,
-        typer.Option(
-            "--kind",
-            "-k",
-            autocompletion=complete.choices("Kind"),
-            help="Where all buffers lie now: managed (for workloads), explicit, pinned, system.",
-        ),
-    ] = None,
-    budget: Budget = None,
-    placements: Placements = None,
-    readings: Readings = Reading.sound,
-    runs: Runs = None,
-    exhaustive: Exhaustive = False,
-    on: On = None,
-    quick: Quick = False,
-    faults: Faults = None,
-    library: For = Library.cuda,
-    facts: Facts = False,
-    placements_to: PlacementFile = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
+    question: Question = _QUESTION,
+    wording: Wording = _WORDING,
+    changes: options.Changes = options.CHANGES,
     memory: options.Memory = None,
     seed: options.Seed = None,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    output: options.Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    effort: options.Effort = options.EFFORT,
+    kept: options.Kept = options.KEPT,
+    said: options.Said = options.SAID,
 ) -> None:
     """Say where each buffer of a program should lie (device, managed, prefetched, pinned), what it gains, and why.
 
     A model of the node proposes, a few simulations of the whole program check it, and the fastest is the advice.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
-    options.check_once(assignments, node=node, kind=kind, scale=scale, seed=seed)
-    if placements_to is not None:
-        placement_file.check(Path(target), placements_to, force=force)
-    with watching(quiet=quiet) as watch:
+    sink = said.sink()
+    options.check_once(changes.assignments, node=question.node, kind=question.kind, scale=changes.scale, seed=seed)
+    if wording.placements_to is not None:
+        placement_file.check(Path(target), wording.placements_to, force=kept.force)
+    with watching(quiet=said.quiet) as watch:
         advice = pipeline.advise(
             target,
-            budget=budget,
-            placements=options.listed(placements) or PLACEMENTS,  # type: ignore[arg-type]  # checked there
-            readings=readings.value,
-            runs=runs,
-            exhaustive=exhaustive,
-            on=on,
-            quick=quick,
-            faults=faults,
-            output=output,
-            workers=workers,
-            force=force,
+            **question.arguments(),
+            output=kept.output,
+            workers=effort.workers,
+            force=kept.force,
             watch=watch,
-            node=node,
-            kind=kind,
-            scale=scale,
+            scale=changes.scale,
             memory=memory,
             seed=seed,
-            overrides=assignments,
+            overrides=changes.assignments,
         )
-    sink.document(advice.to_dict() if output is None else {"folder": str(output), **advice.to_dict()})
-    advised.show(sink, advice, library, facts=facts)
-    if placements_to is not None:
-        placement_file.write(advice, placements_to, force=force)
-        sink.say(f"For octavo apply: {placements_to}")
-    if output is not None:
-        sink.say(f"Advice, picture and runs: {output}")
+    sink.document(advice.to_dict() if kept.output is None else {"folder": str(kept.output), **advice.to_dict()})
+    advised.show(sink, advice, wording.library, facts=wording.facts)
+    if wording.placements_to is not None:
+        placement_file.write(advice, wording.placements_to, force=kept.force)
+        sink.say(f"For octavo apply: {wording.placements_to}")
+    if kept.output is not None:
+        sink.say(f"Advice, picture and runs: {kept.output}")

@@ -87,6 +87,6 @@ def main() -> None:
 def _give_up(error: OSError) -> NoReturn:
     """The system refused something that no command expects it to, such as writing to a full standard output."""
     where = error.filename if isinstance(error.filename, str) else "a file or the output"
-    complain(OctavoError(f"cannot read or write {where}: {error.strerror or error}"))
+    complain(OctavoError(f"cannot read or write {where}: {error.strerror or error}", code="unreadable"))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # What is still to be written is lost.
     sys.exit(OctavoError.exit_code)

@@ -10,11 +10,11 @@ import typer
 from octavo.advice.words import seconds, size
 from octavo.cli import options
 from octavo.cli.after_dashes import AfterDashes
-from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 from octavo.measured.interposed.logs import summed
 
 if TYPE_CHECKING:
+    from octavo.cli.sink import Sink
     from octavo.measured.interposed import Applied
 
 EXAMPLES = options.examples(
@@ -49,8 +49,7 @@ def apply(
     command: options.Program,
     log: Log = None,
     force: Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.
 
@@ -62,8 +61,8 @@ def apply(
     """
     from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
 
-    found = run(placement, command, log=log, force=force, output=_STANDARD_ERROR if as_json else None)
-    _show(Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True)), found)
+    found = run(placement, command, log=log, force=force, output=_STANDARD_ERROR if said.as_json else None)
+    _show(said.sink(Terminal(errors=True)), found)
     raise typer.Exit(found.status)
 
 

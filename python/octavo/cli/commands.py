@@ -236,19 +236,17 @@ def _in_other_case(message: str, error: Any) -> str:
     context = getattr(error, "ctx", None)
     if typed is None or context is None:
         return message
-    hint = near(typed[1].lower(), list(context.command.commands))
+    hint = near(typed[1], list(context.command.commands))
     return f"{message} {hint[0].upper()}{hint[1:]}" if hint else message
 
 
 def _with_nearest(message: str) -> str:
     """A message about a value that is none of the choices, with the nearest of these."""
-    import difflib  # noqa: PLC0415 - only when something is wrong
-
     message = message.replace("Value error, ", "")
     typed, found, choices = message.partition(" is not one of ")
     value = typed.rpartition("'")[0].rpartition("'")[2]
-    near = difflib.get_close_matches(value, re.findall("'(.+?)'", choices), 1) if found else []
-    return f"{message} Did you mean '{near[0]}'?" if near else message
+    hint = near(value, re.findall("'(.+?)'", choices)) if found else None
+    return f"{message} {hint[0].upper()}{hint[1:]}" if hint else message
 
 
 def load(name: str, command: Command) -> Any:

@@ -96,9 +96,6 @@ Trends = Annotated[
 ]
 
 
-_COMMON, _SAID = options.Common(), options.Said()
-
-
 def compare(
     target: options.Target = None,
     workload: Workloads = None,
@@ -109,15 +106,12 @@ def compare(
     alone: Alone = False,
     replicates: options.Replicates = 1,
     trend: Trends = False,
-    common: options.Common = _COMMON,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    output: options.Output = None,
-    pictures: options.Pictures = None,
-    picture_width: options.PictureWidth = None,
-    force: options.Force = False,
+    common: options.Common = options.COMMON,
+    effort: options.Effort = options.EFFORT,
+    kept: options.Kept = options.KEPT,
+    drawn: options.Drawn = options.DRAWN,
     dry_run: options.DryRun = False,
-    said: options.Said = _SAID,
+    said: options.Said = options.SAID,
 ) -> None:
     """Run placements, kinds of memory or ways to share it side by side: time, speed-up, faults, where time goes.
 
@@ -142,13 +136,14 @@ def compare(
     smaller = (
         trends.smaller(planned, lambda scale: plan(**cast("Arguments", {**named, "scale": scale}))) if trend else {}
     )
-    formats = options.listed(pictures)
-    wanted = planned.asked(formats or None, picture_width)
-    root = output or Path("runs") / planned.name
+    wanted = planned.asked(drawn.formats, drawn.picture_width)
+    root = kept.output or Path("runs") / planned.name
     if dry_run:
-        dry.show(sink, [*planned.experiment.points(root), *trends.points(smaller, root)], workers, force=force)
+        dry.show(
+            sink, [*planned.experiment.points(root), *trends.points(smaller, root)], effort.workers, force=kept.force
+        )
         return
-    how: dict[str, Any] = {"workers": workers, "force": force}
+    how: dict[str, Any] = {"workers": effort.workers, "force": kept.force}
     try:
         with watching(quiet=said.quiet) as watch:
             comparison = planned.run(root, watch=watch, wanted=wanted, **how)

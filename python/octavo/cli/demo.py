@@ -12,7 +12,6 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.compared import pressures, show
-from octavo.cli.sink import Sink
 from octavo.comparisons import compare
 from octavo.runs.progress import watching
 
@@ -31,23 +30,22 @@ Open = Annotated[
 def demo(
     output: Output = Path("runs/demo"),
     scale: options.Scale = None,
-    workers: options.Workers = None,
+    effort: options.Effort = options.EFFORT,
     force: options.Force = False,
     open_: Open = True,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Compare placements on a small kernel and open the report. Takes a minute and needs no preparation."""
     from octavo.report import report  # noqa: PLC0415 - slow to import
 
-    sink = Sink(as_json=as_json, quiet=quiet)
-    with watching(quiet=quiet) as watch:
+    sink = said.sink()
+    with watching(quiet=said.quiet) as watch:
         comparison = compare(
             workloads=[_WORKLOAD],
             placements=_PLACEMENTS,
             scale=_SCALE if scale is None else scale,
             output=output,
-            workers=workers,
+            workers=effort.workers,
             force=force,
             watch=watch,
         )
@@ -55,7 +53,7 @@ def demo(
     page = report(folders, output / _REPORT).resolve()
     sink.document({"folder": str(output), "report": str(page), **comparison.to_dict()})
     show(sink, comparison, pressures(comparison))
-    shown = open_ and not as_json and not quiet and _has_screen() and webbrowser.open(page.as_uri())
+    shown = open_ and not said.as_json and not said.quiet and _has_screen() and webbrowser.open(page.as_uri())
     sink.say(f"Report{', open in the browser' if shown else ''}: {page}")
 
 

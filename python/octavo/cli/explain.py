@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli import options, trust
-from octavo.cli.sink import Sink
 from octavo.errors import OctavoError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from octavo.cli.sink import Sink
     from octavo.explain import Difference
     from octavo.explain.waits import Wait
     from octavo.explain.what_if import Remedy
@@ -60,11 +60,9 @@ def explain(
     what_if: WhatIf = False,
     output: Output = None,
     replicates: options.Replicates = 1,
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
+    effort: options.Effort = options.EFFORT,
     picture: Chart = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Say what bound a run, which buffers cause it and what would help, or where runs differ from the first."""
     from octavo.explain import explain as explained  # noqa: PLC0415 - polars takes long to import
@@ -73,11 +71,13 @@ def explain(
     from octavo.explain.words import against  # noqa: PLC0415 - as above
     from octavo.runs.progress import watching  # noqa: PLC0415 - as above
 
-    sink = Sink(as_json=as_json, quiet=quiet)
+    sink = said.sink()
     _check_picture(picture)
-    if not what_if and (output is not None or workers is not None or replicates > 1):
+    if not what_if and (output is not None or effort.workers is not None or replicates > 1):
         raise OutputError(
-            "--output, --workers and --replicates apply only to the runs of --what-if", "leave them out, or add it"
+            "--output, --workers and --replicates apply only to the runs of --what-if",
+            "leave them out, or add it",
+            key="output",
         )
     with _without_force():
         found = targets.named(runs)
@@ -85,10 +85,10 @@ def explain(
             _check_several(found, what_if=what_if, picture=picture)
             _show_differences(sink, _differences(found), found.values(), picture)
             return
-    with watching(quiet=quiet or not what_if) as watch, _without_force():
+    with watching(quiet=said.quiet or not what_if) as watch, _without_force():
         result = next(iter(found.values()))
         folder = (output or beside(result.folder)) if what_if else None
-        one = explained(result, what_if=folder, replicates=replicates, workers=workers, watch=watch)
+        one = explained(result, what_if=folder, replicates=replicates, workers=effort.workers, watch=watch)
     sink.document({**one.to_dict(), "nodes": trust.documents([result])} if sink.as_json else {})
     for sentence in one.sentences:
         sink.tell(sentence)
@@ -135,10 +135,20 @@ def _differences(found: Mapping[str, RunResult]) -> list[Difference]:
 def _check_several(runs: Mapping[str, RunResult], *, what_if: bool, picture: Path | None) -> None:
     """Refuse what is for one run, or for two."""
     if what_if:
-        raise OutputError(f"--what-if: expected one run, found {len(runs)}", "name one run, or leave out --what-if")
+        raise OutputError(
+            f"--what-if: expected one run, found {len(runs)}",
+            "name one run, or leave out --what-if",
+            code="unexpected-value",
+            key="what-if",
+            found=len(runs),
+        )
     if picture is not None and len(runs) > 2:
         raise OutputError(
-            f"--picture: expected one run or two, found {len(runs)}", "a report shows more: octavo report RUN..."
+            f"--picture: expected one run or two, found {len(runs)}",
+            "a report shows more: octavo report RUN...",
+            code="unexpected-value",
+            key="picture",
+            found=len(runs),
         )
 
 

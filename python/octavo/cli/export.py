@@ -47,7 +47,9 @@ def export(
     from octavo.runs import export as tables  # noqa: PLC0415 - polars takes long to import
 
     if output is not None and output.suffix not in (_CSV, _LATEX):
-        raise OutputError(f"{output} has no known format", f"expected a name that ends in {_CSV} or {_LATEX}")
+        raise OutputError(
+            f"{output} has no known format", f"expected a name that ends in {_CSV} or {_LATEX}", file=output
+        )
     chosen = [name for each in columns or () for name in each.split(",")]
     found = tables.table(folder, table, chosen)
     if output is None:

@@ -93,4 +93,4 @@ def write(file: Path, text: str, *, force: bool) -> None:
     try:
         disk.write_text(file, text)
     except OSError as error:
-        raise OutputError(f"cannot write {file}: {error.strerror}") from error
+        raise OutputError(f"cannot write {file}: {error.strerror}", code="unwritable", file=file) from error

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from octavo import arguments
+    from octavo.cli.terminal import Terminal
 
     ExecutorName: TypeAlias = arguments.Executor
     FidelityName: TypeAlias = arguments.Fidelity
@@ -279,15 +280,56 @@ class Common:
 
 
 @dataclass(frozen=True)
+class Changes:
+    """What a command changes in every scenario, whatever else it varies."""
+
+    assignments: Set = None
+    scale: Scale = None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What of this machine a command's runs may use."""
+
+    workers: Workers = None
+    memory_limit: MemoryLimit = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where results go."""
+
+    output: Output = None
+    force: Force = False
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How results are drawn."""
+
+    pictures: Pictures = None
+    picture_width: PictureWidth = None
+
+    @property
+    def formats(self) -> list[arguments.PictureFormat] | None:
+        """Formats of pictures; nothing if none is named."""
+        return listed(self.pictures) or None
+
+
+@dataclass(frozen=True)
 class Said:
     """How a command says what it found."""
 
     as_json: Json = False
     quiet: Quiet = False
 
-    def sink(self) -> Sink:
-        """Where it says it."""
-        return Sink(as_json=self.as_json, quiet=self.quiet)
+    def sink(self, terminal: Terminal | None = None) -> Sink:
+        """Where it says it: on standard output, or on another terminal."""
+        return Sink(as_json=self.as_json, quiet=self.quiet, terminal=terminal)
+
+
+COMMON, CHANGES, EFFORT, KEPT, DRAWN, SAID = Common(), Changes(), Effort(), Kept(), Drawn(), Said()
+"""Nothing said: defaults of the parameters of commands."""
 
 
 def source(target: str | None, workload: str | None) -> tuple[Path | None, str | None]:
@@ -305,6 +347,8 @@ def source(target: str | None, workload: str | None) -> tuple[Path | None, str |
         raise ScenarioError(
             f"expected one of `{target}` and --workload {workload}, found both",
             "a scenario file, which a workload may change, ends in .toml",
+            code="unexpected-value",
+            expected=target,
         )
     return None, target
 

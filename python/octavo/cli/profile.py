@@ -9,11 +9,11 @@ import typer
 
 from octavo.advice.words import size
 from octavo.cli import options
-from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 from octavo.files.notes import note
 
 if TYPE_CHECKING:
+    from octavo.cli.sink import Sink
     from octavo.runs.result import RunResult
 
 EXAMPLES = options.examples(
@@ -50,8 +50,7 @@ def profile(
     name: Name = None,
     buffers: Buffers = False,
     force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Run any program and sample its memory by NUMA node and mapping, its page faults, and GPU memory.
 
@@ -67,10 +66,10 @@ def profile(
         every=every,
         name=name,
         force=force,
-        output=_STANDARD_ERROR if as_json else None,
-        watch=None if quiet else note,
+        output=_STANDARD_ERROR if said.as_json else None,
+        watch=None if said.quiet else note,
     )
-    sink = Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True))
+    sink = said.sink(Terminal(errors=True))
     show(sink, result)
     if buffers:
         _show_recordings(sink, result)

@@ -11,11 +11,11 @@ import typer
 from octavo.advice import recording
 from octavo.advice.words import size
 from octavo.cli import options
-from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 from octavo.errors import ProfileError
 
 if TYPE_CHECKING:
+    from octavo.cli.sink import Sink
     from octavo.measured.interposed import Recorded
 
 EXAMPLES = options.examples(
@@ -38,8 +38,7 @@ def record(
     command: options.Program,
     output: Output = Path("profile.json"),
     force: Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.
 
@@ -50,8 +49,8 @@ def record(
     """
     from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
 
-    found = run(command, output, force=force, output=_STANDARD_ERROR if as_json else None)
-    _show(Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True)), found, output)
+    found = run(command, output, force=force, output=_STANDARD_ERROR if said.as_json else None)
+    _show(said.sink(Terminal(errors=True)), found, output)
     raise typer.Exit(found.status)
 
 

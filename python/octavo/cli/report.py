@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from octavo.cli import options
-from octavo.cli.sink import Sink
 
 EXAMPLES = options.examples(
     "octavo report runs/stencil2d-on-touch runs/stencil2d-grit -o stencil2d.html",
@@ -46,8 +45,7 @@ def report(
     output: Output = Path("report.html"),
     baseline: Baseline = None,
     max_size: MaxSize = 16,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Write one self-contained page about runs: speed-ups, time by cause, traffic over time, a map of pages, and more.
 
@@ -55,8 +53,8 @@ def report(
     """
     from octavo.report import report as write  # noqa: PLC0415 - the charts' library takes long to import
 
-    sink = Sink(as_json=as_json, quiet=quiet)
-    silent = quiet or as_json
+    sink = said.sink()
+    silent = said.quiet or said.as_json
     path = write(
         runs,
         output,

@@ -7,11 +7,14 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 
-def spread(function: Callable[..., None]) -> Callable[..., None]:
-    """A function with the fields of its requests in place of these, in order, and the same help."""
+def spread(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """A function with the fields of its requests in place of these, in order, and the same help.
+
+    Fields in `without` are no options: they have their defaults.
+    """
     hints = get_type_hints(function, include_extras=True)
     requests: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     if not requests:
@@ -19,10 +22,10 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for each in inspect.signature(function).parameters.values():
         of = requests.get(each.name)
-        parameters += [each.replace(annotation=hints[each.name])] if of is None else _fields(of)
+        parameters += [each.replace(annotation=hints[each.name])] if of is None else _fields(of, without)
 
     def spread_out(**given: Any) -> None:
-        made = {name: of(**{each.name: given.pop(each.name) for each in fields(of)}) for name, of in requests.items()}
+        made = {name: _made(of, given) for name, of in requests.items()}
         function(**given, **made)
 
     spread_out.__name__, spread_out.__doc__ = function.__name__, function.__doc__
@@ -31,13 +34,19 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     return spread_out
 
 
-def _fields(request: Any) -> list[inspect.Parameter]:
+def _made(request: Any, given: dict[str, Any]) -> Any:
+    """A request of those of its fields that were given, which are taken out."""
+    return request(**{each.name: given.pop(each.name) for each in fields(request) if each.name in given})
+
+
+def _fields(request: Any, without: Collection[str]) -> list[inspect.Parameter]:
     hints = get_type_hints(request, include_extras=True)
     return [
         inspect.Parameter(
             each.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=_default(each), annotation=hints[each.name]
         )
         for each in fields(request)
+        if each.name not in without
     ]
 
 

@@ -65,24 +65,20 @@ Placement = Annotated[
 ]
 
 
-_COMMON, _SAID = options.Common(), options.Said()
-
-
 def run(
     target: options.Target = None,
     workload: options.Workload = None,
     placement: Placement = None,
     sharing: options.Sharing = None,
     kind: options.Kind = None,
-    common: options.Common = _COMMON,
-    output: options.Output = None,
-    force: options.Force = False,
+    common: options.Common = options.COMMON,
+    kept: options.Kept = options.KEPT,
     perfetto: Perfetto = None,
     chart: Chart = None,
     replicates: options.Replicates = 1,
     _memory_limit: options.MemoryLimit = None,
     dry_run: options.DryRun = False,
-    said: options.Said = _SAID,
+    said: options.Said = options.SAID,
 ) -> None:
     """Run one scenario and write its results to a folder: scenario, summary and Parquet tables."""
     sink = said.sink()
@@ -96,17 +92,17 @@ def run(
     }
     options.check_once(common.assignments, **named)
     resolved = api.scenario(scenario, **named)
-    folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
+    folder = kept.output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     points = [Point(resolved.label, resolved, folder), *_further(resolved, folder, replicates)]
     if dry_run:
-        dry.show(sink, points, 1, force=force)
+        dry.show(sink, points, 1, force=kept.force)
         return
     if chart is not None:
         _check_chart(chart, resolved)
     with watching(quiet=said.quiet) as watch:
-        result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
+        result = api.run(resolved, output=folder, force=kept.force, perfetto=perfetto, watch=watch)
     with watching(quiet=said.quiet or len(points) == 1) as watch:
-        further = execute(points[1:], force=force, watch=watch) if len(points) > 1 else []
+        further = execute(points[1:], force=kept.force, watch=watch) if len(points) > 1 else []
     repeated = [result, *further] if further else []
     _show(sink, result, repeated, pressure(result))
     if chart is not None:
@@ -133,10 +129,10 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
     from octavo.runs.pictures import check_target  # noqa: PLC0415 - few runs are drawn
 
     if not scenario.jobs:
-        raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables")
+        raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables", key="chart")
     if scenario.executor == "instant":
         raise ScenarioError(
-            "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out"
+            "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out", key="chart"
         )
     check_target(chart)
 

@@ -37,9 +37,7 @@ def show(
     found = [(kind, entry) for kind, entries in listing.items() for entry in entries if entry["name"] == name]
     if not found:
         names = sorted({entry["name"] for entries in listing.values() for entry in entries})
-        raise ScenarioError(
-            f"nothing is called `{name}`", plain.near(name.lower(), names) or "`octavo list` has all names"
-        )
+        raise ScenarioError(f"nothing is called `{name}`", plain.near(name, names) or "`octavo list` has all names")
     sink.document(dict(found))
     for kind, entry in found:
         _show(sink, kind, entry)

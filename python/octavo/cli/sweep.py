@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,6 @@ import typer
 from octavo.cli import dry_run as dry
 from octavo.cli import options, trust
 from octavo.cli.run import milliseconds
-from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs import measures
 from octavo.runs.progress import watching
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from octavo.cli.sink import Sink
     from octavo.sweeps.run import Sweep
     from octavo.sweeps.search import Goal
 
@@ -86,45 +87,49 @@ class FailedPoints(OctavoError):  # noqa: N818 - named after what it reports
     """Some points of a sweep have no result."""
 
 
+@dataclass(frozen=True)
+class Search:
+    """Which points run, if not every one of the file."""
+
+    best: Best = None
+    trials: Trials = None
+    direction: Direction = None
+    seed: RandomSeed = None
+
+
+_SEARCH = Search()
+
+
 def sweep(
     file: File,
-    best: Best = None,
-    trials: Trials = None,
-    direction: Direction = None,
-    seed: RandomSeed = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
+    search: Search = _SEARCH,
+    changes: options.Changes = options.CHANGES,
     kind: options.Kind = None,
     fidelity: options.Fidelity = None,
     replicates: options.Replicates = 1,
     on: On = "local",
-    workers: options.Workers = None,
-    _memory_limit: options.MemoryLimit = None,
-    output: options.Output = None,
-    pictures: options.Pictures = None,
-    picture_width: options.PictureWidth = None,
-    force: options.Force = False,
+    effort: options.Effort = options.EFFORT,
+    kept: options.Kept = options.KEPT,
+    drawn: options.Drawn = options.DRAWN,
     dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Run a scenario under many values of some of its keys: a grid, lists that step together, random draws, a search.
 
     Every point is kept as soon as it is done: the same command resumes where it was stopped, and tries failed points
     again. A failed point does not stop the others. Results do not depend on where or how many at a time they ran.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
-    changes = options.overrides(assignments, scale, kind=kind, fidelity=fidelity)
-    planned = prepare(file, best, trials, direction, seed, changes, replicates)
-    formats = options.listed(pictures)
-    wanted = asked(planned, formats or None, picture_width)
-    root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
+    sink = said.sink()
+    overrides = options.overrides(changes.assignments, changes.scale, kind=kind, fidelity=fidelity)
+    planned = prepare(file, search.best, search.trials, search.direction, search.seed, overrides, replicates)
+    wanted = asked(planned, drawn.formats, drawn.picture_width)
+    root = kept.output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
-        dry.show(sink, planned.runs(root), workers, force=force)
+        dry.show(sink, planned.runs(root), effort.workers, force=kept.force)
         return
-    with watching(quiet=quiet) as watch:
-        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=watch, wanted=wanted)
-    if as_json:
+    with watching(quiet=said.quiet) as watch:
+        table = carry_out(planned, root, workers=effort.workers, on=on, force=kept.force, watch=watch, wanted=wanted)
+    if said.as_json:
         sink.document(_document(root, planned, table))
     if sink.human:
         _show(sink, planned, table)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.cli import options
-from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 from octavo.errors import OutputError
 from octavo.files import atomic
@@ -20,6 +19,7 @@ from octavo.transform import include_folder
 from octavo.transform import transform as transformed
 
 if TYPE_CHECKING:
+    from octavo.cli.sink import Sink
     from octavo.transform import Transformed
 
 EXAMPLES = options.examples(
@@ -69,8 +69,7 @@ def transform(
     include: Include = None,
     define: Define = None,
     standard: Standard = "c++17",
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
     _include_dir: IncludeDir = False,
 ) -> None:
     """Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.
@@ -80,7 +79,7 @@ def transform(
     """
     target = _target(file, output, in_place=in_place, force=force)
     result = transformed(file, include=include or (), define=define or (), standard=standard)
-    sink = Sink(as_json=as_json, quiet=quiet, terminal=Terminal(errors=True))
+    sink = said.sink(Terminal(errors=True))
     if sink.human and result.changed:
         # A person reads a terminal, `patch` reads anything else, to the byte.
         sys.stdout.write(visible(result.diff) if sys.stdout.isatty() else result.diff)

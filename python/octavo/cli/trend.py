@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from octavo.errors import ScenarioError, SimulationError
+from octavo.errors import ScenarioError, SimulationError, again
 from octavo.runs.trend import PARTS, Trend
 
 if TYPE_CHECKING:
@@ -34,7 +34,12 @@ def smaller(
 
     """
     if not planned.experiment.has_time:
-        raise ScenarioError("--trend: the executor `instant` has no times", "leave out --trend or --executor")
+        raise ScenarioError(
+            "--trend: the executor `instant` has no times",
+            "leave out --trend or --executor",
+            code="no-time",
+            key="trend",
+        )
     scale = _scale(planned)
     plans = {scale * part: at_scale(scale * part) for part in PARTS if part < 1}
     for below, one in plans.items():
@@ -42,6 +47,8 @@ def smaller(
             raise ScenarioError(
                 "--trend: expected programs whose size follows --scale, found one whose size is given",
                 "leave out --trend, or what gives the size",
+                code="unexpected-value",
+                key="trend",
             )
     return plans
 
@@ -51,7 +58,12 @@ def _scale(planned: PlannedComparison) -> float:
     scenarios = planned.experiment.scenarios.values()
     scales = {scale for scenario in scenarios for scale in scenario.scales}
     if len(scales) != 1 or any(scenario.traces for scenario in scenarios):
-        raise ScenarioError("--trend: expected programs of one scale, and no recorded traces", "leave out --trend")
+        raise ScenarioError(
+            "--trend: expected programs of one scale, and no recorded traces",
+            "leave out --trend",
+            code="unexpected-value",
+            key="trend",
+        )
     return scales.pop()
 
 
@@ -95,7 +107,7 @@ def _named(scale: float) -> Iterator[None]:
     try:
         yield
     except SimulationError as error:
-        raise SimulationError(f"--trend, at scale {scale:g}: {error.message}", error.hint) from error
+        raise again(error, SimulationError, f"--trend, at scale {scale:g}: {error.message}") from error
 
 
 def show(sink: Sink, trend: Trend, baseline: str) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.explain import picture, words
 from octavo.explain.facts import Facts, facts
-from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
     from octavo.runs.pictures import Picture
@@ -105,5 +104,4 @@ def difference(first: RunResult, second: RunResult, names: tuple[str, str] | Non
     """
     for result in (first, second):
         result.check_time()
-    with vouched([first, second]):
-        return Difference(names or (first.name, second.name), (facts(first), facts(second)))
+    return Difference(names or (first.name, second.name), (facts(first), facts(second)))

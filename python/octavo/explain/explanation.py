@@ -9,7 +9,6 @@ from octavo import html
 from octavo.explain import picture, words
 from octavo.explain.facts import Facts, facts, pairs
 from octavo.explain.what_if import Remedy, tried
-from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,8 +83,7 @@ def explain(
 
     """
     result.check_time()
-    with vouched([result]):
-        found, moved = facts(result), pairs(result)
+    found, moved = facts(result), pairs(result)
     if what_if is None:
         return Explanation(result.name, found, moved, None)
     changes = tried(result, what_if, count=replicates, workers=workers, watch=watch)

@@ -103,7 +103,12 @@ def _workload(result: RunResult) -> Scenario:
     serving = _serving(result.scenario.values)
     if len(serving) != 1:
         expected = f"expected a run of one workload that serves ({', '.join(WORKLOADS)})"
-        raise OutputError(f"{result.folder}: {expected}, found {len(serving)}")
+        raise OutputError(
+            f"{result.folder}: {expected}, found {len(serving)}",
+            file=result.folder,
+            found=len(serving),
+            code="unexpected-value",
+        )
     options = {key: value for key, value in serving[0].items() if key != "name"}
     seed = result.scenario.values.get("seed")
     overrides = [f"workload.{key}={value}" for key, value in options.items()]

@@ -9,6 +9,7 @@ from octavo.errors import OutputError
 from octavo.explain.what_if import beside
 from octavo.files import manifest
 from octavo.files.manifest import MANIFEST_FILE
+from octavo.runs.bounds import bounds, marked
 from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result
 from octavo.runs.result import RunResult
 from octavo.sweeps import labels
@@ -30,16 +31,19 @@ def named(paths: Sequence[Path]) -> dict[str, RunResult]:
     found = list(dict.fromkeys(folder for path in paths for folder in _points(path)))
     results = [RunResult.load(folder) for folder in found]
     known = labels.of(folder.resolve() for folder in found)
-    called = [_called(result, known.get(result.folder.resolve())) for result in results]
+    labelled = [known.get(result.folder.resolve()) for result in results]
+    pairs = list(zip(results, labelled, strict=True))
+    limits = bounds({(one.scenario.label, label): one for one, label in pairs if label is not None})
+    called = [_called(one, label, limits) for one, label in pairs]
     for other in (lambda result: result.name, lambda result: str(result.folder)):
         several = Counter(called)
         called = [other(one) if several[name] > 1 else name for name, one in zip(called, results, strict=True)]
     return dict(zip(called, results, strict=True))
 
 
-def _called(result: RunResult, label: str | None) -> str:
+def _called(result: RunResult, label: str | None, limits: set[str]) -> str:
     """`fir under grit`, as `octavo run` says it, with the label of who made it in place of the memory system."""
-    return result.name if label is None else f"{result.scenario.label} under {label}"
+    return result.name if label is None else f"{result.scenario.label} under {marked(label, limits)}"
 
 
 def _points(path: Path) -> list[Path]:
@@ -70,6 +74,7 @@ def folders(path: Path) -> list[Path]:
             f"{path} holds no finished result",
             f"expected {SUMMARY_FILE} and scenario.toml in it, or in folders below it; a run that was stopped has none",
             code="no-result",
+            file=path,
         )
     return found
 

@@ -59,7 +59,9 @@ def _appear(temporary: Path, path: Path) -> None:
 
 
 def _refused(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"cannot write {path}: {reason(error)}", "what was there before stays")
+    return OutputError(
+        f"cannot write {path}: {reason(error)}", "what was there before stays", code="unwritable", file=path
+    )
 
 
 def reason(error: OSError) -> str:

@@ -24,14 +24,17 @@ def check_writable(folder: Path) -> None:
     """
     folder = links.followed(folder)
     if folder.exists() and not folder.is_dir():
-        raise OutputError(f"cannot write results to {folder}: it is not a folder")
+        raise OutputError(f"cannot write results to {folder}: it is not a folder", code="not-a-folder", file=folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise OutputError(
-            f"cannot write results to {folder}: {error.strerror}", "choose another folder with -o"
+            f"cannot write results to {folder}: {error.strerror}",
+            "choose another folder with -o",
+            code="unwritable",
+            file=folder,
         ) from error
 
 
@@ -43,7 +46,7 @@ def check_file(path: Path) -> None:
 
     """
     if path.is_dir():
-        raise OutputError(f"cannot write {path}: it is a folder")
+        raise OutputError(f"cannot write {path}: it is a folder", code="is-a-folder", file=path)
     check_writable(links.followed(path).parent)
 
 
@@ -72,7 +75,9 @@ def write_bytes(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}", "choose another place with -o", code="unwritable", file=path
+        ) from error
     shared.write_bytes(path, content)
 
 

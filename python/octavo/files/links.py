@@ -18,13 +18,20 @@ def followed(path: Path) -> Path:
 
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OutputError(f"cannot write {path}: it is neither a file nor a folder", "choose another place with -o")
+        raise OutputError(
+            f"cannot write {path}: it is neither a file nor a folder",
+            "choose another place with -o",
+            code="unwritable",
+            file=path,
+        )
     if not path.is_symlink():
         return path
     if not path.exists():
         raise OutputError(
             f"cannot write {path}: it is a symbolic link to {path.readlink()}, which does not exist",
             "make what it leads to, or choose another place with -o",
+            code="link",
+            file=path,
         )
     return path.resolve()
 
@@ -44,5 +51,7 @@ def inside(root: Path, *parts: str) -> Path:
                 f"cannot write to {root.joinpath(*parts)}: {at} is a symbolic link to {at.readlink()}, and links are "
                 "not followed out of a folder of results",
                 "remove the link, or choose another folder with -o",
+                code="link",
+                file=at,
             )
     return at

@@ -65,7 +65,7 @@ def _acquire(file: Path, folder: Path, locked: Callable[[int], bool]) -> int:
         os.close(handle)
         if time.monotonic() > until:
             hint = "wait until it has ended, or choose another folder with -o"
-            raise OutputError(f"cannot write to {folder}: {_holder(file)}", hint)
+            raise OutputError(f"cannot write to {folder}: {_holder(file)}", hint, code="in-use", file=folder)
         time.sleep(_POLL_SECONDS)
 
 

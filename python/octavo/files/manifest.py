@@ -65,7 +65,7 @@ def of_files(folder: Path, kind: str) -> Manifest:
 
 
 def read(folder: Path) -> Manifest | None:
-    """The manifest of a folder; nothing where there is none, as in results of earlier versions.
+    """The manifest of a folder; nothing where there is none, as in traces that other programs recorded.
 
     Raises:
         DamagedError: it is damaged, or of another format.
@@ -77,26 +77,37 @@ def read(folder: Path) -> Manifest | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise DamagedError(f"cannot read {path}: {error.strerror}") from None
+        raise DamagedError(f"cannot read {path}: {error.strerror}", file=path) from None
     except (ValueError, RecursionError):
-        raise DamagedError(f"{path} is damaged: expected JSON, found something else", _AGAIN) from None
+        raise DamagedError(f"{path} is damaged: expected JSON, found something else", _AGAIN, file=path) from None
     return _checked(path, found)
 
 
 def _checked(path: Path, found: Any) -> Manifest:
     if not isinstance(found, dict):
-        raise DamagedError(f"{path} is damaged: expected a JSON object, found {type(found).__name__}", _AGAIN)
+        raise DamagedError(
+            f"{path} is damaged: expected a JSON object, found {type(found).__name__}", _AGAIN, file=path
+        )
     expected, body = found.get("check"), {name: value for name, value in found.items() if name != "check"}
     if digest.of_text(json.dumps(body)) != expected:
-        raise DamagedError(f"{path} is damaged: expected contents with `check` {expected}, found others", _AGAIN)
+        raise DamagedError(
+            f"{path} is damaged: expected contents with `check` {expected}, found others", _AGAIN, file=path
+        )
     if body.get("format") != _FORMAT:
         raise DamagedError(
             f"{path}: expected a manifest of format {_FORMAT}, found format {body.get('format')}",
             "another version of Octavo wrote it",
+            file=path,
+            expected=_FORMAT,
         )
     for name in body["files"]:
         if PurePath(name).name != name:
-            raise DamagedError(f"{path} is damaged: expected names of files in the folder, found {name!r}", _AGAIN)
+            raise DamagedError(
+                f"{path} is damaged: expected names of files in the folder, found {name!r}",
+                _AGAIN,
+                file=path,
+                found=name,
+            )
     files = {name: None if value is None else Entry(**value) for name, value in body["files"].items()}
     return Manifest(body["kind"], files, body["key"])
 
@@ -133,16 +144,33 @@ def verify(folder: Path, manifest: Manifest, names: Iterable[str] | None = None)
         if expected is None:
             what = "a file that the manifest lists" if name not in manifest.files else "a finished file"
             found = "one that it does not" if name not in manifest.files else "one that was being written"
-            raise DamagedError(f"{path} is damaged: expected {what}, found {found}", _AGAIN)
+            raise DamagedError(
+                f"{path} is damaged: expected {what}, found {found}", _AGAIN, file=path, expected=what, found=found
+            )
         try:
             if path.stat().st_size != expected.bytes:
                 raise DamagedError(
-                    f"{path} is damaged: expected {expected.bytes:,} bytes, found {path.stat().st_size:,}", _AGAIN
+                    f"{path} is damaged: expected {expected.bytes:,} bytes, found {path.stat().st_size:,}",
+                    _AGAIN,
+                    file=path,
+                    expected=expected.bytes,
                 )
             actual = digest.entry(path)
         except FileNotFoundError:
-            raise DamagedError(f"{path} is missing: expected {expected}, found no file", _AGAIN) from None
+            raise DamagedError(
+                f"{path} is missing: expected {expected}, found no file",
+                _AGAIN,
+                code="missing",
+                file=path,
+                expected=expected,
+            ) from None
         except OSError as error:
-            raise DamagedError(f"cannot read {path}: {error.strerror}") from None
+            raise DamagedError(f"cannot read {path}: {error.strerror}", file=path) from None
         if actual != expected:
-            raise DamagedError(f"{path} is damaged: expected {expected}, found {actual}", _AGAIN)
+            raise DamagedError(
+                f"{path} is damaged: expected {expected}, found {actual}",
+                _AGAIN,
+                file=path,
+                expected=expected,
+                found=actual,
+            )

@@ -52,6 +52,9 @@ def check_vouched(folder: Path, known: Collection[str]) -> None:
                 f"cannot replace {folder}: its manifest is damaged, and nothing says that Octavo wrote "
                 f"{listed(doubtful)}",
                 "remove these files if they are Octavo's, or choose another folder with -o",
+                code="not-ours",
+                file=folder,
+                found=doubtful,
             ) from None
 
 
@@ -89,7 +92,7 @@ def empty(folder: Path, known: Collection[str]) -> None:
 def remove_unfinished(folder: Path) -> None:
     """Remove a folder that was never whole, so that only Octavo wrote into it."""
     if not folder.name.endswith(SUFFIX) or folder.is_symlink():
-        raise OutputError(f"{folder} is not a folder that was left unfinished")
+        raise OutputError(f"{folder} is not a folder that was left unfinished", file=folder)
     if folder.is_dir():
         shutil.rmtree(folder)
 

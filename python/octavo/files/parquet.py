@@ -51,7 +51,7 @@ def read(path: Path, hint: str, *, verified: bool = False) -> pl.DataFrame:
         return pl.read_parquet(path, glob=False)  # Names may have brackets.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint) from None
+        raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint, file=path) from None
 
 
 def check(path: Path, hint: str) -> None:
@@ -63,7 +63,7 @@ def check(path: Path, hint: str) -> None:
     """
     reason = _core.table_flaw(path)
     if reason is not None:
-        raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint)
+        raise DamagedError(f"{path} is damaged: expected a Parquet table, found: {reason}", hint, file=path)
 
 
 def _without_arrow(content: bytes) -> bytes:

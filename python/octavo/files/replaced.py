@@ -42,7 +42,7 @@ def check_free(path: Path, *, force: bool, hint: str = "choose another name, or 
 
     """
     if path.exists() and not force:
-        raise OutputError(f"{path} exists already", hint)
+        raise OutputError(f"{path} exists already", hint, code="exists", file=path)
 
 
 def check_made(path: Path, made: Made) -> None:
@@ -58,6 +58,13 @@ def check_made(path: Path, made: Made) -> None:
         with path.open("rb") as file:
             begins = file.read(_READ)
     except OSError as error:
-        raise OutputError(f"cannot read {path}, which is to be replaced: {error.strerror}") from error
+        raise OutputError(
+            f"cannot read {path}, which is to be replaced: {error.strerror}", code="unreadable", file=path
+        ) from error
     if begins and not made.begins.match(begins):
-        raise OutputError(f"{path} exists already, and is no {made.what}", "choose another name, or remove the file")
+        raise OutputError(
+            f"{path} exists already, and is no {made.what}",
+            "choose another name, or remove the file",
+            code="exists",
+            file=path,
+        )

@@ -61,6 +61,8 @@ def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
         raise OutputError(
             f"cannot write results to {root}: {atomic.reason(error)}",
             "finished parts are kept; the same command resumes",
+            code="unwritable",
+            file=root,
         ) from error
 
 
@@ -107,7 +109,10 @@ class _Open:
         path = links.inside(self._root, name)
         if name not in self._manifest.files and (path.exists() or path.is_symlink()):
             raise OutputError(
-                f"cannot write {path}: it is there already, and Octavo did not write it", "move it away, then go on"
+                f"cannot write {path}: it is there already, and Octavo did not write it",
+                "move it away, then go on",
+                code="exists",
+                file=path,
             )
         if self._manifest.files.get(name) is not None and path.is_file() and path.read_bytes() == content:
             return
@@ -138,10 +143,20 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
         found = Manifest(shared.kind, dict.fromkeys(ours.names(root, ()) - {MANIFEST_FILE}))
     _check_others(root, shared, found)
     if found.kind != shared.kind:
-        raise OutputError(f"{root} holds another kind of result: expected {shared.kind}, found {found.kind}", _OTHER)
+        raise OutputError(
+            f"{root} holds another kind of result: expected {shared.kind}, found {found.kind}",
+            _OTHER,
+            code="other-result",
+            file=root,
+            expected=shared.kind,
+            found=found.kind,
+        )
     if found.key not in (None, shared.key) and not force:
         raise OutputError(
-            f"{root} already holds another {shared.kind}", "choose another folder with -o, or replace it with --force"
+            f"{root} already holds another {shared.kind}",
+            "choose another folder with -o, or replace it with --force",
+            code="other-result",
+            file=root,
         )
     return found
 
@@ -153,4 +168,7 @@ def _check_others(root: Path, shared: Shared, found: Manifest) -> None:
         raise OutputError(
             f"cannot write results to {root}: nothing says that Octavo wrote {ours.listed(doubtful)}",
             "remove these files if they are Octavo's, or choose another folder with -o",
+            file=root,
+            code="not-ours",
+            found=doubtful,
         )

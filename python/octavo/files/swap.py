@@ -50,6 +50,8 @@ def locked(folder: Path, known: Collection[str]) -> Iterator[Path]:
         raise OutputError(
             f"cannot write to {folder}: {atomic.reason(error)}",
             "what was there before stays; choose another folder with -o",
+            code="unwritable",
+            file=folder,
         ) from error
 
 
@@ -60,8 +62,8 @@ def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
     Args:
         target: the folder.
         kind: what its manifest calls it.
-        known: names of files that Octavo writes into such folders, for folders of earlier versions, which have no
-            manifest.
+        known: names of files that Octavo writes into such folders, for those without a manifest, as traces of other
+            programs are.
 
     Raises:
         OutputError: a file that Octavo did not write has the name of one that it writes.
@@ -119,7 +121,13 @@ def _check_names(new: Path, target: Path, known: Collection[str]) -> None:
     taken = {path.name for path in new.iterdir()}
     clashing = [path for path in ours.others(target, known) if path.name in taken]
     if clashing:
-        raise OutputError(f"cannot write to {target}: Octavo did not make {ours.listed(clashing)} in it", _MADE)
+        raise OutputError(
+            f"cannot write to {target}: Octavo did not make {ours.listed(clashing)} in it",
+            _MADE,
+            file=target,
+            code="not-ours",
+            found=clashing,
+        )
 
 
 def _exchange(swap: Path, target: Path) -> None:

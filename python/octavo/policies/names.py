@@ -26,7 +26,7 @@ def strategy_name(strategy: object, argument: str = "overrides") -> str:
     try:
         return name_of(strategy)
     except OptionError as error:
-        raise ScenarioError(f"--{argument}: {error.args[1]}") from None
+        raise ScenarioError(f"--{argument}: {error.args[1]}", key=argument, code="unexpected-value") from None
 
 
 def label(strategy: Strategy) -> str:

@@ -24,7 +24,9 @@ def template(kind: str, path: Path) -> str:
 
     """
     if path.suffix != ".py":
-        raise ScenarioError(f"{path} cannot hold a policy: expected a file that ends in .py")
+        raise ScenarioError(
+            f"{path} cannot hold a policy: expected a file that ends in .py", code="unexpected-value", file=path
+        )
     text = (files("octavo.policies.templates") / f"{kind}.py").read_text(encoding="utf-8")
     return text.replace("MyPolicy", class_name(path.stem)).replace("my_policy.py", str(path))
 

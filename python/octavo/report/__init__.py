@@ -58,7 +58,11 @@ def report(
     runs = [runs] if isinstance(runs, str | Path) else runs
     _check_output(output)
     if mebibytes < MIN_MEBIBYTES:
-        raise OutputError(f"expected a size of at least {MIN_MEBIBYTES} MiB, found {mebibytes} MiB")
+        raise OutputError(
+            f"expected a size of at least {MIN_MEBIBYTES} MiB, found {mebibytes} MiB",
+            code="unexpected-value",
+            found=mebibytes,
+        )
     if not runs:
         raise OutputError("nothing to report on", "name at least one folder of a result", code="no-runs")
     told = advice.read(runs)
@@ -66,7 +70,10 @@ def report(
     found = read(folders) if folders else []
     if baseline is not None and not found:
         raise ScenarioError(
-            "--baseline: expected runs, found advice without any", "leave --baseline out, or name runs, too"
+            "--baseline: expected runs, found advice without any",
+            "leave --baseline out, or name runs, too",
+            code="unexpected-value",
+            key="baseline",
         )
     data: dict[str, Any] = {"octavo": VERSION, "kinds": KINDS, "runs": [], "advice": told}
     if found:
@@ -98,7 +105,10 @@ def _title(found: Sequence[Run], told: Sequence[Mapping[str, Any]]) -> str:
 def _check_output(output: Path) -> None:
     if output.is_dir():
         raise OutputError(
-            f"cannot write {output}: it is a folder", "name a file with -o, such as report.html", code="is-a-folder"
+            f"cannot write {output}: it is a folder",
+            "name a file with -o, such as report.html",
+            code="is-a-folder",
+            file=output,
         )
     check_made(output, REPORT)
     disk.check_writable(output.parent)

@@ -76,7 +76,7 @@ def _of(path: Path) -> dict[str, Any]:
             "regret": None if exhaustive is None else exhaustive["regret"],
             "candidates": list(_candidates(document)),
             "buffers": buffers,
-            **_roofline(document.get("roofline")),
+            **_roofline(document["roofline"]),
         }
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _damaged(path, error) from None
@@ -103,7 +103,8 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _damaged(path: Path, error: Exception) -> DamagedError:
-    return DamagedError(f"{path / ADVICE_FILE}: damaged: {type(error).__name__} {error}", "advise again with --force")
+    file = path / ADVICE_FILE
+    return DamagedError(f"{file}: damaged: {type(error).__name__} {error}", "advise again with --force", file=file)
 
 
 def _buffer(each: dict[str, Any]) -> dict[str, Any]:
@@ -114,10 +115,8 @@ def _buffer(each: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _roofline(curves: dict[str, Any] | None) -> dict[str, Any]:
-    """Rows of the chart; advice of earlier versions has none."""
-    if curves is None:
-        return {"ceilings": [], "points": []}
+def _roofline(curves: dict[str, Any]) -> dict[str, Any]:
+    """Rows of the chart."""
     ceilings = [
         {"what": name, "alpha": alpha, "operations": height}
         for name, heights in curves["ceilings"].items()

@@ -209,17 +209,18 @@ def _roofline() -> Part:
         ),
     }
     legend = {"columns": 1, "labelLimit": 280}
+    shapes = {"columns": 3, "symbolFillColor": _TEXT, "symbolStrokeColor": _TEXT}
     about = [channel("what:N"), channel("alpha:Q", format=".3g"), channel("operations:Q", format=".3s")]
     ceilings = {**axes, "strokeDash": channel("what:N", sort=None, legend=legend)}
     buffers = {
         **axes,
         "color": channel("what:N", sort=None, scale={"range": list(colours.BUFFERS)}, legend=legend),
-        "shape": channel("placement:N", legend={"columns": 3}),
+        "shape": channel("placement:N", legend=shapes),
         "tooltip": [*about, channel("placement:N")],
     }
     return chart(
         marks("line", ceilings, only="!isValid(datum.placement)", strokeWidth=1.5, color=_TEXT),
-        marks("point", buffers, only="isValid(datum.placement)", filled=True, size=90, opacity=1),
+        marks("point", buffers, only="isValid(datum.placement)", filled=True, size=90, opacity=1, stroke="var(--edge)"),
         height=260,
         resolve={"scale": {"color": "independent", "strokeDash": "independent"}},
     )

@@ -21,7 +21,6 @@ from octavo.report.series import lent, over_time
 from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
 from octavo.runs import colours, decided, events
-from octavo.runs.result import vouched
 from octavo.scenarios.about import about
 
 if TYPE_CHECKING:
@@ -54,11 +53,6 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
         OutputError: a table is damaged.
 
     """
-    with vouched(run.result for run in runs):
-        return _gathered(runs, against)
-
-
-def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
     speedups = speed.speedups(runs, against)
     shades = shade.named("variants", shade.of(runs))
     several = len({run.group for run in runs}) > 1 or len(runs) == 1 or not all(run.simulated for run in runs)
@@ -110,11 +104,6 @@ def page_map(run: Run, room: int) -> Packed | None:
     """
     if not has_events(run):
         return None
-    with vouched([run.result]):
-        return _packed(run, room)
-
-
-def _packed(run: Run, room: int) -> Packed:
     footprint = Footprint.of(run.result, run.values["memory.page_size"])
     table = run.result.table("events")
     if not run.simulated:

@@ -116,6 +116,8 @@ def coarsened(result: RunResult, footprint: Footprint, events: pl.DataFrame) -> 
             raise OutputError(
                 f"{result.folder} has more events than a page map can be made of",
                 "profile a shorter part of the program",
+                file=result.folder,
+                code="too-large",
             )
         page *= 2
 

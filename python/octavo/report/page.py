@@ -86,6 +86,7 @@ def library() -> str:
         raise OutputError(
             "the charts library of reports is missing: this Octavo was built from a checkout",
             "pip install vl-convert-python",
+            code="missing",
         ) from None
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 

@@ -15,7 +15,7 @@ from octavo.runs import replicates
 from octavo.runs.bounds import BOUND
 from octavo.runs.held import is_imported
 from octavo.runs.replicates import Interval, interval
-from octavo.runs.result import RunResult, vouched
+from octavo.runs.result import RunResult
 from octavo.sweeps import labels
 
 if TYPE_CHECKING:
@@ -89,19 +89,18 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
     """
     folders = dict.fromkeys(folder for path in paths for folder in targets.folders(Path(path)))
     results = list({folder.resolve(): _with_time(folder) for folder in folders}.values())
-    with vouched(results):
-        together = _together(results, [_values(result) for result in results])
-        results = [own for own, _, _ in together]
-        scenarios = [None if is_imported(own.folder) else own.scenario.values for own in results]
-        values = nodes.named([flat for _, flat, _ in together], scenarios)
-        groups = _groups(values)
-        variants = _variants(results, values, groups, _labels(together))
-        return [
-            Run(number, result, result.summary, flat, group, variant, others)
-            for number, ((result, _, others), flat, group, variant) in enumerate(
-                zip(together, values, groups, variants, strict=True)
-            )
-        ]
+    together = _together(results, [_values(result) for result in results])
+    results = [own for own, _, _ in together]
+    scenarios = [None if is_imported(own.folder) else own.scenario.values for own in results]
+    values = nodes.named([flat for _, flat, _ in together], scenarios)
+    groups = _groups(values)
+    variants = _variants(results, values, groups, _labels(together))
+    return [
+        Run(number, result, result.summary, flat, group, variant, others)
+        for number, ((result, _, others), flat, group, variant) in enumerate(
+            zip(together, values, groups, variants, strict=True)
+        )
+    ]
 
 
 _Several = tuple[RunResult, dict[str, str], tuple[RunResult, ...]]

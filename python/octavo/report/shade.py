@@ -1,4 +1,4 @@
-"""Colours of runs: of their placements, wherever several stand on a page; in the dark, lighter ones."""
+"""Colours of runs: of their placements, wherever several stand on a page; as the paper needs them, light or dark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from octavo.runs import colours
-from octavo.runs.contrast import in_the_dark
+from octavo.runs.contrast import in_the_dark, on_paper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ def named(family: str, shades: Mapping[str, str]) -> dict[str, str]:
 def style(legends: Mapping[str, Mapping[str, str]]) -> str:
     """The colours of all families as names of a style sheet, for light pages and for dark ones."""
     shades = {family: list(dict.fromkeys(legends[family].values())) for family in FAMILIES}
-    light = " ".join(_listed(family, found) for family, found in shades.items())
+    light = " ".join(_listed(family, on_paper(found)) for family, found in shades.items())
     dark = " ".join(_listed(family, in_the_dark(found)) for family, found in shades.items())
     return f':root {{ {light} }}\n:root[data-theme="dark"] {{ {dark} }}\n'
 

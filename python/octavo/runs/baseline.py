@@ -20,4 +20,6 @@ def check(named: str | None, variants: Sequence[str]) -> None:
     """
     if named is not None and named not in variants:
         hint = near(named, variants) or f"there are {'; '.join(variants)}"
-        raise ScenarioError(f"--baseline: unknown variant `{named}`", hint, code="unknown-variant")
+        raise ScenarioError(
+            f"--baseline: unknown variant `{named}`", hint, code="unknown-variant", key="baseline", found=named
+        )

@@ -74,8 +74,8 @@ KINDS: Mapping[str, str] = {
 }
 """Colours of the kinds of memory of whole programs."""
 
-SERIES = ("#7373e6", "#40d999", "#994c59", "#b28040", "#4000cc", "#5999a6", "#801a73", "#99ffd9")
-"""Colours of names without a colour of their own, in turn."""
+SERIES = ("#7373e6", "#b28040", "#801a73", "#5999a6", "#994c59", "#4000cc", "#40d999", "#99ffd9")
+"""Colours of names without a colour of their own, in turn: those that are light on white come last."""
 
 WAITS = ("#b6ec5c", "#4a14a4", "#5c8014", "#c892fa", "#5c3838", "#9238fa", "#dadafa", "#80b680")
 """Colours of the parts of a fault's wait, in the order of `fault_waits`."""

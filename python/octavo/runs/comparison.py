@@ -148,7 +148,12 @@ class Comparison:
         inches = sheet.checked_width("width", width)
         found = self.drawings()
         if what not in found:
-            raise ScenarioError(f"no picture `{what}` of these runs, expected one of {', '.join(found) or 'none'}")
+            raise ScenarioError(
+                f"no picture `{what}` of these runs, expected one of {', '.join(found) or 'none'}",
+                code="unknown-name",
+                found=what,
+                expected=found,
+            )
         return found[what](inches)
 
     def drawings(self) -> dict[str, Callable[[float], pictures.Picture]]:

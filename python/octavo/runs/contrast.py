@@ -30,6 +30,14 @@ def in_the_dark(shades: Sequence[str]) -> list[str]:
     return found
 
 
+def on_paper(shades: Sequence[str]) -> list[str]:
+    """Colours on white paper, in their order: the first two, which are the main ones, can be seen on it.
+
+    Others stay as they are, for as dark as that they would be too much alike: they have names and dashes beside them.
+    """
+    return [*(_moved(shade, _BLACK, PAPER) for shade in shades[:2]), *shades[2:]]
+
+
 def _apart(one: str, other: str) -> tuple[str, str]:
     """Two colours of which the lighter is made lighter, and then, as far as needed, the darker darker."""
     if _luminance(one) > _luminance(other):

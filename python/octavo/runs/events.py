@@ -65,7 +65,18 @@ def check(table: pl.DataFrame) -> None:
     """
     lacking = [name for name in _COLUMNS if name not in table.columns]
     if lacking:
-        raise OutputError(f"table `events`: expected the column `{lacking[0]}`, found {', '.join(table.columns)}")
+        raise OutputError(
+            f"table `events`: expected the column `{lacking[0]}`, found {', '.join(table.columns)}",
+            code="unexpected-value",
+            key="events",
+            expected=lacking[0],
+        )
     unknown = sorted({str(kind) for kind in table["kind"].unique().to_list()} - set(KINDS))
     if unknown:
-        raise OutputError(f"table `events`: expected kinds {', '.join(KINDS)}, found `{unknown[0]}`")
+        raise OutputError(
+            f"table `events`: expected kinds {', '.join(KINDS)}, found `{unknown[0]}`",
+            code="unexpected-value",
+            key="events",
+            expected=KINDS,
+            found=unknown[0],
+        )

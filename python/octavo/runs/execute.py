@@ -21,7 +21,7 @@ import octavo._core as _core
 from octavo import given
 from octavo.apart.process import Wish
 from octavo.apart.raised import UnknownError
-from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError
+from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError, of_engine
 from octavo.files import disk, links, replaced
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
@@ -310,7 +310,7 @@ def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
     shown = [f"\n  {failure.message}" for failure in failures[:_SHOWN]]
     more = f"\n  and {len(failures) - _SHOWN} more" if len(failures) > _SHOWN else ""
     kind = PolicyError if any(isinstance(failure, PolicyError) for failure in failures) else SimulationError
-    error = kind(f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}")
+    error = kind(f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}", **failures[0].facts)
     error.hint = "finished runs are kept; the same command tries the failed ones again"
     return error
 
@@ -319,10 +319,10 @@ def _explained(error: _core.SimulationError, point: Point) -> SimulationError:
     """What went wrong in the engine, in words for the user."""
     label = point.label
     if isinstance(error, _core.OutOfMemory):
-        return OutOfMemoryError(f"{label}: {error.args[0]}")
+        return of_engine(error, OutOfMemoryError, f"{label}: {error.args[0]}")
     if not isinstance(error, _core.PolicyError):
         message = str(error.args[0]).replace(_TIMELINE, f"cannot write the timeline {point.timeline}: ", 1)
-        return memory.refused(label, message)
+        return memory.refused(label, error, message)
     message, traceback = error.args
     failure = PolicyError(f"{label}: {message}", traceback)
     failure.__cause__ = error.__cause__

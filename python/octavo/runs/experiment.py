@@ -196,7 +196,9 @@ def _each_alone(recipe: Recipe, scenario: Scenario) -> dict[str, Scenario]:
     if not names:
         raise ScenarioError("nothing to compare with alone: the scenario has no jobs", "write [[job]] tables")
     if scenario.executor == "instant":
-        raise ScenarioError("no slow-down without time: the executor `instant` has no times", "leave --alone out")
+        raise ScenarioError(
+            "no slow-down without time: the executor `instant` has no times", "leave --alone out", code="no-time"
+        )
     running = [job["name"] for job in scenario.jobs if not job.get("idle")]
     idle = {name: f'job."{name}".idle=true' for name in names}
     return {

@@ -45,17 +45,24 @@ def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) ->
     root = Path(folder)
     found = manifest.read(root) if root.is_dir() else None
     if found is None:
-        raise OutputError(f"{root} is no folder of results", "expected a folder with octavo-manifest.json")
+        raise OutputError(
+            f"{root} is no folder of results", "expected a folder with octavo-manifest.json", code="missing", file=root
+        )
     file = f"{name}.parquet"
     if file not in found.files:
         names = sorted(Path(each).stem for each in found.files if each.endswith(".parquet"))
-        raise OutputError(f"no table `{name}` in {root}", f"tables: {', '.join(names) or 'none'}")
+        raise OutputError(
+            f"no table `{name}` in {root}",
+            near(name, names) or f"tables: {', '.join(names) or 'none'}",
+            code="unknown-name",
+            found=name,
+        )
     manifest.verify(root, found, [file])
     whole = parquet.read(root / file, "the command that wrote it, given again, writes it anew", verified=True)
     for column in columns:
         if column not in whole.columns:
             hint = near(column, whole.columns) or f"columns: {', '.join(whole.columns)}"
-            raise OutputError(f"no column `{column}` in {root / file}", hint)
+            raise OutputError(f"no column `{column}` in {root / file}", hint, key=column)
     return whole.select(columns) if columns else whole
 
 

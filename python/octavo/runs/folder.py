@@ -8,20 +8,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from octavo._core import VERSION, table_bytes
-from octavo.errors import DamagedError, OutputError
+from octavo.errors import DamagedError, OutputError, again
 from octavo.files import disk, links, ours, parquet, swap
-from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs.held import (
     FILES,
     RESULT_FORMAT,
     RUN,
     SCENARIO_FILE,
     SUMMARY_FILE,
+    holds_result,
     is_emptied,
     is_finished,
-    is_loose,
-    is_replaceable,
-    is_replaceable_by_a_profile,
 )
 from octavo.runs.result import RunResult
 
@@ -48,7 +45,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     if not _is_filled(folder) or is_emptied(folder):
         return None
     if force:
-        _check_octavos(folder, known=is_replaceable(folder))
+        _check_octavos(folder, known=is_finished(folder))
         return None
     if not is_finished(folder):
         raise _no_result(folder)
@@ -56,14 +53,18 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     try:
         result.check()
     except DamagedError as error:
-        raise DamagedError(error.message, _FORCE) from None
+        raise again(error, DamagedError, hint=_FORCE) from None
     if result.totals.get("octavo") != VERSION or result.totals.get("format") != RESULT_FORMAT:
-        raise OutputError(f"{folder} holds a result of another version of Octavo", _FORCE)
+        raise OutputError(
+            f"{folder} holds a result of another version of Octavo", _FORCE, code="other-format", file=folder
+        )
     if result.scenario == scenario:
         return result
     raise OutputError(
         f"{folder} already holds the result of another scenario",
         "choose another folder with -o, or replace it with --force",
+        code="other-result",
+        file=folder,
     )
 
 
@@ -76,27 +77,30 @@ def check_replaceable(folder: Path, *, force: bool) -> None:
     """
     if not _is_filled(folder) or is_emptied(folder):
         return
-    _check_octavos(folder, known=is_replaceable_by_a_profile(folder))
+    _check_octavos(folder, known=holds_result(folder))
     if not force:
         raise OutputError(
-            f"{folder} already holds a result", "choose another folder with -o, or replace it with --force"
+            f"{folder} already holds a result",
+            "choose another folder with -o, or replace it with --force",
+            code="exists",
+            file=folder,
         )
 
 
 def _check_octavos(folder: Path, *, known: bool) -> None:
     """Make sure that it is certain which files of a folder Octavo wrote."""
-    if is_loose(folder):
-        raise OutputError(
-            f"{folder} has no {MANIFEST_FILE}, so nothing says which of its files Octavo wrote",
-            "remove the folder if nothing in it is needed, or choose another with -o",
-        )
     if not known:
         raise _no_result(folder)
     ours.check_vouched(folder, FILES)
 
 
 def _no_result(folder: Path) -> OutputError:
-    return OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
+    return OutputError(
+        f"{folder} is not empty and holds no Octavo result",
+        "choose another folder with -o",
+        code="not-ours",
+        file=folder,
+    )
 
 
 def _is_filled(folder: Path) -> bool:
@@ -104,7 +108,7 @@ def _is_filled(folder: Path) -> bool:
     if not folder.exists():
         return False
     if not folder.is_dir():
-        raise OutputError(f"cannot write results to {folder}: it is not a folder")
+        raise OutputError(f"cannot write results to {folder}: it is not a folder", code="not-a-folder", file=folder)
     return any(folder.iterdir())
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, ours
+from octavo.plain import near
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,23 +57,37 @@ _NAMED = 3
 def check_is_folder(path: Path) -> None:
     """Raises OutputError if nothing, or a file, is where the folder of a result is expected."""
     if not path.is_dir():
-        found, code = ("a file", "not-a-folder") if path.exists() else ("nothing", "nothing-there")
-        raise OutputError(f"{path}: expected the folder of a result, found {found}", code=code)
+        there = path.exists()
+        raise OutputError(
+            f"{path}: expected the folder of a result, found {'a file' if there else 'nothing'}",
+            None if there else _sibling(path),
+            code="not-a-folder" if there else "nothing-there",
+            file=path,
+        )
+
+
+def _sibling(path: Path) -> str | None:
+    """The folder beside nothing whose name is like it, if there is one."""
+    try:
+        names = sorted(each.name for each in path.parent.iterdir() if each.is_dir())
+    except OSError:
+        return None
+    return near(path.name, names)
 
 
 def instead(folder: Path) -> str:
     """Results below a folder that is not a result itself, such as an experiment or a sweep."""
     below = sorted(file.parent for file in folder.rglob(SUMMARY_FILE) if is_finished(file.parent))
     if not below:
-        return f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}"
+        return f"a result has {manifest.MANIFEST_FILE}, which says what Octavo wrote"
     more = f" and {len(below) - _NAMED:,} more" if len(below) > _NAMED else ""
     return f"results below it: {', '.join(map(str, below[:_NAMED]))}{more}"
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a finished run: results appear under their name only when they are whole."""
+    """Whether a folder holds a finished run, perhaps a damaged one; without a manifest it is none of Octavo's."""
     kind = _kind(folder)
-    if kind is None:
+    if kind is None and has_manifest(folder):  # A damaged one: reading says what is wrong with it.
         return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
     return kind == RUN
 
@@ -86,19 +100,9 @@ def is_emptied(folder: Path) -> bool:
 def is_imported(folder: Path) -> bool:
     """Whether a folder holds the profile of a real program that `octavo import` or `octavo profile` wrote."""
     kind = _kind(folder)
-    if kind is not None:
-        return kind == PROFILE
-    return not (folder / SCENARIO_FILE).exists() and isinstance(_loose_summary(folder).get("source"), dict)
-
-
-def is_replaceable(folder: Path) -> bool:
-    """Whether a folder holds a finished run that is certainly Octavo's: a manifest says so, even a damaged one."""
-    return is_finished(folder) and has_manifest(folder)
-
-
-def is_replaceable_by_a_profile(folder: Path) -> bool:
-    """Whether a folder holds a finished run or a profile that is certainly Octavo's; see `is_replaceable`."""
-    return holds_result(folder) and has_manifest(folder)
+    if kind is None and has_manifest(folder):
+        return not (folder / SCENARIO_FILE).exists() and (folder / SUMMARY_FILE).is_file()
+    return kind == PROFILE
 
 
 def holds_result(folder: Path) -> bool:
@@ -109,20 +113,6 @@ def holds_result(folder: Path) -> bool:
 def has_manifest(folder: Path) -> bool:
     """Whether a folder has a manifest, perhaps a damaged one."""
     return (folder / manifest.MANIFEST_FILE).is_file()
-
-
-def is_loose(folder: Path) -> bool:
-    """Whether a folder holds a result of Octavo's without a manifest, as earlier versions wrote them."""
-    return holds_result(folder) and not has_manifest(folder) and "octavo" in _loose_summary(folder)
-
-
-def _loose_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a folder without a manifest; empty if it is none."""
-    try:
-        found = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _kind(folder: Path) -> str | None:

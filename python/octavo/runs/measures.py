@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from octavo.runs.replicates import Interval
-from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,14 +80,9 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
     Runs without time have nothing in place of times.
 
     Raises:
-        DamagedError: the result is not what was written, or of an earlier version and lacks something.
+        DamagedError: the result is not what was written.
 
     """
-    with vouched([result]):
-        return _row(workload, variant, result)
-
-
-def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
     summary = result.totals  # With names of strategies, and of runs without time, too.
     found = of_summary(workload, variant, summary)
     return {**found, **_bytes(result)} if "phases" in summary else found

@@ -11,7 +11,7 @@ from pathlib import Path
 import octavo._core as _core
 from octavo import addresses, given
 from octavo.addresses import NO_MORE
-from octavo.errors import ScenarioError, SimulationError
+from octavo.errors import ScenarioError, SimulationError, of_engine
 from octavo.plain import shortened
 from octavo.quantities import bytes_of
 
@@ -21,8 +21,6 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 HINT = "--memory-limit says otherwise; fewer --workers leave more for each; record.events=false records less"
 """What helps a run that would take too much."""
-_TOO_MUCH = ("the run would take about ", "the run takes more memory than ")
-"""How the engine begins what it says of a run that is refused, and of one that met its limit."""
 
 _limit: int | None = None
 """The user's limit in bytes, for all runs of this process; None for the free memory."""
@@ -70,18 +68,20 @@ def limit_memory(limit: int | str | None) -> None:
         text = limit if limit is None or isinstance(limit, str) else f"{given.whole('limit', limit, least=0)}B"
         found = None if text is None else amount(text)
     except ValueError as error:
-        raise ScenarioError(f"--limit: {error}") from None
+        raise ScenarioError(f"--limit: {error}", code="unexpected-value", key="limit") from None
     limit_to(found)
 
 
-def refused(label: str, message: str) -> SimulationError:
-    """What the engine says of a run, with what helps if it would take too much."""
-    return SimulationError(f"{label}: {message}", _hint() if message.startswith(_TOO_MUCH) else None)
+def refused(label: str, error: Exception, message: str = "") -> SimulationError:
+    """What the engine's error says of a run, perhaps in other words, with what helps if it would take too much."""
+    made = of_engine(error, SimulationError, f"{label}: {message or error.args[0]}")
+    made.hint = _hint() if made.code == "memory-limit" else None
+    return made
 
 
 def none_left(label: str) -> SimulationError:
     """The system gave a run no more memory."""
-    return SimulationError(f"{label}: {NO_MORE}", _hint())
+    return SimulationError(f"{label}: {NO_MORE}", _hint(), code="memory-limit")
 
 
 def _hint() -> str:

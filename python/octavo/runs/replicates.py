@@ -91,12 +91,18 @@ def check(count: int, scenarios: Iterable[Scenario]) -> None:
     for scenario in scenarios:
         if scenario.executor != SIMULATED:
             raise ScenarioError(
-                f"no replicates without time: expected the executor {SIMULATED}", "leave out --replicates or --executor"
+                f"no replicates without time: expected the executor {SIMULATED}",
+                "leave out --replicates or --executor",
+                code="no-time",
+                expected=SIMULATED,
             )
         if found := scenario.values.get("executor", {}).get("replicate"):
             raise ScenarioError(
                 f"no replicates of a replicate: `{KEY}`: expected none beside --replicates, found {found}",
                 "leave out one of them",
+                code="unexpected-value",
+                key=KEY,
+                found=found,
             )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from octavo import html
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
-from octavo.files.notes import note
+from octavo.plain import near
 from octavo.runs.held import (
     RESULT_FORMAT,
     SCENARIO_FILE,
@@ -27,8 +25,6 @@ from octavo.scenarios.scenario import Scenario
 from octavo.verbs import Verb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import pandas as pd
     import polars as pl
 
@@ -60,35 +56,30 @@ class RunResult:
         folder = Path(folder)
         check_is_folder(folder)
         if not holds_result(folder):
-            raise OutputError(f"{folder} holds no finished result", instead(folder), code="no-result")
+            raise OutputError(f"{folder} holds no finished result", instead(folder), code="no-result", file=folder)
         result = cls(folder)
         result.check_format()
-        if result._manifest() is None:
-            note(
-                f"{folder} has no manifest, as an earlier version of Octavo wrote it: damage would go unnoticed; "
-                "a new run has one"
-            )
         return result
 
     def check(self) -> None:
-        """Check every file against the manifest, if there is one.
+        """Check every file against the manifest.
 
         Raises:
             DamagedError: a file differs; the message names it, what was expected and what was found.
 
         """
-        found = self._manifest()
-        if found is not None:
-            manifest.verify(self.folder, found)
+        manifest.verify(self.folder, self._manifest())
 
-    def _manifest(self) -> Manifest | None:
-        return manifest.read(self.folder)
+    def _manifest(self) -> Manifest:
+        found = manifest.read(self.folder)
+        if found is None:
+            file = self.folder / manifest.MANIFEST_FILE
+            raise DamagedError(f"{file} is missing: it says what Octavo wrote", _AGAIN, code="missing", file=file)
+        return found
 
     def _checked(self, name: str) -> Path:
-        """A file of the result, which is what was written if there is a manifest."""
-        found = self._manifest()
-        if found is not None:
-            manifest.verify(self.folder, found, [name])
+        """A file of the result, which is what was written."""
+        manifest.verify(self.folder, self._manifest(), [name])
         return self.folder / name
 
     def check_format(self) -> None:
@@ -103,6 +94,10 @@ class RunResult:
             raise OutputError(
                 f"{self.folder / SUMMARY_FILE}: expected a result of format {RESULT_FORMAT}, found format {found}",
                 "run it again with this version of Octavo (--force replaces a result)",
+                code="other-format",
+                file=self.folder / SUMMARY_FILE,
+                expected=RESULT_FORMAT,
+                found=found,
             )
 
     @property
@@ -114,7 +109,11 @@ class RunResult:
 
         """
         if is_imported(self.folder):
-            raise OutputError(f"{self.folder} is the profile of a real program and has no scenario", code="no-scenario")
+            raise OutputError(
+                f"{self.folder} is the profile of a real program and has no scenario",
+                code="no-scenario",
+                file=self.folder,
+            )
         return Scenario(_text(self._checked(SCENARIO_FILE)))
 
     @property
@@ -136,9 +135,13 @@ class RunResult:
         try:
             summary = json.loads(_text(path))
         except (ValueError, RecursionError) as error:
-            raise DamagedError(f"{path} is damaged: expected JSON, found {error}", _AGAIN) from None
+            raise DamagedError(
+                f"{path} is damaged: expected JSON, found {error}", _AGAIN, file=path, found=error
+            ) from None
         if not isinstance(summary, dict):
-            raise DamagedError(f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN)
+            raise DamagedError(
+                f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN, file=path
+            )
         return summary
 
     @property
@@ -169,14 +172,13 @@ class RunResult:
                 f"{self.folder} has no times: it was run with the executor `instant`",
                 "expected a run with --executor simulated, the default",
                 code="no-time",
+                file=self.folder,
             )
 
     @property
     def tables(self) -> list[str]:
         """Names of the tables."""
-        found = self._manifest()
-        names = [path.name for path in self.folder.iterdir()] if found is None else found.files
-        return sorted(Path(name).stem for name in names if name.endswith(".parquet"))
+        return sorted(Path(name).stem for name in self._manifest().files if name.endswith(".parquet"))
 
     def table(self, name: TableName | ProfileTable) -> pl.DataFrame:
         """One table as a polars frame.
@@ -186,9 +188,14 @@ class RunResult:
 
         """
         if name not in self.tables:
-            raise OutputError(f"no table `{name}` in {self.folder}", f"tables: {', '.join(self.tables)}")
+            raise OutputError(
+                f"no table `{name}` in {self.folder}",
+                near(name, self.tables) or f"tables: {', '.join(self.tables)}",
+                code="unknown-name",
+                found=name,
+            )
         path = self._checked(f"{name}.parquet")
-        return parquet.read(path, _AGAIN, verified=self._manifest() is not None)
+        return parquet.read(path, _AGAIN, verified=True)
 
     def to_pandas(self, name: TableName | ProfileTable) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
@@ -231,40 +238,10 @@ def _facts(result: RunResult) -> dict[str, str]:
     return {**found, **node, "tables": ", ".join(result.tables), "folder": str(result.folder)}
 
 
-@contextmanager
-def vouched(results: Iterable[RunResult]) -> Iterator[None]:
-    """Report errors of the block as damage of the results without a manifest, if there are any.
-
-    Raises:
-        DamagedError: something did, and a result has no manifest.
-
-    """
-    wrong = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-    try:
-        yield
-    except BaseException as error:
-        if not isinstance(error, (*wrong, *_of_tables())):
-            raise
-        suspects = [str(result.folder) for result in results if manifest.read(result.folder) is None]
-        if not suspects:
-            raise
-        more = f" (or {len(suspects) - 1} others without a manifest)" if len(suspects) > 1 else ""
-        reason = (str(error).splitlines() or [""])[0]
-        raise DamagedError(
-            f"{suspects[0]}{more} is damaged, or of an unknown version: {type(error).__name__} {reason}", _AGAIN
-        ) from error
-
-
-def _of_tables() -> tuple[type[BaseException], ...]:
-    """What polars raises; nothing while no table was read, for importing it takes longer than a short run."""
-    polars = sys.modules.get("polars")
-    return () if polars is None else (polars.exceptions.PolarsError, polars.exceptions.PanicException)
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+        raise OutputError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from error
     except UnicodeDecodeError:
-        raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
+        raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN, file=path) from None

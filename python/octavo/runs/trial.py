@@ -144,7 +144,9 @@ def _tried(point: Point, limit: float, most: int | None) -> _Tried:
         return found
     part, scale = _smaller(point, 0.0 if found is None else found.share, limit, most)
     if found is None and part is None:
-        raise SimulationError(f"{point.label}: nothing happened in {limit * _PATIENCE:.0f} s of a trial")
+        raise SimulationError(
+            f"{point.label}: nothing happened in {limit * _PATIENCE:.0f} s of a trial", code="endless"
+        )
     if part is None:
         return found  # type: ignore[return-value]  # one of the two is there
     return part.grown(scale) if found is None else found.completed(part.grown(scale))
@@ -190,7 +192,7 @@ def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None
             return None
         raise SimulationError(f"{label}: its trial failed: {error.args[0]}") from None
     except _core.SimulationError as error:
-        raise memory.refused(label, error.args[0]) from None
+        raise memory.refused(label, error) from None
 
 
 def main() -> None:

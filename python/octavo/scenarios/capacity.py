@@ -32,7 +32,7 @@ def override(recipe: Recipe, memory: int | str) -> str:
     """
     scenario = recipe.resolve()
     if "change" in scenario.values["node"]["capacity"]:
-        raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out")
+        raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out", key="memory")
     percent = _PERCENT.fullmatch(str(memory))
     if percent is not None and int(percent[1]) > 0:
         return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
@@ -40,6 +40,8 @@ def override(recipe: Recipe, memory: int | str) -> str:
         raise ScenarioError(
             "--memory: expected programs of one scale, of which the memory is a part",
             "say percent of the footprint, or node.capacity.bytes",
+            code="unexpected-value",
+            key="memory",
         )
     return f'node.capacity={{bytes="{_bytes(memory)}B", footprint_percent=0, shrinks=true}}'
 
@@ -50,5 +52,5 @@ def _bytes(memory: object) -> int:
     except ValueError:
         found = 0
     if not 0 < found < _MOST:
-        raise ScenarioError(f"--memory: {_EXPECTED}, found {shortened(str(memory))}")
+        raise ScenarioError(f"--memory: {_EXPECTED}, found {shortened(str(memory))}", key="memory")
     return found

@@ -55,7 +55,12 @@ def refuse(changes: Iterable[str], own: Mapping[str, str], who: str = "the study
             for key, option in own.items():
                 if written == key or _is_below(written, key) or _is_below(key, written):
                     hint = f"say {option} instead" if option else "leave it out"
-                    raise ScenarioError(f"--set {change}: {who} sets that itself", hint)
+                    raise ScenarioError(
+                        f"--set {change}: {who} sets that itself",
+                        hint,
+                        code="already-set",
+                        key=change.partition("=")[0],
+                    )
 
 
 def refuse_varied(base: Recipe, changes: Iterable[str], varied: Sequence[Sequence[str]], who: str) -> None:
@@ -69,7 +74,12 @@ def refuse_varied(base: Recipe, changes: Iterable[str], varied: Sequence[Sequenc
     """
     for change in changes:
         if not _OPTIONS.intersection(keys_of(change)) and clash(base, change, varied) is not None:
-            raise ScenarioError(f"--set {change}: {who} sets that itself", "leave it out")
+            raise ScenarioError(
+                f"--set {change}: {who} sets that itself",
+                "leave it out",
+                code="already-set",
+                key=change.partition("=")[0],
+            )
 
 
 def clash(base: Recipe, change: str, varied: Sequence[Sequence[str]]) -> str | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
 from octavo import html
-from octavo.errors import ScenarioError
+from octavo.errors import ScenarioError, of_engine
 from octavo.files.text import read_text
 from octavo.policies.names import strategy_name
 from octavo.scenarios import catalogue, memory_system, nodes
@@ -184,7 +184,7 @@ class Recipe:
             return cls(read_text(Path(path)), str(path))
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
+            raise ScenarioError(f"cannot read scenario {path}: {reason}", code="unreadable", file=path) from error
 
     @classmethod
     def from_names(cls, workload: str, placement: str | None = None, node: str = DEFAULT_NODE) -> Recipe:
@@ -232,7 +232,7 @@ def _stored(toml: str) -> str:
     try:
         _, spelled_out = _core.resolve(toml, "scenario.toml", [])
     except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
+        raise of_engine(error, ScenarioError) from None
     _remember(toml, spelled_out)
     return spelled_out
 
@@ -296,13 +296,22 @@ def overrides_of(values: Mapping[str, object] | Sequence[str] | None) -> list[st
     try:
         return [f"{key}={_toml_value(value)}" for key, value in values.items()]
     except RecursionError:
-        raise ScenarioError(f"a value is nested too deeply: expected at most {_MOST_LEVELS} levels") from None
+        raise ScenarioError(
+            f"a value is nested too deeply: expected at most {_MOST_LEVELS} levels",
+            code="unexpected-value",
+            expected=_MOST_LEVELS,
+        ) from None
 
 
 def _assignments(values: object) -> list[str]:
     if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
         return list(values)
-    raise ScenarioError(f"--overrides: expected values by key, or a list of texts `KEY=VALUE`, found {values!r}")
+    raise ScenarioError(
+        f"--overrides: expected values by key, or a list of texts `KEY=VALUE`, found {values!r}",
+        code="unexpected-value",
+        key="overrides",
+        found=values,
+    )
 
 
 def _toml_value(value: object) -> str:
@@ -319,7 +328,11 @@ def _toml_value(value: object) -> str:
     try:
         return json.dumps(value)
     except TypeError:
-        raise ScenarioError(f"expected text, numbers, true, false, lists or tables, found {value!r}") from None
+        raise ScenarioError(
+            f"expected text, numbers, true, false, lists or tables, found {value!r}",
+            code="unexpected-value",
+            found=value,
+        ) from None
 
 
 def _resolve(text: str, name: str, overrides: Sequence[str]) -> tuple[str, str]:
@@ -328,11 +341,13 @@ def _resolve(text: str, name: str, overrides: Sequence[str]) -> tuple[str, str]:
     try:
         return _core.resolve(text, name, list(overrides), nodes.read)
     except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
+        raise of_engine(error, ScenarioError) from None
 
 
 def _check_levels(key: str) -> None:
     if key.count(".") >= _MOST_LEVELS:
         raise ScenarioError(
-            f"--set {key[:40]}…: expected a key of at most {_MOST_LEVELS} levels, found {key.count('.') + 1}"
+            f"--set {key[:40]}…: expected a key of at most {_MOST_LEVELS} levels, found {key.count('.') + 1}",
+            code="unexpected-value",
+            key="set",
         )

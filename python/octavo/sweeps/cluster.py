@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from octavo import extras
-from octavo.errors import OctavoError
+from octavo.errors import OctavoError, again
 from octavo.files.notes import note
 from octavo.plain import shortened
 from octavo.runs import memory
@@ -39,6 +39,7 @@ _HINT = (
 class ClusterError(OctavoError):
     """A cluster that cannot be used."""
 
+    code = "no-cluster"
     exit_code = 2
 
 
@@ -87,7 +88,7 @@ class RayCluster:
             self._take(self._answers.get())
         except LostCrewError as error:
             self.close()
-            raise ClusterError(error.message, error.hint) from None
+            raise again(error, ClusterError) from None
         except BaseException:
             self.close()
             raise
@@ -167,7 +168,7 @@ class RayCluster:
             place = None if answer["machine"] is None else Place(answer["machine"], answer["engine"])
             return [Ended(job, answer["error"], place)]
         if "refused" in answer:
-            raise ClusterError(f"cannot use {self._name}: {answer['refused']}", _HINT)
+            raise ClusterError(f"cannot use {self._name}: {answer['refused']}", _HINT, code="no-cluster")
         if "unusable" in answer:
             raise ClusterError(
                 f"cannot use {self._name}: {answer['unusable']}",

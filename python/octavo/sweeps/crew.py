@@ -41,6 +41,8 @@ class Place:
 class LostCrewError(OctavoError):
     """Who ran the jobs is gone: nobody can run the rest."""
 
+    code = "lost-machines"
+
 
 @dataclass(frozen=True)
 class Ended:

@@ -34,9 +34,13 @@ _LOST = "was lost"
 class NoMachineError(OctavoError):
     """None of the machines can be used at all."""
 
+    code = "no-cluster"
+
 
 class LostMachinesError(OctavoError):
     """No machine is left of those that were used."""
+
+    code = "lost-machines"
 
 
 @dataclass(eq=False)

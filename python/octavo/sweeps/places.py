@@ -39,7 +39,9 @@ def read(path: Path) -> tuple[int, Place]:
     """
     body = _parsed(path)
     if body is None or f"{body['point']:05d}" != path.stem:
-        raise DamagedError(f"{path} is damaged: expected what `octavo sweep` writes, found something else", _AGAIN)
+        raise DamagedError(
+            f"{path} is damaged: expected what `octavo sweep` writes, found something else", _AGAIN, file=path
+        )
     return body["point"], Place(body["machine"], body["engine"])
 
 

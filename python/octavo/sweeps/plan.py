@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octavo.errors import ScenarioError
+from octavo.errors import ScenarioError, again
 from octavo.runs.replicates import IN_TIME, KEY
 from octavo.runs.slugs import slug
 from octavo.scenarios import nodes
@@ -69,7 +69,12 @@ def check_count(spec: Spec, count: int) -> None:
 
     """
     if count > _MOST_POINTS:
-        raise ScenarioError(f"{spec.name}: expected at most {_MOST_POINTS:,} points, found {count:,}")
+        raise ScenarioError(
+            f"{spec.name}: expected at most {_MOST_POINTS:,} points, found {count:,}",
+            code="unexpected-value",
+            expected=_MOST_POINTS,
+            found=count,
+        )
 
 
 def repeated(spec: Spec, values: Values) -> list[Values]:
@@ -89,7 +94,9 @@ def _draws(spec: Spec) -> list[Values]:
     if not spec.drawn:
         return [{}]
     if spec.draws is None:
-        raise ScenarioError(f"{spec.name}: `random.points`: missing", "say how many points to draw")
+        raise ScenarioError(
+            f"{spec.name}: `random.points`: missing", "say how many points to draw", code="missing", key="random.points"
+        )
     source = random.Random(spec.seed)  # noqa: S311 - nothing secret
     draws = []
     for _ in range(spec.draws):
@@ -114,12 +121,13 @@ def point(spec: Spec, number: int, values: Values) -> Point:
         kept = [each for each in overrides if each != f"{KEY}=0"]
         return Point(number, values, label, base.with_overrides(kept).resolve())
     except ScenarioError as error:
-        message = relocated(error.message, spec)
+        error = relocated(error, spec)
+        message = error.message
         for key, override in zip(values, overrides, strict=True):
             if message.startswith(f"--set {override}: "):
                 found = message.removeprefix(f"--set {override}: ")
-                raise ScenarioError(f"{spec.name}: axis `{key}`: {found}", error.hint) from None
-        raise ScenarioError(f"{message} (in point {label} of {spec.name})", error.hint) from None
+                raise again(error, ScenarioError, f"{spec.name}: axis `{key}`: {found}") from None
+        raise again(error, ScenarioError, f"{message} (in point {label} of {spec.name})") from None
 
 
 def _placed(spec: Spec, values: Values) -> Values:

@@ -63,7 +63,10 @@ class Sweep:
         spec = replace(spec, seed=spec.seed if seed is None else seed, replicates=replicates)
         if replicates > 1 and REPLICATE in spec.keys:
             raise ScenarioError(
-                f"{spec.name}: `{REPLICATE}` is an axis, and --replicates sets it", "leave one of them out"
+                f"{spec.name}: `{REPLICATE}` is an axis, and --replicates sets it",
+                "leave one of them out",
+                code="conflict",
+                key=REPLICATE,
             )
         if replicates > 1:
             check_replicates(replicates, [plan.first(spec).scenario])
@@ -144,7 +147,12 @@ def _check_time(spec: Spec, goal: Goal) -> None:
     """Refuse to search for a time where there is none."""
     executor = plan.first(spec).scenario.executor
     if goal.metric.endswith("_ps") and executor != SIMULATED:
-        raise ScenarioError(f"no `{goal.metric}` without time: expected the executor {SIMULATED}, found {executor}")
+        raise ScenarioError(
+            f"no `{goal.metric}` without time: expected the executor {SIMULATED}, found {executor}",
+            code="no-time",
+            expected=SIMULATED,
+            found=executor,
+        )
 
 
 def crew(on: str | None, workers: int | None) -> Crew:
@@ -173,7 +181,11 @@ def check_crew(on: str | None) -> None:
     """
     if on not in {None, "local", _RAY} and not str(on).startswith(f"{_RAY}://"):
         raise ScenarioError(
-            f"--on: cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001"
+            f"--on: cannot run on `{on}`",
+            "expected local, ray, or an address such as ray://head:10001",
+            code="unexpected-value",
+            key="on",
+            found=on,
         )
 
 

@@ -42,7 +42,12 @@ def load_sweep(folder: str | Path, *, machines: bool = False) -> pl.DataFrame:
     root = Path(folder)
     files = store.rows(root) if (root / store.PLAN_FILE).is_file() else []
     if not files:
-        raise OutputError(f"{root} holds no sweep with a point that is over", "a sweep has sweep.json and points/")
+        raise OutputError(
+            f"{root} holds no sweep with a point that is over",
+            "a sweep has sweep.json and points/",
+            file=root,
+            code="no-result",
+        )
     _check_format(root)
     _check_complete(root, {int(path.stem) for path in files})
     table = _joined(files, [_row(path) for path in files])
@@ -69,7 +74,12 @@ def _check_complete(root: Path, found: Set[int]) -> None:
     if missing:
         place = store.row_file(root, missing[0])
         more = f", and {len(missing) - 1:,} more are" if len(missing) > 1 else ""
-        raise DamagedError(f"{place} is missing{more}: expected a row for each point of {path}, found no file", _AGAIN)
+        raise DamagedError(
+            f"{place} is missing{more}: expected a row for each point of {path}, found no file",
+            _AGAIN,
+            code="missing",
+            file=place,
+        )
 
 
 def _check_format(root: Path) -> None:
@@ -79,22 +89,36 @@ def _check_format(root: Path) -> None:
     try:
         found = json.loads(path.read_text(encoding="utf-8")).get("format")
     except (OSError, ValueError, AttributeError, RecursionError) as error:
-        raise DamagedError(f"{path} is damaged: expected what `octavo sweep` writes, found: {error}", _AGAIN) from None
+        raise DamagedError(
+            f"{path} is damaged: expected what `octavo sweep` writes, found: {error}", _AGAIN, file=path
+        ) from None
     if found != store.FORMAT:
-        raise OutputError(f"{path}: expected a sweep of format {store.FORMAT}, found format {found}", _AGAIN)
+        raise OutputError(
+            f"{path}: expected a sweep of format {store.FORMAT}, found format {found}",
+            _AGAIN,
+            code="other-format",
+            file=path,
+            expected=store.FORMAT,
+            found=found,
+        )
 
 
 def _row(path: Path) -> pl.DataFrame:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+        raise OutputError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from error
     if problem := parquet.flaw(content):
-        raise DamagedError(f"{path} is damaged: {problem}", _AGAIN)
+        raise DamagedError(f"{path} is damaged: {problem}", _AGAIN, file=path)
     row = parquet.read(path, _AGAIN, verified=True)
     found = row["point"].to_list() if "point" in row.columns else []
     if found != [int(path.stem)]:
-        raise DamagedError(f"{path} is damaged: expected the row of point {int(path.stem)}, found {found}", _AGAIN)
+        raise DamagedError(
+            f"{path} is damaged: expected the row of point {int(path.stem)}, found {found}",
+            _AGAIN,
+            file=path,
+            found=found,
+        )
     return row
 
 
@@ -102,6 +126,8 @@ def _joined(files: Sequence[Path], rows: Sequence[pl.DataFrame]) -> pl.DataFrame
     for path, row in zip(files, rows, strict=True):
         if row.schema != rows[0].schema:
             raise DamagedError(
-                f"{path} is damaged: expected the columns of {files[0].name}, found {', '.join(row.columns)}", _AGAIN
+                f"{path} is damaged: expected the columns of {files[0].name}, found {', '.join(row.columns)}",
+                _AGAIN,
+                file=path,
             )
     return pl.concat(rows)

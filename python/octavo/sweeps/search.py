@@ -71,7 +71,12 @@ def _imported() -> Any:
     try:
         import optuna  # noqa: PLC0415 - an extra
     except ImportError:
-        raise SearchError("Optuna is not installed", "install it with `pip install 'octavo[search]'`") from None
+        raise SearchError(
+            "Optuna is not installed",
+            "install it with `pip install 'octavo[search]'`",
+            code="not-installed",
+            key="Optuna",
+        ) from None
     return optuna
 
 
@@ -91,4 +96,4 @@ def check(goal: Goal, known: Sequence[str]) -> None:
     asked = (("best", "measure", goal.metric, known), ("direction", "direction", goal.direction, DIRECTIONS))
     for option, kind, found, names in asked:
         if found not in names:
-            raise ScenarioError(f"--{option}: unknown {kind} `{found}`", meant(found, names))
+            raise ScenarioError(f"--{option}: unknown {kind} `{found}`", meant(found, names), key=option)

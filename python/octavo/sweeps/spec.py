@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from octavo import _core, given
-from octavo.errors import ScenarioError
+from octavo.errors import ScenarioError, again
 from octavo.files.text import read_text
 from octavo.files.toml import parsed
 from octavo.plain import meant
@@ -89,11 +88,11 @@ def _read(source: str | Path | Mapping[str, Any]) -> Spec:
         text = read_text(path)
         document = parsed(text)
     except OSError as error:
-        raise ScenarioError(f"cannot read sweep {path}: {error.strerror}") from error
+        raise ScenarioError(f"cannot read sweep {path}: {error.strerror}", code="unreadable", file=path) from error
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"cannot read sweep {path}: it is not UTF-8 text") from error
+        raise ScenarioError(f"cannot read sweep {path}: it is not UTF-8 text", code="unreadable", file=path) from error
     except ValueError as error:
-        raise ScenarioError(f"{path}: not valid TOML: {error}") from error
+        raise ScenarioError(f"{path}: not valid TOML: {error}", file=path) from error
     return _Reader(str(path), path.parent, text).spec(document)
 
 
@@ -226,7 +225,7 @@ class _Reader:
             raise ScenarioError(f"{self.name}: no axis", "write at least one of [grid], [zip] and [random.axes]")
 
     def _error(self, key: str, message: str, hint: str | None = None) -> ScenarioError:
-        return ScenarioError(f"{placed(self.name, self.text, key)}: `{key}`: {message}", hint)
+        return ScenarioError(f"{placed(self.name, self.text, key)}: `{key}`: {message}", hint, key=key)
 
 
 def placed(name: str, text: str, key: str) -> str:
@@ -236,15 +235,16 @@ def placed(name: str, text: str, key: str) -> str:
     return name if line is None else f"{name}:{line}"
 
 
-def relocated(message: str, spec: Spec) -> str:
-    """A message about a scenario that was written inside a sweep, with the line of the sweep's file if there is one."""
+def relocated(error: ScenarioError, spec: Spec) -> ScenarioError:
+    """An error about a scenario that was written inside a sweep, with the line of the sweep's file if there is one."""
     within = _within(spec.name)
-    found = re.match(rf"{re.escape(within)}:\d+: (?:`(.+?)`: )?", message)
-    if spec.base.name != within or found is None:
-        return message
-    place = placed(spec.name, spec.text, f"scenario.{found[1]}") if spec.text and found[1] else within
-    key = f"`{found[1]}`: " if found[1] else ""
-    return f"{place}: {key}{message[found.end() :]}"
+    if spec.base.name != within or error.file != within or error.line is None:
+        return error
+    words = error.message.removeprefix(f"{within}:{error.line}: ")
+    line = _core.toml_line(spec.text, f"scenario.{error.key}") if spec.text and error.key else None
+    made = again(error, ScenarioError, f"{within if line is None else f'{spec.name}:{line}'}: {words}")
+    made.file, made.line = spec.name, line
+    return made
 
 
 def _within(name: str) -> str:
@@ -265,7 +265,10 @@ def with_changes(spec: Spec, changes: list[str]) -> Spec:
             key = lost.clash(changed.base, change, [assignments(values) for values in _all_values(axis)])
             if key is not None:
                 raise ScenarioError(
-                    f"{spec.name}: `{key}` is an axis, and `--set {change}` sets it", "leave one of them out"
+                    f"{spec.name}: `{key}` is an axis, and `--set {change}` sets it",
+                    "leave one of them out",
+                    code="conflict",
+                    key=key,
                 )
     return changed
 

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo._core import VERSION
-from octavo.errors import OutputError
+from octavo.errors import OutputError, again
 from octavo.files import atomic, disk, manifest, ours, parquet, shared
 from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.held import is_emptied, is_replaceable
+from octavo.runs.held import is_emptied, is_finished
 from octavo.runs.pictures import FORMATS
 from octavo.sweeps import places
 from octavo.sweeps.table import row
@@ -80,7 +80,7 @@ class Store:
             return folder.finished(self.run_folder(point), point.scenario, force=force)
         except OutputError as error:
             hint = f"remove {self.run_folder(point)}: the same command then runs that point again"
-            raise OutputError(error.message, hint) from error
+            raise again(error, OutputError, hint=hint) from error
 
     def land(self, point: Point, found: RunResult | None, error: str | None) -> dict[str, Any]:
         """Write the row of a point that is over; returns it."""
@@ -152,17 +152,27 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
     if not path.is_file():
         begun = any((root / name).exists() for name in (MANIFEST_FILE, shared.LOCK_FILE))
         if not begun and any(root.iterdir()):
-            raise OutputError(f"{root} is not empty and holds no sweep", "choose another folder with -o")
+            raise OutputError(
+                f"{root} is not empty and holds no sweep", "choose another folder with -o", code="not-ours", file=root
+            )
         return
     if force:
         return
     check_plan(root)
     found = _read_plan(path)
     if found.get("octavo") != plan["octavo"]:
-        raise OutputError(f"{root} holds a sweep of another version of Octavo", "replace it with --force")
+        raise OutputError(
+            f"{root} holds a sweep of another version of Octavo",
+            "replace it with --force",
+            code="other-format",
+            file=root,
+        )
     if found.get("sweep") != plan["sweep"]:
         raise OutputError(
-            f"{root} already holds another sweep", "choose another folder with -o, or replace it with --force"
+            f"{root} already holds another sweep",
+            "choose another folder with -o, or replace it with --force",
+            code="other-result",
+            file=root,
         )
 
 
@@ -174,6 +184,9 @@ def _check_rows(root: Path) -> None:
         raise OutputError(
             f"cannot write results to {root}: nothing says that Octavo wrote {ours.listed(doubtful)} in {_POINTS}/",
             "remove these files if they are Octavo's, or choose another folder with -o",
+            file=root,
+            code="not-ours",
+            found=doubtful,
         )
 
 
@@ -197,7 +210,9 @@ def _read_plan(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise OutputError(f"cannot read {path}: {error}", "choose another folder with -o, or --force") from error
+        raise OutputError(
+            f"cannot read {path}: {error}", "choose another folder with -o, or --force", code="unreadable", file=path
+        ) from error
     return found if isinstance(found, dict) else {}
 
 
@@ -206,7 +221,7 @@ def _remove_results(root: Path) -> None:
     for name in (TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES):
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
-        if run.is_dir() and not run.is_symlink() and (is_replaceable(run) or is_emptied(run)):
+        if run.is_dir() and not run.is_symlink() and (is_finished(run) or is_emptied(run)):
             ours.empty(run, ())
     for path in (*filter(_is_row, rows(root)), *filter(places.is_one, _places(root))):
         path.unlink()
@@ -264,4 +279,4 @@ def _replace(path: Path, content: bytes) -> None:
     try:
         disk.write_bytes(path, content)
     except OutputError as error:
-        raise OutputError(error.message, "finished parts are kept; the same command resumes") from error
+        raise again(error, OutputError, hint="finished parts are kept; the same command resumes") from error

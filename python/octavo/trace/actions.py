@@ -49,7 +49,14 @@ class _Action:
 
     def __init__(self, row: Row, places: Mapping[str, tuple[int, int, int]], number: int) -> None:
         if unknown := [name for name in row if name not in _COLUMNS]:
-            raise TraceError(f"actions, row {number}: unknown column `{unknown[0]}`, expected {', '.join(_COLUMNS)}")
+            raise TraceError(
+                f"actions, row {number}: unknown column `{unknown[0]}`, expected {', '.join(_COLUMNS)}",
+                key=unknown[0],
+                expected=_COLUMNS,
+                found=unknown[0],
+                code="unknown-key",
+                line=number,
+            )
         self.given, self.places, self.number = row, places, number
 
     def row(self, launches: int) -> tuple[Any, ...]:
@@ -80,7 +87,13 @@ class _Action:
     def _place(self, name: str) -> tuple[int, int, int]:
         if name not in self.places:
             known = ", ".join(self.places)
-            raise TraceError(f"actions, row {self.number}: no allocation `{name}`, expected one of {known}")
+            raise TraceError(
+                f"actions, row {self.number}: no allocation `{name}`, expected one of {known}",
+                expected=known,
+                found=name,
+                code="unknown-name",
+                line=self.number,
+            )
         return self.places[name]
 
     def _address(self, of: Mapping[str, Any], column: str) -> int:
@@ -103,7 +116,12 @@ class _Action:
     def _sweep(self, sweep: Mapping[str, Any]) -> tuple[Any, ...]:
         if unknown := [name for name in sweep if name not in _SWEEP]:
             raise TraceError(
-                f"actions, row {self.number}: unknown field `{unknown[0]}` of a sweep, expected {', '.join(_SWEEP)}"
+                f"actions, row {self.number}: unknown field `{unknown[0]}` of a sweep, expected {', '.join(_SWEEP)}",
+                key=unknown[0],
+                expected=_SWEEP,
+                found=unknown[0],
+                code="unknown-key",
+                line=self.number,
             )
         width = int(sweep.get("width") or _LINE)
         stride = int(sweep.get("stride") or width)

@@ -97,11 +97,21 @@ def _complete(piece: Any) -> pl.DataFrame:
         frame = pl.DataFrame([_series(name, values) for name, values in columns.items()])
     known = {*_WORDS, *_HALVES, *_BYTES, *_WAITS, *_LISTS}
     if unknown := [name for name in frame.columns if name not in known]:
-        raise TraceError(f"instructions: unknown column `{unknown[0]}`, expected {', '.join(sorted(known))}")
+        raise TraceError(
+            f"instructions: unknown column `{unknown[0]}`, expected {', '.join(sorted(known))}",
+            code="unknown-key",
+            key=unknown[0],
+            found=unknown[0],
+        )
     if "kind" not in frame.columns:
-        raise TraceError("instructions: column `kind` is missing")
+        raise TraceError("instructions: column `kind` is missing", code="missing", key="kind")
     if wrong := set(frame["kind"].cast(pl.String).unique().to_list()) - set(KINDS):
-        raise TraceError(f"instructions: unknown kind `{min(map(str, wrong))}`, expected one of {', '.join(KINDS)}")
+        raise TraceError(
+            f"instructions: unknown kind `{min(map(str, wrong))}`, expected one of {', '.join(KINDS)}",
+            expected=KINDS,
+            code="unknown-name",
+            found=min(map(str, wrong)),
+        )
     types: dict[str, Any] = {
         **dict.fromkeys(_WORDS, pl.UInt32),
         **dict.fromkeys(_HALVES, pl.UInt16),
@@ -136,7 +146,7 @@ def _columns(frame: pl.DataFrame) -> Columns:
     columns += [_bytes(frame[name].cast(pl.Int16).fill_null(-1), "<i2") for name in _WAITS]
     filled = [name for name in _TOUCHED if name in frame.columns and frame[name].list.len().sum() > 0]
     if len(filled) > 1:
-        raise TraceError("instructions: a piece has both `lines` and `addresses`")
+        raise TraceError("instructions: a piece has both `lines` and `addresses`", code="conflict")
     touched = _lists(frame, filled[0] if filled else "lines")
     partial = _lists(frame, "partial") if "partial" in frame.columns else None
     return columns, *touched, filled == ["addresses"], *_lists(frame, "code_lines"), partial
@@ -201,7 +211,7 @@ class Row(dict[str, Any]):
     table = ""
 
     def __missing__(self, name: str) -> Any:
-        raise TraceError(f"{self.table}: column `{name}` is missing")
+        raise TraceError(f"{self.table}: column `{name}` is missing", code="missing", file=self.table, key=name)
 
 
 def table_rows(table: Any, name: str) -> list[Row]:

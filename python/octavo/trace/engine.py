@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import octavo._core as _core
-from octavo.errors import InterruptedRun, TraceError
+from octavo.errors import InterruptedRun, TraceError, of_engine
 
 
 def call(function: Any, *arguments: Any) -> Any:
@@ -13,7 +13,7 @@ def call(function: Any, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except _core.TraceError as error:
-        raise TraceError(error.args[0]) from None
+        raise of_engine(error, TraceError) from None
     except _core.Interrupted as error:
         raise InterruptedRun(error.args[0]) from None
     except (OverflowError, TypeError) as error:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import octavo._core as _core
-from octavo.errors import DamagedError, OutputError, TraceError
+from octavo.errors import DamagedError, OutputError, TraceError, again
 from octavo.files import atomic, digest, links, manifest, ours, swap
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import note
@@ -42,12 +42,12 @@ def written(path: Path, *, replace: bool) -> Iterator[Path]:
             try:
                 yield inner
             except TraceError as error:
-                raise TraceError(_as_named(error.message, folder, path), error.hint) from None
+                raise again(error, TraceError, _as_named(error.message, folder, path)) from None
             for file in inner.iterdir():
                 file.rename(folder / file.name)
             inner.rmdir()
     except OutputError as error:
-        raise TraceError(error.message, error.hint) from None
+        raise again(error, TraceError) from None
 
 
 def _as_named(message: str, folder: Path, path: Path) -> str:
@@ -65,7 +65,7 @@ def _replaced(path: Path, target: Path, *, replace: bool) -> Iterator[Path]:
 def _check_replaceable(path: Path, *, replace: bool) -> Collection[str]:
     """Make sure that a trace may be replaced; returns the names of its files if no manifest has them."""
     if not replace:
-        raise TraceError(f"{path}: exists already")
+        raise TraceError(f"{path}: exists already", code="exists", file=path)
     try:
         found = manifest.read(path)
     except DamagedError:
@@ -74,7 +74,7 @@ def _check_replaceable(path: Path, *, replace: bool) -> Collection[str]:
     if found is None:
         return _unsealed(path)
     if found.kind != TRACE:
-        raise TraceError(f"{path} exists and is not a trace: it is not replaced")
+        raise TraceError(f"{path} exists and is not a trace: it is not replaced", code="not-ours", file=path)
     return ()
 
 
@@ -87,6 +87,8 @@ def _unsealed(path: Path) -> Collection[str]:
         raise TraceError(
             f"{path} exists and is not a trace: it is not replaced ({error.message})",
             "remove the folder if nothing in it is needed, or choose another name",
+            code="not-ours",
+            file=path,
         ) from None
 
 
@@ -102,7 +104,7 @@ def write_manifest(path: Path) -> None:
             files = {name: digest.entry(target / name) for name in FILES if (target / name).is_file()}
             atomic.write_bytes(links.inside(target, MANIFEST_FILE), Manifest(TRACE, files).text().encode())
     except OutputError as error:
-        raise TraceError(error.message, error.hint) from None
+        raise again(error, TraceError) from None
 
 
 def check_all(paths: Iterable[Path]) -> None:
@@ -123,8 +125,7 @@ def check(path: Path) -> None:
         if found is not None:
             manifest.verify(path, found)
     except DamagedError as error:
-        raise TraceError(
-            error.message, f"restore the file, or remove {path / MANIFEST_FILE} if it was changed on purpose"
-        ) from None
+        hint = f"restore the file, or remove {path / MANIFEST_FILE} if it was changed on purpose"
+        raise again(error, TraceError, hint=hint) from None
     if found is None and is_trace(path):
         note(f"{path} has no manifest, so damage may go unnoticed; `octavo trace seal` writes one")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import octavo._core as _core
-from octavo.errors import OutputError, TraceError
+from octavo.errors import OutputError, TraceError, again
 from octavo.files import manifest, parquet
 from octavo.trace.engine import call
 from octavo.trace.folder import check
@@ -28,7 +28,7 @@ def _as_trace_errors() -> Iterator[None]:
     try:
         yield
     except OutputError as error:
-        raise TraceError(error.message, error.hint) from None
+        raise again(error, TraceError) from None
 
 
 @dataclass(frozen=True)

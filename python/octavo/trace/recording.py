@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import octavo._core as _core
-from octavo.errors import ScenarioError
+from octavo.errors import ScenarioError, of_engine
 from octavo.scenarios.lost import keys_of
 from octavo.trace.engine import call
 from octavo.trace.folder import written
@@ -41,7 +41,7 @@ def record(scenario: Scenario, path: str | Path, changes: Sequence[str] = ()) ->
         with written(Path(path), replace=False) as place:
             call(_core.trace_record, scenario.toml, str(place), command)
     except _core.ScenarioError as error:
-        raise ScenarioError(*error.args) from None
+        raise of_engine(error, ScenarioError) from None
     except _core.SimulationError as error:
-        raise ScenarioError(error.args[0]) from None
+        raise of_engine(error, ScenarioError) from None
     return Trace(Path(path))

@@ -62,12 +62,19 @@ def record_torch(
         raise TraceError(
             f"`{BATCH}` among the script's arguments goes with --batch",
             f"`octavo trace torch {script.name} {BATCH} --batch 64` has it, and 64 where nothing else is said",
+            code="conflict",
+            key="batch",
         )
     if not script.is_file():
-        raise TraceError(f"there is no script {script}")
+        raise TraceError(f"there is no script {script}", code="missing")
     check_file(output)
     if output.exists() and output.samefile(script):
-        raise TraceError(f"cannot write {output}: it is the script", "name another file with -o, such as step.step")
+        raise TraceError(
+            f"cannot write {output}: it is the script",
+            "name another file with -o, such as step.step",
+            code="unwritable",
+            file=output,
+        )
     python = python or sys.executable
     recorded = [_record(python, script, arguments, size) for size in (TRIED if by_batch else (None,))]
     command = shlex.join([script.name, *arguments])
@@ -109,7 +116,7 @@ def _record(python: str, script: Path, arguments: Sequence[str], batch: int | No
             raise _failed(python, script, ended.stderr.decode(errors="replace").strip())
         sys.stderr.write(ended.stderr.decode(errors="replace"))
         if not result.exists():
-            raise TraceError(f"{script} ended before its step was written")
+            raise TraceError(f"{script} ended before its step was written", file=script, code="missing")
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
 
@@ -120,7 +127,7 @@ def _failed(python: str, script: Path, said: str) -> TraceError:
         return TraceError(
             f"{python} has no PyTorch", "name one that has with --python, such as --python /usr/bin/python3"
         )
-    error = TraceError(f"{script} could not be recorded: {last}")
+    error = TraceError(f"{script} could not be recorded: {last}", file=script)
     error.details = said
     return error
 
@@ -133,7 +140,12 @@ def _fit(recorded: list[dict[str, Any]]) -> dict[str, Any]:
         differs = next((pair for pair in zip(shapes[0], other, strict=False) if pair[0] != pair[1]), None)
         if differs or len(other) != len(shapes[0]) or len({len(step["tensors"]) for step in recorded}) > 1:
             where = differs[0][0] if differs else "their number"
-            raise TraceError(f"operators differ with the batch size, first in {where}", "record it with one batch size")
+            raise TraceError(
+                f"operators differ with the batch size, first in {where}",
+                "record it with one batch size",
+                code="unexpected-value",
+                key="operators",
+            )
     tensors = [
         (role, _line([step["tensors"][index][1] for step in recorded], f"bytes of tensor {index}"))
         for index, (role, _) in enumerate(first["tensors"])
@@ -175,5 +187,8 @@ def _line(counts: list[int], what: str) -> tuple[int, int]:
         raise TraceError(
             f"{what}: {found} with {tried} samples, expected a fixed count and one for each sample",
             "record it with one batch size",
+            code="unexpected-value",
+            key="bytes",
+            found=found,
         )
     return fixed, each

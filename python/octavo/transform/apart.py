@@ -34,12 +34,14 @@ def apart(path: Path, reading: Reading) -> Transformed:
     done = subprocess.run(command, input=order, capture_output=True, check=False)  # noqa: S603 - ourselves
     if done.returncode < 0:
         how = signal.Signals(-done.returncode).name
-        raise TransformError(f"clang cannot read {path}: its process was ended by {how}", _DEEP)
+        raise TransformError(
+            f"clang cannot read {path}: its process was ended by {how}", _DEEP, code="too-large", file=path
+        )
     if done.returncode:
         raise RuntimeError(done.stderr.decode("utf-8", "replace"))
     result, error = pickle.loads(done.stdout)  # noqa: S301 - of our own process
     if error is not None:
-        raise TransformError(*error)
+        raise error
     return result  # type: ignore[no-any-return]
 
 
@@ -48,7 +50,7 @@ def main() -> None:
     path, reading = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the process that started this one
     sys.setrecursionlimit(_DEPTH)
     threading.stack_size(_STACK_BYTES)
-    answers: list[tuple[Transformed | None, tuple[str, str | None] | None]] = []
+    answers: list[tuple[Transformed | None, TransformError | None]] = []
     thread = threading.Thread(target=lambda: answers.append(_answer(path, reading)))
     thread.start()
     thread.join()
@@ -57,10 +59,12 @@ def main() -> None:
     sys.stdout.buffer.write(pickle.dumps(answers[0]))
 
 
-def _answer(path: Path, reading: Reading) -> tuple[Transformed | None, tuple[str, str | None] | None]:
+def _answer(path: Path, reading: Reading) -> tuple[Transformed | None, TransformError | None]:
     try:
         return transformed(path, reading), None
     except TransformError as error:
-        return None, (error.message, error.hint)
+        return None, error
     except (RecursionError, ctypes.ArgumentError):
-        return None, (f"clang cannot read {path}: its code is nested too deeply", _DEEP)
+        return None, TransformError(
+            f"clang cannot read {path}: its code is nested too deeply", _DEEP, code="too-large", file=path
+        )

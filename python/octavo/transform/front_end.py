@@ -27,6 +27,7 @@ _MOST_ERRORS = 5
 class TransformError(OctavoError):
     """A source file that cannot be transformed."""
 
+    code = "bad-program"
     exit_code = 2
 
 
@@ -57,7 +58,9 @@ def check_installed() -> None:
     try:
         import clang  # noqa: F401, PLC0415 - an extra
     except ImportError:
-        raise TransformError("libclang is not installed", "install it with `pip install 'octavo[transform]'`") from None
+        raise TransformError(
+            "libclang is not installed", "install it with `pip install 'octavo[transform]'`", code="not-installed"
+        ) from None
 
 
 def parse(path: Path, reading: Reading, text: bytes | None = None) -> Any:
@@ -74,7 +77,7 @@ def parse(path: Path, reading: Reading, text: bytes | None = None) -> Any:
     try:
         unit = cindex.Index.create().parse(str(path), reading.flags(), unsaved, options)
     except cindex.TranslationUnitLoadError as error:
-        raise TransformError(f"clang cannot read {path}: {error}") from error
+        raise TransformError(f"clang cannot read {path}: {error}", code="unreadable", file=path) from error
     errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
     if errors:
         raise _refused(path, errors)

@@ -52,7 +52,7 @@ def _read(path: Path) -> bytes:
     try:
         return read_bytes(path)
     except OSError as error:
-        raise TransformError(f"cannot read {path}: {error.strerror or error}") from error
+        raise TransformError(f"cannot read {path}: {error.strerror or error}", code="unreadable", file=path) from error
 
 
 def _parses(path: Path, reading: Reading, text: bytes) -> bool:

@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from collections.abc import Callable  # noqa: TC003 - requests are read when commands are made
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from octavo.cli import options
-from octavo.cli.sink import Sink
+from octavo.cli.requests import spread
+from octavo.runs.execute import Progress  # noqa: TC001 - as above
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from octavo.runs.execute import Progress
+    from octavo.cli.sink import Sink
     from octavo_studies.engine.shown import Shown
-
-SHARED: Mapping[str, tuple[Any, Any]] = {
-    "fidelity": (options.Fidelity, None),
-    "assignments": (options.Set, None),
-    "scale": (options.Scale, None),
-    "seed": (options.Seed, None),
-    "workers": (options.Workers, None),
-    "_memory_limit": (options.MemoryLimit, None),
-    "output": (options.Output, None),
-    "force": (options.Force, False),
-    "as_json": (options.Json, False),
-    "quiet": (options.Quiet, False),
-}
-"""Options that studies share, with their defaults, in the order in which help has them."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(options.Kept, options.Effort, options.Changes):
     """What was asked by options that studies share; None of those that a study does not have."""
 
-    output: Path | None
-    workers: int | None
-    force: bool
-    watch: Callable[[Progress], None]
-    assignments: list[str] | None = None
-    scale: float | None = None
-    seed: int | None = None
-    fidelity: str | None = None
+    seed: options.Seed = None
+    fidelity: options.Fidelity = None
+    watch: Callable[[Progress], None] | None = None
+    """No option: told how far runs are."""
 
     def overrides(self, scale: float | None) -> tuple[str, ...]:
         """Changes to every scenario; `scale` is one of them where the study does not set it itself."""
@@ -55,6 +39,9 @@ class Asked:
     def how(self) -> dict[str, Any]:
         """Fields of any study."""
         return {"workers": self.workers, "force": self.force, "watch": self.watch}
+
+
+_SHARED = {"asked": Asked(), "said": options.SAID}
 
 
 @dataclass(frozen=True)
@@ -83,35 +70,25 @@ class Command:
     """Shared options that it does not have."""
     leaves: str = "Results and pictures"
     """What its folder has."""
-    shared: Mapping[str, tuple[Any, Any]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Leave out the options that it does not have."""
-        object.__setattr__(self, "shared", {key: one for key, one in SHARED.items() if key not in self.without})
 
     def add_to(self, app: typer.Typer) -> None:
         """Make it a command of `app`."""
 
-        def command(**given: Any) -> None:
-            self._run(given)
+        def command(asked: Asked, said: options.Said, **own: Any) -> None:
+            self._run(asked, said, own)
 
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         own = list(inspect.signature(self.answer, eval_str=True).parameters.values())[1:]
-        shared = [
-            inspect.Parameter(key, kind, default=default, annotation=what)
-            for key, (what, default) in self.shared.items()
-        ]
-        command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # what Typer reads
+        shared = [inspect.Parameter(name, kind, annotation=type(of), default=of) for name, of in _SHARED.items()]
+        command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # what is spread
         command.__annotations__ = {one.name: one.annotation for one in (*own, *shared)}
         command.__doc__ = self.answer.__doc__
-        app.command(self.name, epilog=options.examples(*self.examples))(command)
+        app.command(self.name, epilog=options.examples(*self.examples))(spread(command, {"watch", *self.without}))
 
-    def _run(self, given: dict[str, Any]) -> None:
-        shared = {key: given.pop(key) for key in self.shared}
-        sink = Sink(as_json=shared.pop("as_json"), quiet=(quiet := shared.pop("quiet")))
-        asked = {key: value for key, value in shared.items() if not key.startswith("_")}
-        with watching(quiet=quiet) as watch:
-            answer = self.answer(Asked(**asked, watch=watch), **given)
+    def _run(self, asked: Asked, said: options.Said, own: dict[str, Any]) -> None:
+        sink = said.sink()
+        with watching(quiet=said.quiet) as watch:
+            answer = self.answer(replace(asked, watch=watch), **own)
         for one in answer.shown:
             if isinstance(one, str):
                 sink.tell(one)

@@ -162,21 +162,15 @@ def _wanted_for_throughput(study: Study) -> dict[Key, tuple[str, ...]]:
 
 
 def rates(result: RunResult) -> Row:
-    """Bytes by level over the time of all gates and what is between them; the launch that writes the state is apart.
-
-    Results of earlier versions tell nothing of LPDDR.
-    """
+    """Bytes by level over the time of all gates and what is between them; the launch that writes the state is apart."""
     gates = result.table("traffic").slice(1)
     time = int(gates["ended_ps"][-1] - gates["began_ps"][0])
     found = {f"{name}_bytes_per_second": _rate(gates, columns, time) for name, columns in LEVELS.items()}
     return {"launches_ps": time, **found}
 
 
-def _rate(gates: pl.DataFrame, columns: tuple[str, ...], time: int) -> float | None:
-    names = [f"{column}_bytes" for column in columns]
-    if any(name not in gates.columns for name in names):
-        return None
-    return sum(int(gates[name].sum()) for name in names) / (time / 1e12)
+def _rate(gates: pl.DataFrame, columns: tuple[str, ...], time: int) -> float:
+    return sum(int(gates[f"{column}_bytes"].sum()) for column in columns) / (time / 1e12)
 
 
 def _draw_throughput(found: Found, _runs: Runs[Key]) -> None:

@@ -41,7 +41,10 @@ class Part(engine.Part[Study]):
         """
         if why := self.lack(study):
             raise ScenarioError(
-                f"part `{self.name}`: {why}", "choose others with --program and --kind, or leave them out"
+                f"part `{self.name}`: {why}",
+                "choose others with --program and --kind, or leave them out",
+                key=self.name,
+                code="conflict",
             )
 
     def lack(self, study: Study) -> str | None:

@@ -64,7 +64,13 @@ class Study(engine.Study):
         """
         for what, asked, known in (("program", self.programs, tuple(PROGRAMS)), ("kind", self.kinds, KINDS)):
             if unknown := [one for one in asked if one not in known]:
-                raise ScenarioError(f"{what} `{unknown[0]}`: expected one of {', '.join(known)}")
+                raise ScenarioError(
+                    f"{what} `{unknown[0]}`: expected one of {', '.join(known)}",
+                    expected=known,
+                    code="unknown-name",
+                    key=what,
+                    found=unknown[0],
+                )
 
     @cached_property
     def coherent(self) -> bool:

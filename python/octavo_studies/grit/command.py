@@ -78,7 +78,7 @@ def grit(
         message = "--fit, --networks, --characterise, --walks and --sensitivity are different studies"
         raise ScenarioError(message, "choose one of them")
     if collapse_scale is not None and not characterise:
-        raise ScenarioError("--collapse-scale needs --characterise")
+        raise ScenarioError("--collapse-scale needs --characterise", key="collapse-scale")
     overrides = asked.overrides(asked.scale)
     study = Study(asked.output, overrides, tuple(options.listed(workload)), node, **asked.how)
     if networks:

@@ -65,7 +65,9 @@ def harvest(
     """
     if sensitivity is not None and case:
         raise ScenarioError(
-            "--sensitivity varies the harvester of case 1, and --case names cases", "choose one of them"
+            "--sensitivity varies the harvester of case 1, and --case names cases",
+            "choose one of them",
+            key="sensitivity",
         )
     every = studies.REDUCED_CASES if reduced else tuple(INTER_JOB)
     chosen = tuple(str(one.value) for one in case or []) or every

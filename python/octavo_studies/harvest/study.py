@@ -74,7 +74,13 @@ class Study(engine.Study):
         for name in self.cases:
             needed = CASES[name].gpus
             if needed > found:
-                raise ScenarioError(f"--node {self.node}: expected {needed} GPUs for case {name}, found {found}")
+                raise ScenarioError(
+                    f"--node {self.node}: expected {needed} GPUs for case {name}, found {found}",
+                    code="unexpected-value",
+                    key="node",
+                    expected=needed,
+                    found=found,
+                )
 
     def scenarios(self) -> dict[Key, Scenario]:
         """Every case under every system.

@@ -75,7 +75,12 @@ class Study(engine.Study):
         """
         unknown = [name for name in self.applications if name not in APPLICATIONS]
         if unknown:
-            raise ScenarioError(f"application `{unknown[0]}`: expected {one_of(unknown[0], list(APPLICATIONS))}")
+            raise ScenarioError(
+                f"application `{unknown[0]}`: expected {one_of(unknown[0], list(APPLICATIONS))}",
+                code="unknown-name",
+                key="application",
+                found=unknown[0],
+            )
         lost.refuse(self.overrides, _OWN)
 
     def scenarios(self) -> dict[tuple[str, int], Scenario]:

@@ -118,6 +118,7 @@ def _chosen(named: list[str], applications: tuple[str, ...], *, paging: bool) ->
         raise ScenarioError(
             f"--no-paging does not apply to {', '.join(both)}",
             "these parts always run with paging, or with and without",
+            key="no-paging",
         )
     return chosen
 
@@ -128,16 +129,27 @@ def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[in
     try:
         counts = tuple(int(count) for count in text.split(","))
     except ValueError:
-        raise ScenarioError(f"{option}: expected numbers separated by commas, found `{text}`") from None
+        raise ScenarioError(
+            f"{option}: expected numbers separated by commas, found `{text}`", code="unexpected-value", found=text
+        ) from None
     if not all(1 <= count <= UNITS for count in counts):
-        raise ScenarioError(f"{option}: expected 1 to {UNITS} applications, one compute unit each, found {text}")
+        raise ScenarioError(
+            f"{option}: expected 1 to {UNITS} applications, one compute unit each, found {text}",
+            code="unexpected-value",
+            found=text,
+        )
     return counts
 
 
 def _check_drawn(study: Study, mixed: str | None) -> None:
     """Before anything runs: there are mixes, and every requested size is among them."""
     if study.heterogeneous and mixed is not None and max(study.mixed) > len(study.applications):
-        raise ScenarioError(f"--mixed: expected at most the {len(study.applications)} applications, found {mixed}")
+        raise ScenarioError(
+            f"--mixed: expected at most the {len(study.applications)} applications, found {mixed}",
+            code="unexpected-value",
+            key="mixed",
+            found=mixed,
+        )
 
 
 def _shown(part: Found) -> list[Table]:

@@ -95,7 +95,11 @@ def _inputs(study: Study) -> list[under.Setting]:
     chosen = tuple(name for name in study.applications if name in SHIPPED)
     if not chosen:
         names = ", ".join(SHIPPED)
-        raise ScenarioError(f"part `inputs`: expected at least one of {names}, which ship with another input")
+        raise ScenarioError(
+            f"part `inputs`: expected at least one of {names}, which ship with another input",
+            code="unexpected-value",
+            key="inputs",
+        )
     shipped = under.Setting("shipped", {name: SHIPPED[name] for name in chosen})
     return [under.everywhere(chosen, "the study's", ()), shipped]
 

@@ -64,7 +64,9 @@ def _lengths(study: Study) -> list[under.Setting]:
     chosen = [name for name in study.applications if name in REPEATED]
     if not chosen:
         raise ScenarioError(
-            f"part `lengths`: expected at least one of {', '.join(REPEATED)}, which repeat their accesses"
+            f"part `lengths`: expected at least one of {', '.join(REPEATED)}, which repeat their accesses",
+            code="unexpected-value",
+            key="lengths",
         )
     return [
         under.Setting(f"{times} times as long", {name: _repeated(name, times) for name in chosen})

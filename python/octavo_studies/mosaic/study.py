@@ -62,7 +62,13 @@ class Study(engine.Study):
         for name in self.applications:
             if mixes.workload((name,)) not in known:
                 expected = one_of(name, [mixes.labelled(each) for each in known])
-                raise ScenarioError(f"application `{name}`: expected {expected}")
+                raise ScenarioError(
+                    f"application `{name}`: expected {expected}",
+                    expected=expected,
+                    code="unknown-name",
+                    key="application",
+                    found=name,
+                )
 
     @cached_property
     def probe(self) -> Scenario:

@@ -315,7 +315,9 @@ def _percents(values: list[str]) -> list[int]:
     for value in values:
         if not value.isdecimal() or int(value) < 100:
             raise ValidationError(
-                f"--oversubscription: `{value}` is not a footprint in percent of the memory", "expected 100 or more"
+                f"--oversubscription: `{value}` is not a footprint in percent of the memory",
+                "expected 100 or more",
+                key="oversubscription",
             )
     return sorted({int(value) for value in values})
 
@@ -331,7 +333,7 @@ def _said(found: validate.Validation) -> Iterator[str]:
 def _numbers(values: list[str]) -> list[int]:
     for value in values:
         if not value.isdecimal():
-            raise ValidationError(f"--gpus: `{value}` is not a number of GPUs", "expected 1, 4 or 1,4")
+            raise ValidationError(f"--gpus: `{value}` is not a number of GPUs", "expected 1, 4 or 1,4", key="gpus")
     return [int(value) for value in values]
 
 

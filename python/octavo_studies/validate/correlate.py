@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import OutputError, ValidationError
+from octavo.errors import OutputError, ValidationError, again
 from octavo.plain import meant
 from octavo.quantities import TIMES, count
 from octavo.runs import measures
-from octavo.runs.result import RunResult, vouched
+from octavo.runs.result import RunResult
 from octavo_studies.validate import figures
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def correlate(table: str | Path) -> Correlation:
     path = Path(table)
     pairs = [_pair(path, number, row) for number, row in _rows(path)]
     if not pairs:
-        raise ValidationError(f"{path}: expected a row for each figure, found none")
+        raise ValidationError(f"{path}: expected a row for each figure, found none", code="missing", file=path)
     return Correlation(pairs)
 
 
@@ -109,21 +109,39 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     known = (*COLUMNS, "unit")
     for name in COLUMNS:
         if name not in names:
-            raise ValidationError(f"{path}:1: column `{name}`: missing", f"expected {', '.join(COLUMNS)}, and `unit`")
+            raise ValidationError(
+                f"{path}:1: column `{name}`: missing",
+                f"expected {', '.join(COLUMNS)}, and `unit`",
+                code="missing",
+                file=path,
+                key=name,
+            )
     for name in names:
         if name not in known:
-            raise ValidationError(f"{path}:1: unknown column `{name}`", f"expected {', '.join(known)}")
+            raise ValidationError(
+                f"{path}:1: unknown column `{name}`",
+                f"expected {', '.join(known)}",
+                code="unknown-key",
+                file=path,
+                key=name,
+                found=name,
+            )
     return rows
 
 
 def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:
     where = f"{path}:{number}"
     if None in row or any(row[name] is None for name in COLUMNS):
-        raise ValidationError(f"{where}: expected as many values as there are columns")
+        raise ValidationError(f"{where}: expected as many values as there are columns", code="unexpected-value")
     asked, unit = row["measure"].strip(), (row.get("unit") or "").strip()
     name = "time_ps" if asked == "time" else asked
     if name not in measures.NAMES:
-        raise ValidationError(f"{where}: unknown measure `{asked}`", meant(asked, ["time", *measures.NAMES]))
+        raise ValidationError(
+            f"{where}: unknown measure `{asked}`",
+            meant(asked, ["time", *measures.NAMES]),
+            found=asked,
+            code="unknown-name",
+        )
     value = _number(where, row["value"])
     found = _measured(where, path.parent / row["run"].strip(), name)
     if found is None:
@@ -132,10 +150,17 @@ def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:
         unit = unit or ("ps" if asked == name else "")
         if unit not in TIMES:
             told = f"`{unit}`" if unit else "none"
-            raise ValidationError(f"{where}: `{asked}`: expected a unit of {', '.join(TIMES)}, found {told}")
+            raise ValidationError(
+                f"{where}: `{asked}`: expected a unit of {', '.join(TIMES)}, found {told}",
+                code="unexpected-value",
+                key=asked,
+                found=told,
+            )
         return Pair(row["run"].strip(), asked, unit, value, found / count(f"1{unit}", "ps"))
     if unit:
-        raise ValidationError(f"{where}: `{asked}` is a count: expected no unit, found `{unit}`")
+        raise ValidationError(
+            f"{where}: `{asked}` is a count: expected no unit, found `{unit}`", code="unexpected-value", found=unit
+        )
     return Pair(row["run"].strip(), asked, "", value, float(found))
 
 
@@ -145,7 +170,12 @@ def _number(where: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0:
-        raise ValidationError(f"{where}: `value`: expected a number from 0 on, found `{text}`")
+        raise ValidationError(
+            f"{where}: `value`: expected a number from 0 on, found `{text}`",
+            code="unexpected-value",
+            key="value",
+            found=text,
+        )
     return value
 
 
@@ -153,9 +183,8 @@ def _measured(where: str, folder: Path, name: str) -> float | None:
     try:
         result = RunResult.load(folder)
     except OutputError as error:
-        raise OutputError(f"{where}: {error.message}", error.hint) from None
-    with vouched([result]):
-        found: float | None = measures.row("", "", result)[name]
+        raise again(error, OutputError, f"{where}: {error.message}") from None
+    found: float | None = measures.row("", "", result)[name]
     return found
 
 

@@ -29,4 +29,4 @@ def rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
         reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
         return list(reader.fieldnames or []), [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValidationError(f"cannot read {path}: {reason(error)}") from error
+        raise ValidationError(f"cannot read {path}: {reason(error)}", code="unreadable", file=path) from error

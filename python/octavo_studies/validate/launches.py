@@ -72,11 +72,15 @@ def load(results: Path) -> Known:
         for row in csv.DictReader(io.StringIO(text, newline="")):
             missing = [column for column in _COLUMNS if row.get(column) is None]
             if missing:
-                raise ValidationError(f"{path} is not a table of launches: it lacks {', '.join(missing)}")
+                raise ValidationError(
+                    f"{path} is not a table of launches: it lacks {', '.join(missing)}", code="missing", file=path
+                )
             of_run = known.setdefault((row["benchmark"], row["parameters"], int(row["gpus"])), [])
             of_run.append(Launch(row["kernel"], int(row["cycles"]) * 1000))  # a cycle is 1 ns
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
-        raise ValidationError(f"cannot read the launches {path}: {reason(error)}") from None
+        raise ValidationError(
+            f"cannot read the launches {path}: {reason(error)}", code="unreadable", file=path
+        ) from None
     return known
 
 
@@ -123,6 +127,9 @@ def _check(row: Row, ours: Sequence[str], theirs: Sequence[str]) -> None:
         raise ValidationError(
             f"{row.label}: the trace has {len(ours)} launches, the reference {len(theirs)}, or of other kernels",
             "record the trace and the launches of the same point",
+            code="conflict",
+            expected=len(theirs),
+            found=len(ours),
         )
 
 

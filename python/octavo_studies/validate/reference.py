@@ -94,6 +94,8 @@ def needed(name: str, option: str) -> Path:
         raise ValidationError(
             f"validation/{name} is not here: it is part of Octavo's repository, and not of its package",
             f"run this in a checkout of the repository, or name your own with {option}",
+            code="missing",
+            file=f"validation/{name}",
         )
     return found
 
@@ -120,6 +122,10 @@ def load(path: Path) -> list[Row]:
         raise ValidationError(
             f"{path} holds results of MGPUSim {version[0]}, expected {VERSION}",
             "presets, definitions and goals are those of that version",
+            file=path,
+            expected=VERSION,
+            code="other-format",
+            found=version[0],
         )
     try:
         reader = csv.DictReader(io.StringIO(read_text(path)))
@@ -128,7 +134,10 @@ def load(path: Path) -> list[Row]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no CSV file"
         raise ValidationError(
-            f"cannot read the reference {path}: {reason}", f"name a table like {FILE} with --reference"
+            f"cannot read the reference {path}: {reason}",
+            f"name a table like {FILE} with --reference",
+            code="unreadable",
+            file=path,
         ) from None
 
 
@@ -142,10 +151,17 @@ def choose(rows: Sequence[Row], gpus: Sequence[int], only: Sequence[str]) -> lis
     known = sorted({row.benchmark for row in rows})
     for name in only:
         if name not in known:
-            raise ValidationError(f"the reference has no benchmark `{name}`", f"it has {', '.join(known)}")
+            raise ValidationError(
+                f"the reference has no benchmark `{name}`",
+                f"it has {', '.join(known)}",
+                code="unknown-name",
+                found=name,
+            )
     for count in gpus:
         if count not in GPUS:
-            raise ValidationError(f"the reference has no runs on {count} GPUs", "it has 1 and 4")
+            raise ValidationError(
+                f"the reference has no runs on {count} GPUs", "it has 1 and 4", code="missing", key="gpus", found=count
+            )
     chosen = [row for row in rows if row.gpus in (gpus or GPUS) and (not only or row.benchmark in only)]
     if not chosen:
         raise ValidationError("the reference has no such run", "leave out --only or --gpus")
@@ -159,6 +175,8 @@ def _check_columns(path: Path, columns: Sequence[str]) -> None:
         raise ValidationError(
             f"{path} is not a table of results of MGPUSim {VERSION}: it lacks {shown}",
             "its columns are described in validation/README.md",
+            code="missing",
+            file=path,
         )
 
 
@@ -168,4 +186,6 @@ def _row(path: Path, line: int, values: dict[str, str]) -> Row:
         picoseconds = round(float(values["kernel_time_s"]) * 1e9) * 1000  # it has whole nanoseconds
         return Row(values["benchmark"], values["parameters"], int(values["gpus"]), picoseconds, counts)
     except (TypeError, ValueError) as error:
-        raise ValidationError(f"{path}, line {line}: not a number: {error}") from None
+        raise ValidationError(
+            f"{path}, line {line}: not a number: {error}", code="unexpected-value", file=path, line=line
+        ) from None

@@ -34,7 +34,9 @@ def rerun(table: Path, root: Path, rows: Sequence[Row], *, force: bool) -> Path:
     """
     output = root.resolve() / FILE
     if output == table.resolve():
-        raise ValidationError(f"--rerun would change the reference {table}", "choose another folder with -o")
+        raise ValidationError(
+            f"--rerun would change the reference {table}", "choose another folder with -o", key="rerun", code="conflict"
+        )
     chosen = ["--points-of", str(table.resolve()), "--only", ",".join(sorted({row.benchmark for row in rows}))]
     script = _Script.ready(output, [*chosen, *_gpus({row.gpus for row in rows})], force=force)
     script.run()
@@ -82,6 +84,8 @@ class _Script:
             raise ValidationError(
                 "cannot run the reference: Go is not installed",
                 "install Go 1.25 or later with a C compiler, or leave out --rerun and --point to use cached results",
+                code="not-installed",
+                key="Go",
             )
         disk.check_writable(output.parent)
         work = Path(tempfile.gettempdir()) / "mgpusim-reference"

@@ -130,7 +130,10 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     if points:
         if only or table is not None or traces is not None or rerun:
             raise ValidationError(
-                "--point stands alone", "leave out --only, --reference, --traces and --rerun, or --point"
+                "--point stands alone",
+                "leave out --only, --reference, --traces and --rerun, or --point",
+                code="conflict",
+                key="point",
             )
         table, traces = own_points(root, points, gpus, force=force)
     path = Path(table) if table is not None else reference.needed(reference.FILE, "--reference and --traces")
@@ -184,10 +187,15 @@ def compare(row: Row, result: RunResult, by_launch: Sequence[dict[str, Any]]) ->
 
 def _with_traces(rows: Sequence[Row], home: Path) -> list[Row]:
     if not home.is_dir():
-        raise ValidationError(f"there is no folder of traces {home}", _RECORD)
+        raise ValidationError(f"there is no folder of traces {home}", _RECORD, code="missing", file=home)
     there = [row for row in rows if (home / f"{row.name}.trace").is_dir()]
     if not there:
-        raise ValidationError(f"{home} holds no trace of any of the runs, such as {rows[0].name}.trace", _RECORD)
+        raise ValidationError(
+            f"{home} holds no trace of any of the runs, such as {rows[0].name}.trace",
+            _RECORD,
+            file=home,
+            code="missing",
+        )
     return there
 
 

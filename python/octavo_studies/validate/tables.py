@@ -244,7 +244,7 @@ def check_marks(path: Path, marks: tuple[str, str]) -> tuple[str, str]:
     document = _read(path, marks)
     begin, end = map(document.find, marks)
     if begin < 0 or end < begin:
-        raise OutputError(f"{path} has no place for the tables", _expected(marks))
+        raise OutputError(f"{path} has no place for the tables", _expected(marks), file=path, code="missing")
     return document[: begin + len(marks[0])], document[end:]
 
 
@@ -257,4 +257,4 @@ def _read(path: Path, marks: tuple[str, str]) -> str:
         return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise OutputError(f"cannot read {path}: {reason}", _expected(marks)) from None
+        raise OutputError(f"cannot read {path}: {reason}", _expected(marks), code="unreadable", file=path) from None

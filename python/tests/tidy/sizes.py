@@ -17,6 +17,7 @@ FUNCTION_LINES = 70
 FILE_LINES = 500
 BLOB_BYTES = 256 << 10
 PAGE_WORDS = 2500
+_MATCHED = re.compile(r"\b(?:raises|warns)\([^)]*?\bmatch=")
 _FUNCTION = re.compile(r"\bfn\s+(\w+)[^;{]*\{")
 
 
@@ -70,6 +71,17 @@ def blobs(root: Path, paths: list[Path]) -> dict[str, int]:
     """Return the files that are too large, and their bytes."""
     sizes = {str(path.relative_to(root)): path.stat().st_size for path in paths}
     return {name: size for name, size in sizes.items() if size > BLOB_BYTES}
+
+
+def sentences(root: Path, paths: list[Path]) -> dict[str, int]:
+    """Return the files of tests that compare the words of an error with a pattern, and how often.
+
+    `refused` in `conftest.py` compares its code and its facts, which stay when words change. A pattern is for errors
+    that have neither, such as the `ValueError` of a parser.
+    """
+    tests = [path for path in paths if path.name.startswith("test_") and path.suffix == ".py"]
+    found = {str(path.relative_to(root)): len(_MATCHED.findall(path.read_text())) for path in tests}
+    return {name: count for name, count in found.items() if count}
 
 
 def pages(root: Path, paths: list[Path]) -> dict[str, int]:

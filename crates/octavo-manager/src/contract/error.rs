@@ -10,12 +10,20 @@ pub struct ConfigError {
     pub key: String,
     /// What is wrong, what was expected and the nearest valid name.
     pub message: String,
+    /// Whether there is no such option.
+    pub is_unknown: bool,
 }
 
 impl ConfigError {
+    /// A value that is not what is expected there.
+    pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into(), is_unknown: false }
+    }
+
     /// The key of an option of the strategy of this kind.
     pub(crate) fn below(kind: &str, error: OptionError) -> Self {
-        let OptionError { key, message, .. } = error;
-        Self { key: if key.is_empty() { kind.to_owned() } else { format!("{kind}.{key}") }, message }
+        let OptionError { key, message, is_unknown } = error;
+        let key = if key.is_empty() { kind.to_owned() } else { format!("{kind}.{key}") };
+        Self { key, message, is_unknown }
     }
 }

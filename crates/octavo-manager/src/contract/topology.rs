@@ -90,7 +90,7 @@ impl Topology {
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let refuse = |key: &str, message: String| Err(ConfigError { key: key.to_owned(), message });
+        let refuse = |key: &str, message: String| Err(ConfigError::new(key, message));
         let gpus = self.gpus().max(self.reach.0.len().saturating_sub(1));
         if gpus == 0 || gpus >= MAX_PROCESSORS {
             return refuse("gpus", format!("expected 1 to {MAX_GPUS}, found {gpus}"));
@@ -123,7 +123,7 @@ impl Topology {
             return Ok(());
         }
         let message = format!("expected host, {gpus} GPUs, then the host's other memories in order, found {found:?}");
-        Err(ConfigError { key: "memories".to_owned(), message })
+        Err(ConfigError::new("memories", message))
     }
 }
 

@@ -27,7 +27,7 @@ impl Manager {
         let bytes = |frames: u32| Bytes(u64::from(frames) * self.geometry().page_size.0);
         let (most, whole, found) = (bytes(least / 2), bytes(least), bytes(asked));
         let message = format!("expected at most {most}, half of a GPU's memory of {whole}, found {found}");
-        Err(ConfigError { key: format!("demotion.{option}"), message })
+        Err(ConfigError::new(format!("demotion.{option}"), message))
     }
 
     pub(super) fn resize(&mut self, memory: MemoryId, pages: u32, plans: &mut Vec<Plan>) {

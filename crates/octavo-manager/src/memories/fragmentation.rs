@@ -28,7 +28,7 @@ impl Fragmentation {
         for (key, percent) in [("index", self.index), ("occupancy", self.occupancy)] {
             if percent > 100 {
                 let message = format!("expected 0 to 100 percent, found {percent}");
-                return Err(ConfigError { key: format!("fragmentation.{key}"), message });
+                return Err(ConfigError::new(format!("fragmentation.{key}"), message));
             }
         }
         Ok(())

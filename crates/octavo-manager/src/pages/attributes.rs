@@ -79,7 +79,7 @@ impl Attributes {
             let own = ((1u64 << attribute.width) - 1) << attribute.shift;
             if taken & own != 0 || own >> BITS != 0 {
                 let message = format!("expected free bits below {BITS} for its attribute `{}`", attribute.name);
-                return Err(ConfigError { key: "placement".to_owned(), message });
+                return Err(ConfigError::new("placement", message));
             }
             taken |= own;
         }

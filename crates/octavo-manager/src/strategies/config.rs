@@ -182,7 +182,7 @@ impl MemoryConfig {
             return Ok(Geometry { gpus, page_size: self.page_size });
         }
         let message = format!("expected 4KiB, 64KiB or 2MiB, found {}", self.page_size);
-        Err(ConfigError { key: "page_size".to_owned(), message })
+        Err(ConfigError::new("page_size", message))
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn check(choices: &[(&str, &Choice)], geometry: &Geometry) -> Result<
     let mut known = Needs::default();
     for &(key, choice) in choices.iter().filter(|(_, choice)| !is_place(&choice.name)) {
         let needs = built(&PLACEMENTS, choice, geometry)?.needs();
-        known = joint(&known, &needs).map_err(|message| ConfigError { key: key.to_owned(), message })?;
+        known = joint(&known, &needs).map_err(|message| ConfigError::new(key, message))?;
     }
     Ok(())
 }

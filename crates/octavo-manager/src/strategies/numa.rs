@@ -77,7 +77,7 @@ impl NumaConfig {
 }
 
 fn refused(message: String) -> ConfigError {
-    ConfigError { key: "system.numa.nodes".to_owned(), message }
+    ConfigError::new("system.numa.nodes", message)
 }
 
 /// A policy on a node.

@@ -58,7 +58,7 @@ impl Policies {
     fn add(&mut self, name: &str, key: &str, placement: Box<dyn Placement>) -> Result<Decider, ConfigError> {
         let needs = placement.needs();
         let joint = needs::joint(&self.needs, &needs);
-        self.needs = joint.map_err(|message| ConfigError { key: key.to_owned(), message })?;
+        self.needs = joint.map_err(|message| ConfigError::new(key, message))?;
         self.placements.push(Placing { name: name.to_owned(), placement, needs });
         Ok(Decider::at(self.placements.len() - 1))
     }

@@ -56,7 +56,7 @@ impl SpaceConfig {
 
     fn check_eviction(&self, memory: &MemoryConfig) -> Result<(), ConfigError> {
         let Some(own) = &self.eviction else { return Ok(()) };
-        let refuse = |message: String| Err(ConfigError { key: "eviction".to_owned(), message });
+        let refuse = |message: String| Err(ConfigError::new("eviction", message));
         if memory.sharing.name == "free-for-all" {
             return refuse(format!(
                 "pages of all jobs leave in one order: expected memory.sharing = \"quota\" beside it, found `{}`",

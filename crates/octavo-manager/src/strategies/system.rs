@@ -40,7 +40,7 @@ impl Huge {
             "expected `never`, or a page_size of 4KiB: huge pages of a kernel with pages of {} are not modelled",
             geometry.page_size
         );
-        Err(ConfigError { key: "system.huge_pages".to_owned(), message })
+        Err(ConfigError::new("system.huge_pages", message))
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn check_large(huge: Huge, large_pages: u32, geometry: &Geometry) -> 
     }
     let large = Bytes(u64::from(large_pages) * geometry.page_size.0);
     let message = format!("expected `never`, or a `sizing` whose large pages have 2MiB like huge ones, found {large}");
-    Err(ConfigError { key: "system.huge_pages".to_owned(), message })
+    Err(ConfigError::new("system.huge_pages", message))
 }
 
 /// Strategies for memory of the kind `system` (`malloc`), which GPUs fault on as well. By default, a page moves to the

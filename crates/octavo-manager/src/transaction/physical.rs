@@ -139,7 +139,7 @@ fn check_endless(
     coalescing: Option<Coalescing>,
     fragmentation: &Fragmentation,
 ) -> Result<(), ConfigError> {
-    let refused = |key: &str, message: &str| Err(ConfigError { key: key.to_owned(), message: message.to_owned() });
+    let refused = |key: &str, message: &str| Err(ConfigError::new(key, message));
     if allocator.numbers_end() {
         return Ok(());
     }
@@ -155,7 +155,7 @@ fn check_endless(
 
 /// Puts foreign data into every memory; how many base frames that takes of each.
 fn seed(gpus: &mut [FrameStore], fragmentation: &Fragmentation) -> Result<Vec<u32>, ConfigError> {
-    let refused = |key: &str, message| ConfigError { key: format!("fragmentation.{key}"), message };
+    let refused = |key: &str, message| ConfigError::new(format!("fragmentation.{key}"), message);
     let mut foreign = vec![0; gpus.len()];
     if fragmentation.is_none() {
         return Ok(foreign);

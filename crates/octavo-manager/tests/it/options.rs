@@ -36,7 +36,7 @@ fn every_option_says_what_it_is_and_its_default() {
 fn an_unknown_option_is_refused_with_its_key_and_the_nearest_name() {
     let options = serde_json::from_str(r#"{"fault_treshold": 8}"#).unwrap();
     let config = MemoryConfig { placement: Choice { name: "grit".to_owned(), options }, ..Default::default() };
-    let ConfigError { key, message } = config.resolve().unwrap_err();
+    let ConfigError { key, message, .. } = config.resolve().unwrap_err();
     assert_eq!(key, "placement.fault_treshold");
     assert!(message.contains("did you mean `fault_threshold`?"), "{message}");
 }
@@ -50,7 +50,7 @@ fn placements_of_one_node_that_want_different_counters_are_refused() {
         MemoryConfig { system, ..placement("access-counter", r#"{"threshold": 256}"#) }.resolve()
     };
     assert!(beside(256).is_ok());
-    let ConfigError { key, message } = beside(9).unwrap_err();
+    let ConfigError { key, message, .. } = beside(9).unwrap_err();
     assert_eq!(key, "system.placement");
     assert!(message.contains("a threshold of 256 lines, as another placement has them, found 9"), "{message}");
 }

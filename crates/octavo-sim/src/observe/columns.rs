@@ -72,26 +72,11 @@ const BEGAN: ColumnMeaning = number("began_ps", "ps", "when it began");
 const ENDED: ColumnMeaning = number("ended_ps", "ps", "when it ended");
 const INTERVAL_END: ColumnMeaning = number("time_ps", "ps", "when the interval ended");
 
-const ALLOCATIONS: &[ColumnMeaning] = &[
-    ALLOCATION,
-    ADDRESS,
-    number("bytes", "bytes", "how large it is"),
-    COUNTS[0],
-    COUNTS[1],
-    COUNTS[2],
-    COUNTS[3],
-    COUNTS[4],
-    COUNTS[5],
-    COUNTS[6],
-    COUNTS[7],
-    COUNTS[8],
-    COUNTS[9],
-];
-const PAGE_GROUPS: &[ColumnMeaning] = &[
-    ALLOCATION, ADDRESS, COUNTS[0], COUNTS[1], COUNTS[2], COUNTS[3], COUNTS[4], COUNTS[5], COUNTS[6], COUNTS[7],
-    COUNTS[8], COUNTS[9],
-];
-const COUNTS: [ColumnMeaning; 10] = [
+const ALLOCATIONS: &[ColumnMeaning] =
+    &counted::<{ 3 + COUNTS.len() }>(&[ALLOCATION, ADDRESS, number("bytes", "bytes", "how large it is")]);
+const PAGE_GROUPS: &[ColumnMeaning] = &counted::<{ 2 + COUNTS.len() }>(&[ALLOCATION, ADDRESS]);
+/// What is counted of groups of pages, in the order of `record::tables::count_columns`.
+const COUNTS: &[ColumnMeaning] = &[
     number("read_fault", "requests", "faults of loads that the driver saw"),
     number("write_fault", "requests", "faults of stores that the driver saw"),
     number("counter", "requests", "notifications of access counters that the driver saw"),
@@ -231,6 +216,17 @@ const ACCESSES: &[ColumnMeaning] = &[
     number("store_lines", "lines", "that it stored"),
     number("scalar_load_lines", "lines", "that its scalar units loaded"),
 ];
+
+/// Columns, and the counts behind them.
+const fn counted<const ALL: usize>(first: &[ColumnMeaning]) -> [ColumnMeaning; ALL] {
+    let mut all = [COUNTS[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < first.len() { first[at] } else { COUNTS[at - first.len()] };
+        at += 1;
+    }
+    all
+}
 
 const fn table(name: &'static str, row: &'static str, columns: &'static [ColumnMeaning]) -> TableMeaning {
     TableMeaning { name, row, columns }

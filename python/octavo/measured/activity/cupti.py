@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from octavo.arrays import np, npt
 from octavo.errors import ProfileError
@@ -28,6 +28,9 @@ from octavo.measured.activity.rows import (
     note_each,
     plausible,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ACTIVITY_KIND = 25
 """`CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER`."""
@@ -99,13 +102,17 @@ def _records(records: bytes, layout: str | None) -> _Records:
     fitting = [name for name, dtype in _types().items() if _fits(records, dtype)]
     if layout is None:
         if not fitting:
-            raise ProfileError(_misfit(records, "v3"), f"known layouts: {_known()}")
+            raise _misfit(records, "v3")
         layout = max(fitting, key=lambda name: (len(records) % _types()[name].itemsize == 0, name))
     if layout not in LAYOUTS:
-        raise ProfileError(f"unknown layout `{layout}` of CUPTI records", f"known layouts: {_known()}")
+        raise ProfileError(
+            f"unknown layout `{layout}` of CUPTI records",
+            f"known layouts: {_known()}",
+            code="other-format",
+            found=layout,
+        )
     if layout not in fitting:
-        other = f"; they look like layout {fitting[-1]}" if fitting else ""
-        raise ProfileError(_misfit(records, layout) + other, f"known layouts: {_known()}")
+        raise _misfit(records, layout, fitting)
     dtype = _types()[layout]
     return np.frombuffer(records, dtype, len(records) // dtype.itemsize)
 
@@ -121,12 +128,20 @@ def _kinds(records: bytes, dtype: np.dtype[np.void]) -> npt.NDArray[np.uint32]:
     return np.append(whole, np.frombuffer(rest[:4], "<u4")) if len(rest) >= 4 else whole
 
 
-def _misfit(records: bytes, layout: str) -> str:
+def _misfit(records: bytes, layout: str, fitting: Sequence[str] = ()) -> ProfileError:
+    """Records that are not of a layout, but of one of those that fit them, if there are any."""
     kinds = _kinds(records, _types()[layout])
     first = int(np.flatnonzero(kinds != ACTIVITY_KIND)[0])
-    return (
+    other = f"; they look like layout {fitting[-1]}" if fitting else ""
+    return ProfileError(
         f"CUPTI records of layout {layout}: expected activity kind {ACTIVITY_KIND} (unified memory) in every record, "
-        f"found {kinds[first]} in record {first}"
+        f"found {kinds[first]} in record {first}{other}",
+        f"known layouts: {_known()}",
+        code="other-format" if fitting else "unexpected-value",
+        line=first,
+        key=layout,
+        expected=fitting[-1] if fitting else ACTIVITY_KIND,
+        found=int(kinds[first]),
     )
 
 

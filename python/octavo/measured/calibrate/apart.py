@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import octavo._core as _core
-from octavo.errors import CalibrationError
+from octavo.errors import CalibrationError, of_engine
 from octavo.measured.calibrate import libraries
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _hear(process: subprocess.Popen[str], progress: Callable[[int, int, str], No
         if kind == "step":
             progress(*value)
         elif kind == "error":
-            raise CalibrationError(value)
+            raise of_engine(_core.GpuError(*value), CalibrationError)
         else:
             return _opened(value)
     raise CalibrationError(f"its process ended before it had measured everything (status {process.wait()})")
@@ -85,7 +85,7 @@ def _tell(out: TextIO, probe: str, gpu: str, effort: str) -> None:
     try:
         result = _core.gpu_probe(probe, int(gpu), effort == "quick", lambda *step: tell("step", step))
     except _core.GpuError as error:
-        tell("error", str(error))
+        tell("error", error.args)
     else:
         tell("result", _closed(result))
 

@@ -38,6 +38,8 @@ def _read(directory: Path) -> list[Samples]:
         raise CalibrationError(
             f"--samples: expected a folder with samples of probes, found none in {directory}",
             "`octavo-probe run -o DIR` takes them",
+            code="missing",
+            key="samples",
         )
     return found
 
@@ -50,12 +52,16 @@ def _subject(directory: Path, found: list[Samples]) -> made.Subject:
                 f"{directory}: expected samples of one machine, found `{other.probe}` from {difference} "
                 f"as `{first.probe}`",
                 "every GPU and effort needs a folder of its own",
+                code="unexpected-value",
+                found=other.probe,
             )
     for one in found:
         for key in ("name", "uuid", "gpus"):
             if key not in one.device:
                 raise CalibrationError(
-                    f"{directory}: `{one.probe}`: key `device.{key}`: expected the GPU's, found nothing"
+                    f"{directory}: `{one.probe}`: key `device.{key}`: expected the GPU's, found nothing",
+                    code="unexpected-value",
+                    key=one.probe,
                 )
     newest = max(found, key=lambda one: one.date)
     return made.Subject(newest.device, newest.host, newest.origin.effort)

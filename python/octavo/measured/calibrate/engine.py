@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import octavo._core as _core
-from octavo.errors import CalibrationError
+from octavo.errors import CalibrationError, of_engine
 from octavo.measured.calibrate import apart, libraries
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Compiled:
         try:
             return _core.gpu_describe()
         except _core.GpuError as error:
-            raise CalibrationError(str(error), "`octavo calibrate` needs an NVIDIA GPU; nothing was written") from None
+            hint = "`octavo calibrate` needs an NVIDIA GPU; nothing was written"
+            raise of_engine(error, CalibrationError, hint=hint) from None
 
     def host(self, pci_bus_id: str) -> dict[str, Any]:
         """What the host says about itself, and about the GPU's place in it."""

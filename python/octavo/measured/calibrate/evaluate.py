@@ -71,7 +71,7 @@ def _chosen(value: Value, part: pl.DataFrame, samples: Samples) -> pl.DataFrame:
     try:
         return chosen(part, **value.where)
     except Unfit as reason:
-        raise Unfit(samples.skipped.get(value.series, str(reason))) from None
+        raise Unfit(samples.skipped.get(value.series, str(reason)), reason.code) from None
 
 
 def _timed(value: Value, rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.errors import CalibrationError, DamagedError
+from octavo.errors import CalibrationError, DamagedError, again
 from octavo.files import digest, disk, links, manifest, packed, parquet
 from octavo.measured.calibrate import sidecar as sidecar_file
 from octavo.measured.calibrate.columns import COMMON, PARAMETERS
@@ -36,7 +36,9 @@ def table_of(probe: str, columns: Mapping[str, Sequence[Any]], where: str) -> pl
         frame = pl.DataFrame(series)
     except pl.exceptions.PolarsError:
         lengths = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
-        raise CalibrationError(f"{where}: expected columns of one length, found {lengths}") from None
+        raise CalibrationError(
+            f"{where}: expected columns of one length, found {lengths}", found=lengths, code="unexpected-value"
+        ) from None
     return checked(probe, frame, where)
 
 
@@ -46,7 +48,12 @@ def _column(name: str, values: Sequence[Any], where: str) -> pl.Series:
         return pl.Series(name, values, dtype=kind, strict=True)
     except (TypeError, pl.exceptions.PolarsError):
         found = ", ".join(sorted({type(value).__name__ for value in values}))
-        raise CalibrationError(f"{where}: column `{name}`: expected {kind or 'one type'}, found {found}") from None
+        raise CalibrationError(
+            f"{where}: column `{name}`: expected {kind or 'one type'}, found {found}",
+            code="unexpected-value",
+            key=name,
+            found=found,
+        ) from None
 
 
 def checked(probe: str, table: pl.DataFrame, where: str) -> pl.DataFrame:
@@ -70,12 +77,18 @@ def checked(probe: str, table: pl.DataFrame, where: str) -> pl.DataFrame:
                     f"{where}: column `{parameter}`: expected a value in every row of series `{name}`, "
                     f"found {missing} of {rows.height} rows without one",
                     AGAIN,
+                    code="unexpected-value",
+                    key=parameter,
+                    found=missing,
                 )
         if series.timed and not (rows["seconds"] >= 0).all():
             found = rows["seconds"].min()
             raise CalibrationError(
                 f"{where}: column `seconds`: expected times of 0 or more in series `{name}`, found {found!r}",
                 AGAIN,
+                code="unexpected-value",
+                key="seconds",
+                found=found,
             )
     return table
 
@@ -83,9 +96,23 @@ def checked(probe: str, table: pl.DataFrame, where: str) -> pl.DataFrame:
 def _check_column(table: pl.DataFrame, name: str, kind: type[pl.DataType], where: str) -> None:
     if name not in table.columns:
         names = ", ".join(table.columns)
-        raise CalibrationError(f"{where}: expected a column `{name}`, found the columns {names}", AGAIN)
+        raise CalibrationError(
+            f"{where}: expected a column `{name}`, found the columns {names}",
+            AGAIN,
+            code="unexpected-value",
+            key=name,
+            expected=name,
+            found=names,
+        )
     if (found := table[name].dtype) not in (kind, pl.Null):
-        raise CalibrationError(f"{where}: column `{name}`: expected {kind.__name__}, found {found}", AGAIN)
+        raise CalibrationError(
+            f"{where}: column `{name}`: expected {kind.__name__}, found {found}",
+            AGAIN,
+            code="unexpected-value",
+            key=name,
+            expected=kind.__name__,
+            found=found,
+        )
 
 
 def write(directory: Path, samples: Samples) -> None:
@@ -116,7 +143,9 @@ def write(directory: Path, samples: Samples) -> None:
         _write_records(activity_file(directory, samples.probe), samples.activity)
         sidecar["files"] = {name: asdict(found) for name, found in _entries(directory, samples).items()}
     except OSError as error:
-        raise CalibrationError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+        raise CalibrationError(
+            f"cannot write {path}: {error.strerror}", "choose another place with -o", code="unwritable", file=path
+        ) from error
     disk.write_json(sidecar_file.path_of(directory, samples.probe), {**sidecar, "check": sidecar_file.check(sidecar)})
 
 
@@ -187,11 +216,13 @@ def read(directory: Path, probe: str) -> Samples:
     _verify(directory, sidecar)
     path = directory / f"{probe}.parquet"
     if not path.is_file():
-        raise CalibrationError(f"{path}: expected the samples of probe `{probe}`, found no file", AGAIN)
+        raise CalibrationError(
+            f"{path}: expected the samples of probe `{probe}`, found no file", AGAIN, code="missing", file=path
+        )
     try:
         table = parquet.read(path, AGAIN)
     except DamagedError as error:
-        raise CalibrationError(error.message, error.hint) from None
+        raise again(error, CalibrationError) from None
     return Samples(
         probe,
         checked(probe, table, str(path)),
@@ -205,7 +236,7 @@ def read(directory: Path, probe: str) -> Samples:
 
 
 def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
-    """Make sure that files are what was written; samples of earlier versions and of `octavo-probe` do not say."""
+    """Make sure that files are what was written; samples of `octavo-probe` do not say."""
     if "files" not in sidecar:
         return
     try:
@@ -215,21 +246,30 @@ def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
         for name in entries.keys() - as_written.keys():
             _verify_packed(packed.place(directory / name), entries[name])
     except DamagedError as error:
-        raise CalibrationError(error.message, AGAIN) from None
+        raise again(error, CalibrationError, hint=AGAIN) from None
 
 
 def _verify_packed(path: Path, expected: digest.Entry) -> None:
     content = _records(path)
     found = digest.Entry(len(content), digest.of_bytes(content))
     if found != expected:
-        raise CalibrationError(f"{path} is damaged: expected {expected} in it, found {found}", AGAIN)
+        raise CalibrationError(
+            f"{path} is damaged: expected {expected} in it, found {found}",
+            AGAIN,
+            code="damaged",
+            file=path,
+            expected=expected,
+            found=found,
+        )
 
 
 def _records(path: Path) -> bytes:
     try:
         return packed.read(path, "CUPTI records", _MOST_BYTES)
     except OSError as error:
-        raise CalibrationError(f"{path}: expected CUPTI records, found: {error.strerror}", AGAIN) from None
+        raise CalibrationError(
+            f"{path}: expected CUPTI records, found: {error.strerror}", AGAIN, code="unexpected-value", file=path
+        ) from None
 
 
 def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Activity | None:
@@ -241,5 +281,9 @@ def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Acti
     except TypeError:
         where, found = sidecar_file.path_of(directory, probe), ", ".join(about)
         raise CalibrationError(
-            f"{where}: key `activity`: expected cupti, dropped and layout, found {found}", AGAIN
+            f"{where}: key `activity`: expected cupti, dropped and layout, found {found}",
+            AGAIN,
+            code="unexpected-value",
+            key="activity",
+            found=found,
         ) from None

@@ -98,11 +98,13 @@ def read(path: Path) -> Machine:
         values = read_toml(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise CalibrationError(f"cannot read machine file {path}: {reason}") from None
+        raise CalibrationError(f"cannot read machine file {path}: {reason}", code="unreadable", file=path) from None
     except ValueError as error:
-        raise CalibrationError(f"{path}: expected TOML, found {error}") from None
+        raise CalibrationError(
+            f"{path}: expected TOML, found {error}", code="unexpected-value", file=path, found=error
+        ) from None
     except RecursionError:
-        raise CalibrationError(f"{path}: tables or lists are nested too deeply") from None
+        raise CalibrationError(f"{path}: tables or lists are nested too deeply", file=path) from None
     return _machine(values, str(path))
 
 
@@ -112,19 +114,39 @@ def _machine(values: dict[str, Any], path: str) -> Machine:
         raise CalibrationError(
             f"{path}: key `format`: expected a machine file of format {FORMAT}, found {found}",
             "`octavo calibrate` writes machine files",
+            code="other-format",
+            file=path,
+            key="format",
+            found=found,
         )
     _check_keys(values, {"format", "machine", "measured", "skipped", "node"}, path, "")
     about, measured, skipped = (_table(values, key, path) for key in ("machine", "measured", "skipped"))
     for key, kind in _ABOUT.items():
         if key in about and not isinstance(about[key], kind):
-            raise CalibrationError(f"{path}: key `machine.{key}`: expected {_WORDS[kind]}, found {about[key]!r}")
+            raise CalibrationError(
+                f"{path}: key `machine.{key}`: expected {_WORDS[kind]}, found {about[key]!r}",
+                code="unexpected-value",
+                file=path,
+                expected=_WORDS[kind],
+                found=about[key],
+            )
     _check_keys(about, set(_ABOUT), path, "machine.")
     for key in ("gpu", "gpus", "uuid", "effort"):
         if key not in about:
-            raise CalibrationError(f"{path}: key `machine.{key}`: expected {_WORDS[_ABOUT[key]]}, found nothing")
+            raise CalibrationError(
+                f"{path}: key `machine.{key}`: expected {_WORDS[_ABOUT[key]]}, found nothing",
+                code="unexpected-value",
+                file=path,
+                expected=_WORDS[_ABOUT[key]],
+            )
     for name, reason in skipped.items():
         if not isinstance(reason, str):
-            raise CalibrationError(f"{path}: key `skipped.{name}`: expected a reason, found {reason!r}")
+            raise CalibrationError(
+                f"{path}: key `skipped.{name}`: expected a reason, found {reason!r}",
+                code="unexpected-value",
+                file=path,
+                found=reason,
+            )
     node = _table(values, "node", path) if "node" in values else None
     return Machine(about, {name: _measured(name, entry, path) for name, entry in measured.items()}, skipped, node)
 
@@ -132,22 +154,50 @@ def _machine(values: dict[str, Any], path: str) -> Machine:
 def _measured(name: str, entry: Any, path: str) -> Measured:
     key = f"measured.{name}"
     if not isinstance(entry, dict):
-        raise CalibrationError(f"{path}: key `{key}`: expected a table, found {entry!r}")
+        raise CalibrationError(
+            f"{path}: key `{key}`: expected a table, found {entry!r}",
+            code="unexpected-value",
+            file=path,
+            key=key,
+            found=entry,
+        )
     known = _known(name)
     if known is None:
         near = difflib.get_close_matches(name, [value.name for value in VALUES], 1)
         hint = f"did you mean `{near[0]}`?" if near else "`octavo calibrate probes --values` lists the names"
-        raise CalibrationError(f"{path}: key `{key}`: expected a measured value, found an unknown name", hint)
+        raise CalibrationError(
+            f"{path}: key `{key}`: expected a measured value, found an unknown name",
+            hint,
+            code="unexpected-value",
+            file=path,
+            key=key,
+        )
     _check_keys(entry, {"value", "low", "high", "repetitions", "probe", "fit", "note"}, path, f"{key}.")
     numbers = {part: _number(entry, part, known, path, key) for part in ("value", "low", "high")}
     if not numbers["low"] <= numbers["value"] <= numbers["high"]:
         found = " to ".join(str(entry[part]) for part in ("low", "high"))
-        raise CalibrationError(f"{path}: key `{key}`: expected a value between low and high, found {found}")
+        raise CalibrationError(
+            f"{path}: key `{key}`: expected a value between low and high, found {found}",
+            code="unexpected-value",
+            file=path,
+            key=key,
+            found=found,
+        )
     repetitions = entry.get("repetitions")
     if not isinstance(repetitions, int) or repetitions < 1:
-        raise CalibrationError(f"{path}: key `{key}.repetitions`: expected a number from 1, found {repetitions!r}")
+        raise CalibrationError(
+            f"{path}: key `{key}.repetitions`: expected a number from 1, found {repetitions!r}",
+            code="unexpected-value",
+            file=path,
+            found=repetitions,
+        )
     if entry.get("probe") != known.probe:
-        raise CalibrationError(f"{path}: key `{key}.probe`: expected `{known.probe}`, found {entry.get('probe')!r}")
+        raise CalibrationError(
+            f"{path}: key `{key}.probe`: expected `{known.probe}`, found {entry.get('probe')!r}",
+            code="unexpected-value",
+            file=path,
+            expected=known.probe,
+        )
     return Measured(name, **numbers, unit=known.unit, repetitions=repetitions, probe=known.probe, note=_note(entry))
 
 
@@ -162,13 +212,24 @@ def _number(entry: dict[str, Any], part: str, known: Value, path: str, key: str)
         try:
             return float(found)
         except OverflowError:
-            raise CalibrationError(f"{path}: key `{key}.{part}`: expected {expected}, found one beyond 1e308") from None
+            raise CalibrationError(
+                f"{path}: key `{key}.{part}`: expected {expected}, found one beyond 1e308",
+                code="unexpected-value",
+                file=path,
+                expected=expected,
+            ) from None
     if known.unit != "1" and isinstance(found, str):
         try:
             return quantities.number(found, known.unit)
         except ValueError as error:
-            raise CalibrationError(f"{path}: key `{key}.{part}`: {error}") from None
-    raise CalibrationError(f"{path}: key `{key}.{part}`: expected {expected}, found {found!r}")
+            raise CalibrationError(f"{path}: key `{key}.{part}`: {error}", file=path) from None
+    raise CalibrationError(
+        f"{path}: key `{key}.{part}`: expected {expected}, found {found!r}",
+        code="unexpected-value",
+        file=path,
+        expected=expected,
+        found=found,
+    )
 
 
 def _known(name: str) -> Value | None:
@@ -183,7 +244,13 @@ def _known(name: str) -> Value | None:
 def _table(values: dict[str, Any], key: str, path: str) -> dict[str, Any]:
     found = values.get(key, {})
     if not isinstance(found, dict):
-        raise CalibrationError(f"{path}: key `{key}`: expected a table, found {found!r}")
+        raise CalibrationError(
+            f"{path}: key `{key}`: expected a table, found {found!r}",
+            code="unexpected-value",
+            file=path,
+            key=key,
+            found=found,
+        )
     return found
 
 
@@ -191,4 +258,9 @@ def _check_keys(values: dict[str, Any], known: set[str], path: str, where: str) 
     for key in values:
         if key not in known:
             expected = ", ".join(sorted(known))
-            raise CalibrationError(f"{path}: key `{where}{key}`: expected one of {expected}, found an unknown key")
+            raise CalibrationError(
+                f"{path}: key `{where}{key}`: expected one of {expected}, found an unknown key",
+                code="unexpected-value",
+                file=path,
+                expected=expected,
+            )

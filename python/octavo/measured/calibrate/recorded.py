@@ -56,7 +56,9 @@ def write_events(directory: Path, probes: Iterable[Samples]) -> dict[str, str]:
         except ProfileError as error:
             left_out[f"{samples.probe}.activity"] = error.message
         except OSError as error:
-            raise CalibrationError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+            raise CalibrationError(
+                f"cannot write {path}: {error.strerror}", "choose another place with -o", code="unwritable", file=path
+            ) from error
         else:
             left_out |= {f"{samples.probe}.activity": "; ".join(notes)} if notes else {}
     return left_out

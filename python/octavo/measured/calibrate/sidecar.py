@@ -76,30 +76,79 @@ def read(path: Path) -> dict[str, Any]:
         CalibrationError: it is not there, damaged, or of another format.
 
     """
+    sidecar = _loaded(path)
+    _check_keys(path, sidecar)
+    if not {"files", "check"}.isdisjoint(sidecar) and sidecar.get("check") != check(sidecar):
+        expected = sidecar.get("check", "of its own")
+        raise CalibrationError(
+            f"{path} is damaged: expected contents with `check` {expected}, found others",
+            AGAIN,
+            code="damaged",
+            file=path,
+        )
+    return sidecar
+
+
+def _loaded(path: Path) -> dict[str, Any]:
     try:
         sidecar = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CalibrationError(f"{path}: expected a finished probe, found no file", AGAIN) from None
+        raise CalibrationError(
+            f"{path}: expected a finished probe, found no file", AGAIN, code="missing", file=path
+        ) from None
     except (OSError, ValueError) as error:
-        raise CalibrationError(f"{path} is damaged: expected JSON, found {error}", AGAIN) from None
+        raise CalibrationError(
+            f"{path} is damaged: expected JSON, found {error}", AGAIN, code="damaged", file=path, found=error
+        ) from None
     if not isinstance(sidecar, dict):
-        raise CalibrationError(f"{path} is damaged: expected an object, found {type(sidecar).__name__}", AGAIN)
+        raise CalibrationError(
+            f"{path} is damaged: expected an object, found {type(sidecar).__name__}", AGAIN, code="damaged", file=path
+        )
+    return sidecar
+
+
+def _check_keys(path: Path, sidecar: dict[str, Any]) -> None:
     for key, kind in _SIDECAR.items():
         if key not in sidecar or not isinstance(sidecar[key], kind):
             found = type(sidecar[key]).__name__ if key in sidecar else "nothing"
-            raise CalibrationError(f"{path}: key `{key}`: expected {_EXPECTED[key]}, found {found}", AGAIN)
+            raise CalibrationError(
+                f"{path}: key `{key}`: expected {_EXPECTED[key]}, found {found}",
+                AGAIN,
+                code="unexpected-value",
+                file=path,
+                key=key,
+                expected=_EXPECTED[key],
+                found=found,
+            )
     if not isinstance(sidecar.get("host", {}), dict):
-        raise CalibrationError(f"{path}: key `host`: expected an object, found {type(sidecar['host']).__name__}", AGAIN)
+        raise CalibrationError(
+            f"{path}: key `host`: expected an object, found {type(sidecar['host']).__name__}",
+            AGAIN,
+            code="unexpected-value",
+            file=path,
+            key="host",
+        )
     if sidecar["format"] != FORMAT:
-        raise CalibrationError(f"{path}: expected format {FORMAT}, found {sidecar['format']}", AGAIN)
+        raise CalibrationError(
+            f"{path}: expected format {FORMAT}, found {sidecar['format']}",
+            AGAIN,
+            code="other-format",
+            file=path,
+            expected=FORMAT,
+            found=sidecar["format"],
+        )
     if set(sidecar["origin"]) != set(Origin.__dataclass_fields__):
         found = ", ".join(sidecar["origin"])
         expected = ", ".join(Origin.__dataclass_fields__)
-        raise CalibrationError(f"{path}: key `origin`: expected {expected}, found {found}", AGAIN)
-    if not {"files", "check"}.isdisjoint(sidecar) and sidecar.get("check") != check(sidecar):
-        expected = sidecar.get("check", "of its own")
-        raise CalibrationError(f"{path} is damaged: expected contents with `check` {expected}, found others", AGAIN)
-    return sidecar
+        raise CalibrationError(
+            f"{path}: key `origin`: expected {expected}, found {found}",
+            AGAIN,
+            code="unexpected-value",
+            file=path,
+            key="origin",
+            expected=expected,
+            found=found,
+        )
 
 
 def path_of(directory: Path, probe: str) -> Path:

@@ -65,7 +65,12 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
     gpus = plan.engine.describe()
     numbers = [int(gpu["index"]) for gpu in gpus]
     if plan.gpu not in numbers:
-        raise CalibrationError(f"--gpu: expected one of {', '.join(map(str, numbers))}, found {plan.gpu}")
+        raise CalibrationError(
+            f"--gpu: expected one of {', '.join(map(str, numbers))}, found {plan.gpu}",
+            code="unexpected-value",
+            key="gpu",
+            found=plan.gpu,
+        )
     chosen = dict(gpus[numbers.index(plan.gpu)], gpus=len(gpus))
     if not chosen.get("nvrtc"):
         raise CalibrationError(
@@ -78,6 +83,8 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
         raise CalibrationError(
             f"GPU {plan.gpu} ({chosen['name']}): expected a quarter of its memory to be free, found {share:.0%}",
             "end what uses it, or choose another with --gpu",
+            code="unexpected-value",
+            found=share,
         )
     return chosen
 
@@ -121,7 +128,12 @@ def _wanted(plan: Plan, tasks: Sequence[_Task]) -> set[str]:
     names = [task.name for task in tasks]
     for name in plan.only:
         if name not in names:
-            raise CalibrationError(f"--probe: expected {one_of(name, names)}, found `{name}`")
+            raise CalibrationError(
+                f"--probe: expected {one_of(name, names)}, found `{name}`",
+                code="unexpected-value",
+                key="probe",
+                found=name,
+            )
     return set(plan.only or names)
 
 

@@ -61,10 +61,12 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
     """
     times = [change.time for changes in log.changes.values() for change in changes]
     if not times:
-        raise ProfileError(f"{log.source['file']} has no allocation")
+        raise ProfileError(f"{log.source['file']} has no allocation", code="missing", file=log.source["file"])
     origin, end = min(times), max(times)
     if end - origin > LONGEST:
-        raise ProfileError(f"{log.source['file']}: expected times within 104 days of each other")
+        raise ProfileError(
+            f"{log.source['file']}: expected times within 104 days of each other", code="unexpected-value"
+        )
     notes = Counter(log.notes)
     lives = {gpu: lifetimes(changes, notes) for gpu, changes in sorted(log.changes.items())}
     held = {gpu: _held(found, origin, end) for gpu, found in lives.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.errors import ProfileError
+from octavo.errors import ProfileError, again
 from octavo.files import packed
 from octavo.measured.activity import decode
 from octavo.measured.activity.rows import COPIES
@@ -44,13 +44,13 @@ def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = N
     try:
         records = packed.read(path, "unified-memory records", _MOST_BYTES)
     except OSError as error:
-        raise ProfileError(f"cannot read {path}: {error.strerror}") from None
+        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
     try:
         found = decode(records, layout)
     except ProfileError as error:
-        raise ProfileError(f"{path}: {error.message}", error.hint) from None
+        raise again(error, ProfileError, f"{path}: {error.message}") from None
     if not len(found.rows):
-        raise ProfileError(f"{path} holds no unified-memory record that can be used")
+        raise ProfileError(f"{path} holds no unified-memory record that can be used", file=path)
     copies = any(bool((found.rows["what"] == what).any()) for what in COPIES)
     source = {"tool": "cupti", "file": path.name, "bytes": len(records)}
     missing = [*_NOT_RECORDED, *([] if copies else ["copies of managed memory: none recorded"])]

@@ -101,12 +101,20 @@ def _process(export: Export, processes: Numbers, wanted: int | None) -> int:
             raise ProfileError(
                 f"{export.path}: process {wanted} has no unified-memory activity",
                 f"those that have: {listed or 'none'}",
+                file=export.path,
+                code="missing",
+                key="process",
+                found=wanted,
             )
         return wanted
     if len(found) > 1:
         raise ProfileError(
             f"{export.path} has unified memory of {len(found)} processes, each with addresses of its own",
             f"choose one with --process: {listed}",
+            file=export.path,
+            code="ambiguous",
+            key="process",
+            found=len(found),
         )
     return next(iter(found), -1)
 

@@ -51,7 +51,13 @@ class Export:
 
         """
         if table in self._views:
-            raise ProfileError(f"{self.path}: {table}: expected a table, found a view", _AGAIN)
+            raise ProfileError(
+                f"{self.path}: {table}: expected a table, found a view",
+                _AGAIN,
+                file=self.path,
+                code="unexpected-value",
+                key=table,
+            )
         if table not in self.columns:
             return False
         for column in TABLES[table].needed:
@@ -60,6 +66,10 @@ class Export:
                     f"{self.path}: table {table}: expected the column `{column}`, found "
                     f"{', '.join(self.columns[table])}; the file has schema {self.schema}, known are {KNOWN_SCHEMAS}",
                     "export the report again with another version of nsys",
+                    code="unexpected-value",
+                    file=self.path,
+                    key=column,
+                    expected=column,
                 )
         return True
 
@@ -145,9 +155,16 @@ class Export:
         try:
             yield
         except sqlite3.Error as error:
-            raise ProfileError(f"{self.path} is damaged: {what} cannot be read: {error}", _AGAIN) from None
+            raise ProfileError(
+                f"{self.path} is damaged: {what} cannot be read: {error}", _AGAIN, code="damaged", file=self.path
+            ) from None
         except (ValueError, TypeError, OverflowError) as error:
-            raise ProfileError(f"{self.path} is damaged: {what}: expected numbers, found: {error}", _AGAIN) from None
+            raise ProfileError(
+                f"{self.path} is damaged: {what}: expected numbers, found: {error}",
+                _AGAIN,
+                code="damaged",
+                file=self.path,
+            ) from None
 
 
 @contextmanager
@@ -166,7 +183,7 @@ def opened(path: Path, watch: Watch | None = None) -> Iterator[Export]:
     try:
         connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
     except sqlite3.Error as error:
-        raise ProfileError(f"cannot read {path}: {error}") from None
+        raise ProfileError(f"cannot read {path}: {error}", code="unreadable", file=path) from None
     try:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         yield Export(path, connection, watch)
@@ -179,15 +196,22 @@ def _check_file(path: Path) -> None:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
     except OSError as error:
-        raise ProfileError(f"cannot read {path}: {error.strerror}") from None
+        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
     if not header.startswith(_MAGIC):
         hint = "nsys export --type sqlite writes one"
         if path.suffix in (".nsys-rep", ".qdrep"):
             hint = f"this is a report; `nsys export --type sqlite {path.name}` makes an SQLite file of it"
-        raise ProfileError(f"{path} is not an SQLite file", hint)
+        raise ProfileError(f"{path} is not an SQLite file", hint, file=path)
     expected, found = _length(header), path.stat().st_size
     if found < expected:
-        raise ProfileError(f"{path} is cut off: expected {expected:,} bytes, found {found:,}", _AGAIN)
+        raise ProfileError(
+            f"{path} is cut off: expected {expected:,} bytes, found {found:,}",
+            _AGAIN,
+            code="unexpected-value",
+            file=path,
+            expected=expected,
+            found=found,
+        )
 
 
 def _length(header: bytes) -> int:

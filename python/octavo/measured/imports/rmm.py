@@ -46,7 +46,7 @@ def import_rmm(path: str | Path, folder: str | Path, *, force: bool = False) -> 
             changes = _changes(path, csv.reader(lines(file)), notes)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ProfileError(f"cannot read {path}: {reason}") from None
+        raise ProfileError(f"cannot read {path}: {reason}", code="unreadable", file=path) from None
     return write(Log({"tool": "rmm", "file": path.name}, {0: changes}, _MISSING, notes), folder, force=force)
 
 
@@ -54,13 +54,23 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
     """The rows of a log, as `csv.reader` gives them."""
     head: list[str] = next(reader, [])
     if tuple(name.strip() for name in head) != COLUMNS:
-        raise ProfileError(f"{path}:1: expected the columns {','.join(COLUMNS)}, found {','.join(head)[:100]}")
+        raise ProfileError(
+            f"{path}:1: expected the columns {','.join(COLUMNS)}, found {','.join(head)[:100]}",
+            code="unexpected-value",
+            file=path,
+            expected=COLUMNS,
+        )
     changes: list[Change] = []
     days, before = 0, 0
     for row in reader:
         where = f"{path}:{reader.line_num}"
         if len(row) != len(COLUMNS):
-            raise ProfileError(f"{where}: expected {len(COLUMNS)} values, found {len(row)}")
+            raise ProfileError(
+                f"{where}: expected {len(COLUMNS)} values, found {len(row)}",
+                code="unexpected-value",
+                expected=len(COLUMNS),
+                found=len(row),
+            )
         action, time = row[2].strip(), _nanoseconds(where, row[1].strip())
         if time < before - _HALF_A_DAY:
             days += 1
@@ -81,7 +91,11 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
 def _nanoseconds(where: str, text: str) -> int:
     found = _TIME.fullmatch(text)
     if found is None:
-        raise ProfileError(f"{where}: `Time`: expected hours:minutes:seconds.fraction, found {text[:40]}")
+        raise ProfileError(
+            f"{where}: `Time`: expected hours:minutes:seconds.fraction, found {text[:40]}",
+            code="unexpected-value",
+            key="Time",
+        )
     hours, minutes, seconds, fraction = found.groups()
     return ((int(hours) * 60 + int(minutes)) * 60 + int(seconds)) * 10**9 + int(fraction.ljust(9, "0"))
 
@@ -90,4 +104,8 @@ def _whole(where: str, column: str, text: str) -> int:
     try:
         return int(text.strip(), 0)
     except ValueError:
-        raise ProfileError(f"{where}: `{column}`: expected a whole number, found {text.strip()[:40]}") from None
+        raise ProfileError(
+            f"{where}: `{column}`: expected a whole number, found {text.strip()[:40]}",
+            code="unexpected-value",
+            key=column,
+        ) from None

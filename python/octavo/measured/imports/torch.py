@@ -78,14 +78,22 @@ def _traces(path: Path) -> list[Any]:
         with path.open("rb") as file:
             found = _NothingButData(file).load()
     except OSError as error:
-        raise ProfileError(f"cannot read {path}: {error.strerror}") from None
+        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
     except _NotDataError as error:
-        raise ProfileError(f"{path} is not a memory snapshot: {error}", _WRITTEN) from None
+        raise ProfileError(
+            f"{path} is not a memory snapshot: {error}", _WRITTEN, file=path, code="unexpected-value"
+        ) from None
     except Exception:  # bytes that are no pickle end in any of a dozen
-        raise ProfileError(f"{path} is not a memory snapshot: it is no pickle, or a damaged one", _WRITTEN) from None
+        raise ProfileError(
+            f"{path} is not a memory snapshot: it is no pickle, or a damaged one", _WRITTEN, file=path, code="syntax"
+        ) from None
     traces = found.get("device_traces") if isinstance(found, dict) else None
     if not isinstance(traces, list) or not all(isinstance(one, list) for one in traces):
-        raise ProfileError(f"{path} is not a memory snapshot: expected `device_traces`, a list for each GPU")
+        raise ProfileError(
+            f"{path} is not a memory snapshot: expected `device_traces`, a list for each GPU",
+            code="unexpected-value",
+            file=path,
+        )
     return traces
 
 
@@ -95,7 +103,9 @@ def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, li
         for number, entry in enumerate(trace):
             where = f"{path}: device_traces[{gpu}][{number}]"
             if not isinstance(entry, dict):
-                raise ProfileError(f"{where}: expected a dictionary, found {type(entry).__name__}")
+                raise ProfileError(
+                    f"{where}: expected a dictionary, found {type(entry).__name__}", code="unexpected-value"
+                )
             action = entry.get("action")
             if action not in (_HANDED_OUT, _GIVEN_BACK):
                 continue
@@ -113,7 +123,12 @@ def _whole(where: str, entry: dict[Any, Any], name: str) -> int:
     value = entry.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         hint = f"record with a version of PyTorch whose snapshots hold `{name}`" if name == "time_us" else None
-        raise ProfileError(f"{where}: `{name}`: expected a whole number, found {type(value).__name__}", hint)
+        raise ProfileError(
+            f"{where}: `{name}`: expected a whole number, found {type(value).__name__}",
+            hint,
+            code="unexpected-value",
+            key=name,
+        )
     return value
 
 

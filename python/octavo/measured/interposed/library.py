@@ -23,12 +23,16 @@ def find() -> Path:
 
     """
     if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
-        raise ProfileError(f"the interposer runs on Linux on x86-64, found {sys.platform} on {os.uname().machine}")
+        raise ProfileError(
+            f"the interposer runs on Linux on x86-64, found {sys.platform} on {os.uname().machine}", found=sys.platform
+        )
     found = _found().absolute()
     if re.search(r"[\s:]", str(found)):
         raise ProfileError(
             f"{found}: expected a path without spaces and colons, at which LD_PRELOAD ends",
             f"name a link to it in {VARIABLE}",
+            code="unexpected-value",
+            file=found,
         )
     return found
 
@@ -37,7 +41,12 @@ def _found() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         if not Path(named).is_file():
-            raise ProfileError(f"{VARIABLE}: expected the file of {NAME}, found none at {named}")
+            raise ProfileError(
+                f"{VARIABLE}: expected the file of {NAME}, found none at {named}",
+                code="missing",
+                key=VARIABLE,
+                file=named,
+            )
         return Path(named)
     looked = _places()
     found = next((place / NAME for place in looked if (place / NAME).is_file()), None)
@@ -45,6 +54,8 @@ def _found() -> Path:
         raise ProfileError(
             f"expected {NAME}, found it in none of {', '.join(map(str, looked))}",
             f"install it from Octavo's sources with make runtime PREFIX=$HOME/.local, or name its file in {VARIABLE}",
+            expected=NAME,
+            code="missing",
         )
     return found
 

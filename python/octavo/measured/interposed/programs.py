@@ -69,7 +69,12 @@ def record(command: Sequence[str], file: Path, *, force: bool = False, output: i
 
     """
     if file.suffix != ".json":
-        raise OutputError(f"{file}: expected a name that ends in .json, found `{file.name}`")
+        raise OutputError(
+            f"{file}: expected a name that ends in .json, found `{file.name}`",
+            file=file,
+            found=file.name,
+            code="unexpected-value",
+        )
     there = _in_the_way(file, _RECORDING, force=force)
     environment = recording_to(file, command)
     _remove(there)
@@ -146,12 +151,20 @@ def _in_the_way(file: Path, key: str, *, force: bool) -> list[Path]:
 
     """
     if not file.parent.is_dir() or not os.access(file.parent, os.W_OK):
-        raise OutputError(f"{file}: expected a folder that can be written, found none at {file.parent}")
+        raise OutputError(
+            f"{file}: expected a folder that can be written, found none at {file.parent}", code="missing", file=file
+        )
     there = [*([file] if file.exists() else []), *_others(file, key)]
     for each in there:
         check_free(each, force=force)
     if file.exists() and not _has(file, key):
-        raise OutputError(f"{file}: expected a file with `{key}` to replace, found another", "choose another name")
+        raise OutputError(
+            f"{file}: expected a file with `{key}` to replace, found another",
+            "choose another name",
+            code="unexpected-value",
+            file=file,
+            key=key,
+        )
     return there
 
 
@@ -196,5 +209,8 @@ def _log(file: Path) -> dict[str, Any] | None:
         raise ProfileError(
             f"{file}: expected a log of format {LOG_FORMAT}, found {found.get('octavo_applied')}",
             f"use the {library.NAME} of this version of Octavo",
+            code="other-format",
+            file=file,
+            expected=LOG_FORMAT,
         )
     return dict(found)

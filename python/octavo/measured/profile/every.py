@@ -19,7 +19,17 @@ def nanoseconds(text: str) -> int:
     try:
         time = count(text, "ps") // 1000
     except ValueError:
-        raise ProfileError(f"--every: expected a time with its unit such as 100ms, found `{text}`") from None
+        raise ProfileError(
+            f"--every: expected a time with its unit such as 100ms, found `{text}`",
+            code="unexpected-value",
+            key="every",
+            found=text,
+        ) from None
     if not LEAST <= time <= MOST:
-        raise ProfileError(f"--every: expected a time from 1ms to 3600s, found `{text}`")
+        raise ProfileError(
+            f"--every: expected a time from 1ms to 3600s, found `{text}`",
+            code="unexpected-value",
+            key="every",
+            found=text,
+        )
     return time

@@ -36,12 +36,14 @@ def status_of(code: int) -> int:
 class MissingProgramError(ProfileError):
     """A program that is not there, with the status that shells have for it."""
 
+    code = "missing"
     exit_code = 127
 
 
 class RefusedProgramError(ProfileError):
     """A program that cannot be executed, with the status that shells have for it."""
 
+    code = "unreadable"
     exit_code = 126
 
 
@@ -55,13 +57,13 @@ def check(name: str) -> None:
     if shutil.which(name) is not None:
         return
     if shutil.which(name, mode=os.F_OK) is not None or (os.sep in name and os.path.exists(name)):  # noqa: PTH110
-        raise RefusedProgramError(f"cannot run `{name}`: {os.strerror(errno.EACCES)}")
+        raise RefusedProgramError(f"cannot run `{name}`: {os.strerror(errno.EACCES)}", key=name)
     raise _missing(name)
 
 
 def _missing(name: str) -> MissingProgramError:
     hint = "name a program that is on the PATH, or its path, such as ./program"
-    return MissingProgramError(f"cannot run `{name}`: there is no such program", hint)
+    return MissingProgramError(f"cannot run `{name}`: there is no such program", hint, key=name)
 
 
 class Program:
@@ -100,7 +102,7 @@ class Program:
         except FileNotFoundError:
             raise _missing(command[0]) from None
         except OSError as error:
-            raise RefusedProgramError(f"cannot run `{command[0]}`: {error.strerror}") from None
+            raise RefusedProgramError(f"cannot run `{command[0]}`: {error.strerror}", key=command[0]) from None
         self._awaiting.start()
         for number in self._came:
             self._pass_on(number)

@@ -67,7 +67,11 @@ def profile(  # noqa: PLR0913 - one for each thing that can be asked for
     if not command:
         raise ProfileError("nothing to profile", "name a program: octavo profile -- PROGRAM ARGS...")
     if not sys.platform.startswith("linux"):
-        raise ProfileError(f"profiles are made from Linux's /proc: expected linux, found {sys.platform}")
+        raise ProfileError(
+            f"profiles are made from Linux's /proc: expected linux, found {sys.platform}",
+            code="unexpected-value",
+            found=sys.platform,
+        )
     disk.check_writable(folder.parent)
     with folders.locked(folder) as target:
         folders.check_replaceable(target, force=force)

@@ -67,7 +67,7 @@ def refuse(formats: object, width: object, why: str, hint: str) -> None:
     """
     named = [name for name, value in (("pictures", formats), ("picture-width", width)) if value is not None]
     if named:
-        raise ScenarioError(f"--{named[0]}: {why}", hint)
+        raise ScenarioError(f"--{named[0]}: {why}", hint, key=named[0])
 
 
 def save(picture: sheet.Picture, root: Path, name: str, wanted: Asked) -> list[Path]:

@@ -149,7 +149,9 @@ def check_format(path: Path) -> None:
     extras.need("matplotlib")
     if path.suffix[1:].lower() not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
-        raise OutputError(f"cannot draw {path}: expected a name that ends in one of {endings}")
+        raise OutputError(
+            f"cannot draw {path}: expected a name that ends in one of {endings}", code="unwritable", file=path
+        )
 
 
 def check_target(path: Path) -> None:

@@ -113,7 +113,9 @@ def machine(
     path, root = Path(path), Path(output)
     found = machine_file.read(path)
     if found.node is None:
-        raise ValidationError(f"{path} has no [node]", "`octavo calibrate` derives one from what it measured")
+        raise ValidationError(
+            f"{path} has no [node]", "`octavo calibrate` derives one from what it measured", file=path
+        )
     node = patterns.Node(path)
     chosen = choose(node, _samples(path, only))
     if not chosen.measurements:

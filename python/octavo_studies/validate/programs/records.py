@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo.errors import ProfileError, ValidationError
+from octavo.errors import ProfileError, ValidationError, again
 from octavo.files.text import read_bytes
 from octavo.measured.activity import PAGE_BYTES, decode, table
 from octavo.runs.events import GPU_FAULTS
@@ -42,6 +42,7 @@ def check(folder: Path) -> None:
         raise ValidationError(
             f"{folder} holds no records such as vectoradd-1-managed-1.activity.bin",
             "unpack those of validation/gpu/measured first",
+            file=folder,
         )
 
 
@@ -55,9 +56,9 @@ def recorded(path: Path) -> dict[str, int]:
     try:
         found = decode(read_bytes(path, "unified-memory records", _MOST_BYTES))
     except OSError as error:
-        raise ProfileError(f"cannot read {path}: {error.strerror}") from None
+        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
     except ProfileError as error:
-        raise ProfileError(f"{path}: {error.message}", error.hint) from None
+        raise again(error, ProfileError, f"{path}: {error.message}") from None
     events = table(found)
     faults = events.filter(pl.col("kind").is_in(GPU_FAULTS))
     to_gpu = events.filter(pl.col("bytes").is_not_null(), pl.col("to") != _HOST)

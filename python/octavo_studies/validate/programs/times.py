@@ -78,7 +78,9 @@ def read(path: Path) -> list[Measured]:
         key = row["program"].strip(), _number(where, "scale", row["scale"]), _kind(where, row["kind"].strip())
         rows.setdefault(key, []).append({name: _number(where, name, row[name]) for name in TIMES})
     if not rows:
-        raise ValidationError(f"{path}: expected a row for each repetition of a program, found none")
+        raise ValidationError(
+            f"{path}: expected a row for each repetition of a program, found none", code="missing", file=path
+        )
     return [_measured(key, found) for key, found in rows.items()]
 
 
@@ -92,10 +94,12 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     for name in (*_KEYS, *TIMES):
         if name not in names:
             hint = f"expected {', '.join((*_KEYS, *TIMES))}, as validation/gpu/programs.cu prints them"
-            raise ValidationError(f"{path}:1: column `{name}`: missing", hint)
+            raise ValidationError(f"{path}:1: column `{name}`: missing", hint, code="missing", file=path, key=name)
     for number, row in rows:
         if None in row or None in row.values():
-            raise ValidationError(f"{path}:{number}: expected as many values as there are columns")
+            raise ValidationError(
+                f"{path}:{number}: expected as many values as there are columns", code="unexpected-value", file=path
+            )
     return rows
 
 
@@ -113,5 +117,11 @@ def _number(where: str, name: str, text: str) -> float:
     least_is_fine = name not in ("scale", "total", "kernels_event")
     if not math.isfinite(value) or value < 0 or not (value or least_is_fine):
         expected = "a number from 0 on" if least_is_fine else "a number above 0"
-        raise ValidationError(f"{where}: `{name}`: expected {expected}, found `{text}`")
+        raise ValidationError(
+            f"{where}: `{name}`: expected {expected}, found `{text}`",
+            code="unexpected-value",
+            key=name,
+            expected=expected,
+            found=text,
+        )
     return value

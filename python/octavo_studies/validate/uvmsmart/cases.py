@@ -11,7 +11,7 @@ import polars as pl
 import octavo._core as _core
 from octavo.api import inspect_workload
 from octavo.arrays import np
-from octavo.errors import ValidationError
+from octavo.errors import ValidationError, of_engine
 from octavo.files.links import inside
 from octavo.runs.execute import Point
 from octavo.runs.experiment import RUNS
@@ -132,7 +132,7 @@ def _accessed(program: Program) -> Accessed:
     try:
         _, columns = _core.page_order(scenario.toml)
     except _core.SimulationError as error:
-        raise ValidationError(f"{program.name}: {error.args[0]}") from None
+        raise of_engine(error, ValidationError, f"{program.name}: {error.args[0]}") from None
     order = pl.read_parquet(io.BytesIO(_core.table_bytes(columns)))
     told = (order[name].to_numpy() for name in ("page", "times", "store", "launch"))
     return Accessed(_allocations(scenario), *told)

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use octavo_sim::TABLES;
+
 use super::{Books, Law, at_most, same};
 
 /// Columns of counts, which are kinds of events, too.
 const COUNTED: [&str; 8] =
     ["read_fault", "write_fault", "counter", "migration", "duplication", "write_collapse", "eviction", "prefetch"];
+/// Columns of `page_groups` that are no counts, or do not sum up: a GPU may ask for pages of several groups.
+const NO_SUMS: [&str; 3] = ["allocation", "address", "gpus"];
 /// Bytes of address space of a row of `page_groups`.
 const GROUP_BYTES: u64 = 64 << 10;
 
@@ -32,7 +36,9 @@ pub fn events_are_groups(books: &Books) -> Law {
 
 pub fn groups_sum_up(books: &Books) -> Law {
     let (names, addresses) = (books.texts("allocations", "allocation"), books.numbers("allocations", "address"));
-    for column in COUNTED.into_iter().chain(["remote_lines"]) {
+    let table = TABLES.iter().find(|table| table.name == "page_groups").expect("every result has it");
+    let counts = table.columns.iter().map(|column| column.name).filter(|name| !NO_SUMS.contains(name));
+    for column in counts {
         same(column, books.sum("allocations", column), books.sum("page_groups", column))?;
         for (row, name) in
             names.iter().enumerate().filter(|(row, name)| names.iter().position(|other| other == *name) == Some(*row))

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
 
 class Unfit(Exception):  # noqa: N818 - what the samples are
-    """Samples that do not give the value; the message says why."""
+    """Samples that do not give the value; the message says why.
+
+    `code` is the kind of reason, whatever the words: `too-few` samples, a result that is `not-finite` or
+    `not-positive`, a rate that is `not-saturated`, causes that are `inseparable`, or `no-step` where one is looked for.
+    """
+
+    def __init__(self, message: str, code: str = "too-few") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ def spread(values: Sequence[float], note: str = "") -> Estimate:
     if not values:
         raise Unfit("there are no samples")
     if not all(math.isfinite(value) for value in values):
-        raise Unfit("a repetition gives no finite number")
+        raise Unfit("a repetition gives no finite number", "not-finite")
     low, middle, high = (float(value) for value in np.quantile(np.asarray(values, dtype=float), (0.25, 0.5, 0.75)))
     return Estimate(middle, low, high, len(values), note)
 
@@ -50,5 +58,8 @@ def positive(estimate: Estimate, what: str, unit: str) -> Estimate:
 
     """
     if estimate.value <= 0:
-        raise Unfit(f"the fit gives a {what} of {estimate.value:.3g} {unit}, where only one above 0 means anything")
+        raise Unfit(
+            f"the fit gives a {what} of {estimate.value:.3g} {unit}, where only one above 0 means anything",
+            "not-positive",
+        )
     return estimate

@@ -83,7 +83,10 @@ def _check_identifiable(part: pl.DataFrame) -> None:
     condition = float(np.linalg.cond(design / np.linalg.norm(design, axis=0)))
     if condition > _CONDITION:
         blocks = sorted(part["blocks"].unique().to_list())
-        raise Unfit(f"groups and pages cannot be told apart with blocks in flight of {', '.join(map(str, blocks))}")
+        raise Unfit(
+            f"groups and pages cannot be told apart with blocks in flight of {', '.join(map(str, blocks))}",
+            "inseparable",
+        )
 
 
 def _one(part: pl.DataFrame) -> tuple[float, float]:

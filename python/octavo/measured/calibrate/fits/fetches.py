@@ -133,7 +133,10 @@ def _threshold(seconds: NDArray[np.float64]) -> float:
     cut = int(np.argmax(counts * rest * (means[1] - means[0]) ** 2)) + 1
     fast, slow = np.median(logarithms[:cut]), np.median(logarithms[cut:])
     if np.exp(slow - fast) < _APART:
-        raise Unfit(f"touches do not fall into two kinds: the slower ones take {np.exp(slow - fast):.1f} times as long")
+        raise Unfit(
+            f"touches do not fall into two kinds: the slower ones take {np.exp(slow - fast):.1f} times as long",
+            "inseparable",
+        )
     return float(np.exp((logarithms[cut - 1] + logarithms[cut]) / 2))
 
 
@@ -142,7 +145,9 @@ def _line(table: pl.DataFrame) -> Line:
     found = fetches(table)
     sizes = sorted({int(size) for one in found for size in np.unique(one.sizes)})
     if len(sizes) < 2:
-        raise Unfit("all faults fetch the same, so that their cost cannot be told from that of the bytes")
+        raise Unfit(
+            "all faults fetch the same, so that their cost cannot be told from that of the bytes", "inseparable"
+        )
     lines = [
         relative_least_squares(np.column_stack([np.ones(len(one.sizes)), one.sizes]), one.seconds) for one in found
     ]

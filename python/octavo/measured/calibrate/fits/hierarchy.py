@@ -32,7 +32,7 @@ def latency(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> Estimate
     named = [_named(one, l2_bytes) for one in _curves(table)]
     found = [one[level] for one in named if level in one]
     if 2 * len(found) <= len(named):
-        raise Unfit(_missing(table, l2_bytes, level))
+        raise Unfit(_missing(table, l2_bytes, level), "no-step")
     return spread([one.latency for one in found], _extent(found[len(found) // 2]))
 
 
@@ -46,7 +46,7 @@ def capacity(table: pl.DataFrame, l2_bytes: int | None, level: Cache) -> Estimat
     named = [_named(one, l2_bytes) for one in _curves(table)]
     found = [one[level] for one in named if level in one and one[level].next is not None]
     if 2 * len(found) <= len(named):
-        raise Unfit(_missing(table, l2_bytes, level))
+        raise Unfit(_missing(table, l2_bytes, level), "no-step")
     beyond = quantities.short(found[len(found) // 2].next or 0.0, "B")
     return spread([one.last for one in found], f"the next footprint measured, {beyond}, is slower")
 

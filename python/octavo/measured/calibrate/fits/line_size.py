@@ -36,7 +36,9 @@ def line_size(table: pl.DataFrame) -> Estimate:
         raise Unfit(f"needs 3 strides of up to {_STRIDES} B, found {len(strides)}")
     found = [_first(strides, (part["seconds"] / part["count"]).to_list()) for part in parts]
     if all(one == strides[0] for one in found):
-        raise Unfit(f"loads are as slow with a stride of {strides[0]} B, the smallest one, as with larger ones")
+        raise Unfit(
+            f"loads are as slow with a stride of {strides[0]} B, the smallest one, as with larger ones", "no-step"
+        )
     return spread(found)
 
 

@@ -81,7 +81,7 @@ def page(table: pl.DataFrame) -> Estimate:
     """
     found = [one.page for one in _reaches(table) if one.page is not None]
     if not found:
-        raise Unfit("no stride was measured that moves the TLB's step to a larger footprint")
+        raise Unfit("no stride was measured that moves the TLB's step to a larger footprint", "no-step")
     return spread(found)
 
 
@@ -94,7 +94,7 @@ def _reaches(table: pl.DataFrame) -> list[Reach]:
     found = [_one([_steps(stride, *curves[stride][number]) for stride in strides]) for number in range(whole)]
     certain = [one for one in found if one is not None]
     if 2 * len(certain) <= len(found):
-        raise Unfit("no step of latency comes at one footprint at two strides or more")
+        raise Unfit("no step of latency comes at one footprint at two strides or more", "no-step")
     return certain
 
 

@@ -32,7 +32,7 @@ def first_saturated(table: pl.DataFrame, key: str, amount: str) -> Estimate:
     middle = [median(values) for values in zip(*(rate for _, rate in ordered), strict=True)]
     keys = ordered[0][0]
     if middle[-2] < _NEAR * middle[-1]:
-        raise Unfit(f"the rate still rises at {keys[-1]:g} {key}, the last point")
+        raise Unfit(f"the rate still rises at {keys[-1]:g} {key}, the last point", "not-saturated")
     return spread([_first(*one) for one in ordered])
 
 
