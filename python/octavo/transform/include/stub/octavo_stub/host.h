@@ -92,6 +92,12 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStre
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void* stream = 0);
 }
 
+// As CUDA 13 has them.
+cudaError_t cudaMemAdvise(
+    const void* pointer, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation location);
+cudaError_t cudaMemPrefetchAsync(
+    const void* pointer, size_t size, struct cudaMemLocation location, unsigned int flags, cudaStream_t stream = 0);
+
 template <typename T>
 cudaError_t cudaMalloc(T** pointer, size_t size);
 template <typename T>
