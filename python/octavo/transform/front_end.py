@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,8 @@ _INTEGER = 1
 """Number of an integer result in libclang: CXEval_Int."""
 _KEEP_GOING = 0x200
 """libclang's CXTranslationUnit_KeepGoing, which its Python side has no name for: a missing header ends nothing."""
+_SPACED = re.compile(rb"<<[ \t]+<(?!<)|>>[ \t]+>(?=\s*\()")
+"""The marks of a launch with a space inside, which nvcc takes and clang does not."""
 _MOST_ERRORS = 5
 """Chosen: what follows the first errors is mostly their consequence."""
 _LENIENT = ("-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal")
@@ -90,13 +93,26 @@ def parse(path: Path, reading: Reading, text: bytes | None = None) -> Any:
 
     """
     cindex = _imported()
-    # Comments and literals need not be UTF-8, but what libclang is given must.
-    unsaved = [] if text is None else [(str(path), text.decode("utf-8", "replace"))]
+    given = _as_clang_takes_it(path, text)
+    unsaved = [] if given is None else [(str(path), given)]
     options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING
     try:
         return cindex.Index.create().parse(str(path), reading.flags(), unsaved, options)
     except cindex.TranslationUnitLoadError as error:
         raise TransformError(f"clang cannot read {path}: {error}") from error
+
+
+def _as_clang_takes_it(path: Path, text: bytes | None) -> str | None:
+    """The text that libclang reads instead of the file, of the same length; nothing if the file itself will do."""
+    if text is None:
+        text = path.read_bytes() if path.is_file() else b""
+        if not _SPACED.search(text):
+            return None
+    joined = _SPACED.sub(lambda found: b"".join(found[0].split()) + b" " * (len(found[0]) - 3), text)
+    try:
+        return joined.decode()
+    except UnicodeDecodeError:  # Comments and literals need not be UTF-8, but what libclang is given must.
+        return re.sub(rb"[\x80-\xff]", b"?", joined).decode("ascii")
 
 
 def problems(unit: Any) -> list[Problem]:
@@ -201,7 +217,7 @@ def _compiler_headers() -> tuple[str, ...]:
 
 @cache
 def _toolkit() -> tuple[str, ...]:
-    """Headers of an installed CUDA toolkit, as nvcc and CMake look for it: libraries such as cuBLAS are declared there."""
+    """Headers of an installed CUDA toolkit, as CMake looks for it: libraries such as cuBLAS are declared there."""
     places = (*(os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")), "/usr/local/cuda")
     folders = (Path(place) / "include" for place in places if place)
     return next(((str(folder), str(folder / "cccl")) for folder in folders if folder.is_dir()), ())

@@ -43,7 +43,7 @@ class Hidden:
         """Where something may be done with a variable, and what."""
         name = declared.name.encode()
         scope = None if declared.kind == "FIELD_DECL" else declared.function
-        yield from self._unread.uses(name, (0, len(self._text)) if scope is None else (scope.start, scope.end))
+        yield from self._unread.uses(declared, scope)
         for start, words in self._unseen:
             if name in words:
                 yield start, _NOT_COMPILED

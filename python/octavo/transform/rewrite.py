@@ -33,15 +33,15 @@ def transformed(path: Path, reading: Reading) -> Transformed:
     sites = Sites(text, root)
     if found and not sites.calls:
         raise refused(path, found)
-    unread = UnreadCode(text, root, found)
     omitted = skipped(unit, str(path))
+    unread = UnreadCode(text, root, found, omitted)
     named = [
         (start, name, _why(text, start, omitted, unread))
         for start, name in unseen(unit, text, str(path), {call.start for call in sites.calls})
     ]
     hidden = Hidden(text, root, [start for start, _, _ in named], omitted, unread)
     judge = Judge(text, buffers.functions(root))
-    include_header = list(inclusion(text, unit, str(path)))
+    include_header = list(inclusion(text, unit, root))
 
     def made(bounds: Bounds | None) -> tuple[_Change, list[Edit], bytes]:
         change = _Change(text, root, sites, named, hidden, judge, bounds)

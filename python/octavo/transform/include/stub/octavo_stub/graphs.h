@@ -52,6 +52,23 @@ struct cudaMemPoolProps {
     void* win32SecurityAttributes;
     unsigned char reserved[64];
 };
+struct cudaMemPoolPtrExportData {
+    unsigned char reserved[64];
+};
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone,
+    cudaMemAccessFlagsProtRead,
+    cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc {
+    struct cudaMemLocation location;
+    enum cudaMemAccessFlags flags;
+};
+enum cudaGraphicsMapFlags {
+    cudaGraphicsMapFlagsNone,
+    cudaGraphicsMapFlagsReadOnly,
+    cudaGraphicsMapFlagsWriteDiscard
+};
 struct cudaLaunchAttribute {
     int id;
     int val;
@@ -99,6 +116,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc* access, size_t count);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
 cudaError_t cudaIpcCloseMemHandle(void* pointer);
