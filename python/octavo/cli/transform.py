@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from octavo.cli.sink import Sink
     from octavo.transform import Transformed
 
+_MOST_UNREAD = 10
+"""Chosen: what follows the first errors is mostly their consequence; --json has more."""
 EXAMPLES = options.examples(
     "octavo transform fir.cu",
     "octavo transform fir.cu -o fir_placed.cu",
@@ -74,8 +76,8 @@ def transform(
 ) -> None:
     """Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.
 
-    Nothing is written without -o or --in-place. Code that is not understood is left as it is, and listed with the
-    reason.
+    Nothing is written without -o or --in-place. Code that is not understood or does not parse is left as it is, and
+    listed with the reason.
     """
     target = _target(file, output, in_place=in_place, force=force)
     result = transformed(file, include=include or (), define=define or (), standard=standard)
@@ -109,6 +111,13 @@ def _tell(sink: Sink, result: Transformed, written: Path | None) -> None:
     for each in result.skipped:
         buffer = f" of `{each.buffer}`" if each.buffer else ""
         sink.tell(f"{result.path}:{each.line}:{each.column}: {each.call}{buffer} is left as it is: {each.why}")
+    for unread in result.unread[:_MOST_UNREAD]:
+        where = f"{result.path}:{unread.line}:{unread.column}" if unread.line else f"{result.path}"
+        sink.tell(f"{where}: does not parse, so what it names is left as it is: {unread.why}")
+    if len(result.unread) > _MOST_UNREAD:
+        sink.tell(f"{result.path}: {len(result.unread) - _MOST_UNREAD} more places do not parse")
+    if any("file not found" in each.why for each in result.unread):
+        sink.tell("-I names folders of headers")
     if result.changed:
         counts = f"{len(result.buffers)} allocations ask for their placement, {len(result.skipped)} calls are left"
         sink.tell(counts)

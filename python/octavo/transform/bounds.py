@@ -45,7 +45,7 @@ class Bounds:
         between = call.launch
         if between is None or between.function is not at.function or call.start < at.start:
             return None
-        if b"<<<" not in self._text[call.start : call.end]:  # A macro launches.
+        if b"<<<" not in b"".join(self._text[call.start : call.end].split()):  # A macro launches.
             return None
         sizes = between.children[1:3]
         try:

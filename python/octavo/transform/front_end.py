@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import glob
+import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,8 +22,14 @@ INCLUDE = Path(__file__).parent / "include"
 _DECLARATIONS = INCLUDE / "stub"
 _INTEGER = 1
 """Number of an integer result in libclang: CXEval_Int."""
+_KEEP_GOING = 0x200
+"""libclang's CXTranslationUnit_KeepGoing, which its Python side has no name for: a missing header ends nothing."""
+_SPACED = re.compile(rb"<<[ \t]+<(?!<)|>>[ \t]+>(?=\s*\()")
+"""The marks of a launch with a space inside, which nvcc takes and clang does not."""
 _MOST_ERRORS = 5
 """Chosen: what follows the first errors is mostly their consequence."""
+_LENIENT = ("-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal")
+"""What nvcc takes with a warning, and clang refuses."""
 
 
 class TransformError(OctavoError):
@@ -46,11 +54,28 @@ class Reading:
         return [
             *("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", f"-std={self.standard}"),
             *("-Xclang", "-fcuda-allow-variadic-functions"),  # Kernels print.
+            *("-ferror-limit=0", *_LENIENT),
+            f"-I{_DECLARATIONS}",  # Before a toolkit's own headers, which ask for the compiler that they are made for.
             *(f"-I{folder}" for folder in self.include),
             *(f"-D{macro}" for macro in self.define),
-            *("-isystem", str(_DECLARATIONS), "-isystem", str(INCLUDE), "-include", "cuda_runtime.h"),
-            *(flag for folder in _compiler_headers() for flag in ("-idirafter", folder)),
+            *("-isystem", str(INCLUDE), "-include", "cuda_runtime.h"),
+            *(flag for folder in (*_compiler_headers(), *_toolkit()) for flag in ("-idirafter", folder)),
         ]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error of clang's."""
+
+    path: str | None
+    line: int
+    column: int
+    offset: int
+    """Byte of the file: of what a macro writes, where the macro is used."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.message}" if self.path else f"clang: {self.message}"
 
 
 def check_installed() -> None:
@@ -64,41 +89,57 @@ def check_installed() -> None:
 
 
 def parse(path: Path, reading: Reading, text: bytes | None = None) -> Any:
-    """The translation unit of a file, or of `text` as if it stood there.
+    """The translation unit of a file, or of `text` as if it stood there, whatever `problems` there are in it.
 
     Raises:
-        TransformError: libclang is not there, or clang finds errors: the first of them are in the message.
+        TransformError: libclang is not there, or makes nothing of the file.
 
     """
     cindex = _imported()
-    # Comments and literals need not be UTF-8, but what libclang is given must.
-    unsaved = [] if text is None else [(str(path), text.decode("utf-8", "replace"))]
-    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    given = _as_clang_takes_it(path, text)
+    unsaved = [] if given is None else [(str(path), given)]
+    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING
     try:
-        unit = cindex.Index.create().parse(str(path), reading.flags(), unsaved, options)
+        return cindex.Index.create().parse(str(path), reading.flags(), unsaved, options)
     except cindex.TranslationUnitLoadError as error:
         raise TransformError(f"clang cannot read {path}: {error}", code="unreadable", file=path) from error
-    errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
-    if errors:
-        raise _refused(path, errors)
-    return unit
 
 
-def _refused(path: Path, errors: Sequence[Any]) -> TransformError:
-    lines = [f"{_where(each.location)}: {each.spelling}" for each in errors[:_MOST_ERRORS]]
+def _as_clang_takes_it(path: Path, text: bytes | None) -> str | None:
+    """The text that libclang reads instead of the file, of the same length; nothing if the file itself will do."""
+    if text is None:
+        text = path.read_bytes() if path.is_file() else b""
+        if not _SPACED.search(text):
+            return None
+    joined = _SPACED.sub(lambda found: b"".join(found[0].split()) + b" " * (len(found[0]) - 3), text)
+    try:
+        return joined.decode()
+    except UnicodeDecodeError:  # Comments and literals need not be UTF-8, but what libclang is given must.
+        return re.sub(rb"[\x80-\xff]", b"?", joined).decode("ascii")
+
+
+def problems(unit: Any) -> list[Problem]:
+    """Errors of clang's, also those in headers, in their order."""
+    found = []
+    for each in unit.diagnostics:
+        if each.severity >= _imported().Diagnostic.Error:
+            path, offset = file_offset(each.location)
+            found.append(Problem(path, each.location.line, each.location.column, offset, each.spelling))
+    return found
+
+
+def refused(path: Path, errors: Sequence[Problem]) -> TransformError:
+    """The error for a file in which nothing could be understood."""
+    lines = [str(each) for each in errors[:_MOST_ERRORS]]
     if len(errors) > _MOST_ERRORS:
         lines.append(f"and {len(errors) - _MOST_ERRORS} more")
-    missing = any("file not found" in each.spelling for each in errors)
+    missing = any("file not found" in each.message for each in errors)
     hint = (
         "name folders of headers with -I; those of the C++ library come with g++ or clang"
         if missing
         else "the file is parsed with Octavo's declarations of the CUDA runtime; -I and -D say what else it needs"
     )
     return TransformError("\n".join([f"{path} does not parse; nothing was changed", *lines]), hint)
-
-
-def _where(location: Any) -> str:
-    return f"{location.file}:{location.line}:{location.column}" if location.file else "clang"
 
 
 @cache
@@ -175,6 +216,14 @@ def _compiler_headers() -> tuple[str, ...]:
         if found := sorted(glob.glob(pattern), key=_version):  # noqa: PTH207 - absolute patterns
             return (found[-1],)
     return ()
+
+
+@cache
+def _toolkit() -> tuple[str, ...]:
+    """Headers of an installed CUDA toolkit, as CMake looks for it: libraries such as cuBLAS are declared there."""
+    places = (*(os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")), "/usr/local/cuda")
+    folders = (Path(place) / "include" for place in places if place)
+    return next(((str(folder), str(folder / "cccl")) for folder in folders if folder.is_dir()), ())
 
 
 def _version(folder: str) -> tuple[int, ...]:

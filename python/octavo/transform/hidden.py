@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from octavo.transform.tree import Node
+    from octavo.transform.unread import UnreadCode
 
 _OPEN = frozenset({"FUNCTION_TEMPLATE", "CLASS_TEMPLATE", "CLASS_TEMPLATE_PARTIAL_SPECIALIZATION", "LAMBDA_EXPR"})
 """Where a member may be named through a type that is not known yet."""
@@ -23,17 +24,26 @@ _NOT_COMPILED = "code that is not compiled with these settings uses it"
 class Hidden:
     """What stands in the text of a file beside its tree."""
 
-    def __init__(self, text: bytes, root: Node, unseen: Sequence[int], skipped: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        root: Node,
+        unseen: Sequence[int],
+        skipped: Sequence[tuple[int, int]],
+        unread: UnreadCode,
+    ) -> None:
         """`unseen` are where calls of the runtime are named that are not compiled, `skipped` what is not compiled."""
         self._text = text
         self._open = [(node.start, node.end) for node in root.walk() if node.kind in _OPEN]
         self._unseen = [(start, set(_WORD.findall(text, start, _end(text, start)))) for start in unseen]
         self._skipped = [(start, _words(text, start, end)) for start, end in skipped]
+        self._unread = unread
 
     def objections(self, declared: Node) -> Iterator[tuple[int, str]]:
         """Where something may be done with a variable, and what."""
         name = declared.name.encode()
         scope = None if declared.kind == "FIELD_DECL" else declared.function
+        yield from self._unread.uses(declared, scope)
         for start, words in self._unseen:
             if name in words:
                 yield start, _NOT_COMPILED

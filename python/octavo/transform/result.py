@@ -43,6 +43,20 @@ class Changed:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """Code that does not parse: what it names is left alone, the rest of the file is not."""
+
+    line: int
+    """From 1; 0 for a header."""
+    column: int
+    """From 1, in bytes; 0 for a header."""
+    function: str | None
+    """The function that it stands in, if it stands in one."""
+    why: str
+    """The error, in the words of clang."""
+
+
+@dataclass(frozen=True)
 class Transformed:
     """A file, before and after."""
 
@@ -54,6 +68,8 @@ class Transformed:
     buffers: tuple[Changed, ...]
     skipped: tuple[Skipped, ...]
     """In the order of the file."""
+    unread: tuple[Unread, ...] = ()
+    """Code of the host that does not parse, in the order of the file."""
 
     @property
     def changed(self) -> bool:
@@ -80,6 +96,7 @@ class Transformed:
                 for edit in self.edits
             ],
             "skipped": [vars(each) for each in self.skipped],
+            "unread": [vars(each) for each in self.unread],
             "diff": self.diff,
         }
 

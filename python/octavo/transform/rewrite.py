@@ -9,12 +9,14 @@ from octavo.files.text import read_bytes
 from octavo.transform import buffers, names
 from octavo.transform.bounds import Bounds
 from octavo.transform.edits import Edit, apply
-from octavo.transform.front_end import Reading, TransformError, parse, skipped
+from octavo.transform.front_end import Problem, Reading, TransformError, parse, problems, refused, skipped
 from octavo.transform.headers import inclusion
 from octavo.transform.hidden import Hidden
+from octavo.transform.nearby import read
 from octavo.transform.result import Changed, Skipped, Transformed
 from octavo.transform.sites import Sites
 from octavo.transform.tree import Node, build
+from octavo.transform.unread import UnreadCode
 from octavo.transform.unseen import unseen
 from octavo.transform.uses import Judge
 
@@ -26,13 +28,20 @@ if TYPE_CHECKING:
 def transformed(path: Path, reading: Reading) -> Transformed:
     """The result for a file, in this process, which libclang may end; errors as `octavo.transform.transform`."""
     text = _read(path)
-    unit = parse(path, reading)
+    unit, found, reading = read(path, reading)
     root = build(unit, str(path))
     sites = Sites(text, root)
-    named = list(unseen(unit, text, str(path), {call.start for call in sites.calls}))
-    hidden = Hidden(text, root, [start for start, _ in named], skipped(unit, str(path)))
+    if found and not sites.calls:
+        raise refused(path, found)
+    omitted = skipped(unit, str(path))
+    unread = UnreadCode(text, root, found, omitted)
+    named = [
+        (start, name, _why(text, start, omitted, unread))
+        for start, name in unseen(unit, text, str(path), {call.start for call in sites.calls})
+    ]
+    hidden = Hidden(text, root, [start for start, _, _ in named], omitted, unread)
     judge = Judge(text, buffers.functions(root))
-    include_header = list(inclusion(text, unit, str(path)))
+    include_header = list(inclusion(text, unit, root))
 
     def made(bounds: Bounds | None) -> tuple[_Change, list[Edit], bytes]:
         change = _Change(text, root, sites, named, hidden, judge, bounds)
@@ -40,12 +49,29 @@ def transformed(path: Path, reading: Reading) -> Transformed:
         return change, edits, apply(text, edits)
 
     change, edits, after = made(Bounds(text, root, judge))
-    if edits and not _parses(path, reading, after):  # A bound may name what is defined later only, such as a macro.
+    if edits and _worse(path, reading, after, found):  # A bound may name what is defined later only, such as a macro.
         change, edits, after = made(None)
-        _check(path, reading, after)
+        _check(path, reading, after, found)
     in_order = sorted(dict.fromkeys(change.skipped), key=lambda each: (each.line, each.column))
     changed = sorted(change.changed, key=lambda each: each.line)
-    return Transformed(path, text, after, tuple(edits), tuple(changed), tuple(in_order))
+    return Transformed(path, text, after, tuple(edits), tuple(changed), tuple(in_order), tuple(unread.listed()))
+
+
+def _why(text: bytes, start: int, omitted: Sequence[tuple[int, int]], unread: UnreadCode) -> str:
+    """Why no call is seen where one is named."""
+    compiled = not any(first <= start < last for first, last in omitted)
+    if unread and compiled and not _in_directive(text, start):
+        return f"it stands in code that does not parse: {unread.why(start)}"
+    return "it is part of a macro, or of code that is not compiled with these settings"
+
+
+def _in_directive(text: bytes, start: int) -> bool:
+    """Whether a byte stands in a line of the preprocessor, or in one that continues such a line."""
+    lines = text[:start].split(b"\n")
+    first = len(lines) - 1
+    while first and lines[first - 1].rstrip(b"\r").endswith(b"\\"):
+        first -= 1
+    return lines[first].lstrip().startswith(b"#")
 
 
 def _read(path: Path) -> bytes:
@@ -55,23 +81,21 @@ def _read(path: Path) -> bytes:
         raise TransformError(f"cannot read {path}: {error.strerror or error}", code="unreadable", file=path) from error
 
 
-def _parses(path: Path, reading: Reading, text: bytes) -> bool:
-    try:
-        parse(path, reading, text)
-    except TransformError:
-        return False
-    return True
+def _worse(path: Path, reading: Reading, after: bytes, before: Sequence[Problem]) -> list[Problem]:
+    """Errors of the new text, if they are more than those of the old one."""
+    errors = problems(parse(path, reading, after))
+    return errors if len(errors) > len(before) else []
 
 
-def _check(path: Path, reading: Reading, after: bytes) -> None:
+def _check(path: Path, reading: Reading, after: bytes, before: Sequence[Problem]) -> None:
     """Check that the new text parses as well as the old one."""
-    try:
-        parse(path, reading, after)
-    except TransformError as error:
+    if errors := _worse(path, reading, after, before):
+        known = {each.message for each in before}
+        new = [str(each) for each in errors if each.message not in known] or [str(errors[-1])]
         raise TransformError(
-            f"the result would not parse; nothing was changed\n{error.message}",
+            "\n".join([f"{path}: the result would not parse; nothing was changed", *new]),
             "this is a mistake of Octavo's: please report it with the file",
-        ) from error
+        )
 
 
 class _Change:
@@ -82,7 +106,7 @@ class _Change:
         text: bytes,
         root: Node,
         sites: Sites,
-        unseen: Sequence[tuple[int, str]],
+        unseen: Sequence[tuple[int, str, str]],
         hidden: Hidden,
         judge: Judge,
         bounds: Bounds | None,
@@ -105,8 +129,7 @@ class _Change:
         for call in self._sites.calls:
             if id(call) not in self._done and not self._sites.open(call):
                 self._skip(call)
-        for start, name in unseen:
-            why = "it is part of a macro, or of code that is not compiled with these settings"
+        for start, name, why in unseen:
             self.skipped.append(Skipped(self._line(start), self._column(start), name, None, why))
 
     def _decide(self, group: buffers.Group) -> None:

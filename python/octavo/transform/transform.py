@@ -28,7 +28,8 @@ def transform(
 ) -> Transformed:
     """A CUDA file with its allocations, frees and copies made to ask Octavo's runtime for their placement.
 
-    Nothing is written. Code that is not understood is left as it is, and listed.
+    Nothing is written. Code that is not understood or does not parse is left as it is, and listed. Headers that are
+    not found are looked for in the folders around the file.
 
     Args:
         path: The file.
@@ -37,7 +38,8 @@ def transform(
         standard: The language, as compilers call it.
 
     Raises:
-        TransformError: the file cannot be read or does not parse, or libclang is not installed.
+        TransformError: the file cannot be read, libclang is not installed, or the file does not parse and no call of
+            the runtime is seen in it.
 
     """
     check_installed()

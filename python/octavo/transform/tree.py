@@ -96,6 +96,15 @@ class Node:
         return node
 
 
+_HOST, _DEVICE = "CUDAHOST_ATTR", frozenset({"CUDAGLOBAL_ATTR", "CUDADEVICE_ATTR"})
+
+
+def on_device(function: Node) -> bool:
+    """Whether a function is a kernel or runs on the device alone."""
+    kinds = {each.kind for each in function.children}
+    return bool(kinds & _DEVICE) and _HOST not in kinds
+
+
 def build(unit: Any, path: str) -> Node:
     """The nodes of what is declared in the file `path` itself."""
     root = Node("FILE", path, 0, 0, None, "", None)

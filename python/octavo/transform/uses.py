@@ -57,6 +57,8 @@ class Lost:
     why: str
 
 
+_UNKNOWN = "<dependent type>"
+"""The type of an expression that does not parse, outside of templates."""
 _UNCLEAR = Lost("it is used in a way that is not understood")
 Use = Fine | Touched | Launched | Site | Passed | Lost
 
@@ -75,7 +77,7 @@ class Judge:
             return Lost(_CLOSED[closed.kind])
         if any(node.kind == "CXX_UNARY_EXPR" for node in reference.ancestors()):  # sizeof(*p) reads nothing.
             return Fine()
-        return self._value(reference)
+        return Lost("it stands in an expression that does not parse") if _broken(reference) else self._value(reference)
 
     def _value(self, node: Node) -> Use:
         """What becomes of the value of an expression."""
@@ -189,6 +191,18 @@ class Judge:
         bare = node.bare()
         text = self._text[bare.start : bare.end]
         return bare.kind in {"CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR"} or text in {b"0", b"NULL", b"nullptr"}
+
+
+def _broken(reference: Node) -> bool:
+    """Whether clang made no sense of what is done with a value: it keeps the parts of such an expression."""
+    for node in reference.ancestors():
+        if node.kind == "CALL_EXPR" and node.type != _UNKNOWN:
+            return False
+        if node.type == _UNKNOWN or (node.kind == "UNEXPOSED_EXPR" and len(node.children) > 1):
+            return True
+        if node.kind in _UNUSED or node.kind == "DECL_STMT":
+            return False
+    return False
 
 
 def _names_what_it_calls(call: Node) -> bool:

@@ -16,6 +16,7 @@ __device__ void __threadfence();
 __device__ void __threadfence_block();
 __device__ void __threadfence_system();
 __device__ long long clock64();
+__device__ long clock();
 __device__ void __trap();
 
 #define OCTAVO_ATOMIC(name)                                                                                           \
@@ -68,6 +69,10 @@ __device__ float __int_as_float(int);
 __device__ int __float_as_int(float);
 __device__ float __fdividef(float, float);
 __device__ float __expf(float);
+__device__ float __log2f(float);
+__device__ float __log10f(float);
+__device__ float __tanf(float);
+__device__ float __exp10f(float);
 __device__ float __logf(float);
 __device__ float __sinf(float);
 __device__ float __cosf(float);

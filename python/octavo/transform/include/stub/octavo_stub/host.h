@@ -27,14 +27,14 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
 cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned int flags);
 
-cudaError_t cudaMalloc(void** pointer, size_t size);
+__host__ __device__ cudaError_t cudaMalloc(void** pointer, size_t size);
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned int flags = cudaMemAttachGlobal);
 cudaError_t cudaMallocHost(void** pointer, size_t size);
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned int flags);
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pointer, struct cudaExtent extent);
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream);
-cudaError_t cudaFree(void* pointer);
+__host__ __device__ cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaFreeArray(cudaArray_t array);
@@ -92,8 +92,14 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStre
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void* stream = 0);
 }
 
+// As CUDA 13 has them.
+cudaError_t cudaMemAdvise(
+    const void* pointer, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation location);
+cudaError_t cudaMemPrefetchAsync(
+    const void* pointer, size_t size, struct cudaMemLocation location, unsigned int flags, cudaStream_t stream = 0);
+
 template <typename T>
-cudaError_t cudaMalloc(T** pointer, size_t size);
+__host__ __device__ cudaError_t cudaMalloc(T** pointer, size_t size);
 template <typename T>
 cudaError_t cudaMallocManaged(T** pointer, size_t size, unsigned int flags = cudaMemAttachGlobal);
 template <typename T>
@@ -104,6 +110,8 @@ template <typename T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height);
 template <typename T>
 cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream);
+template <typename T>
+cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream);
 template <typename T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags);
 template <typename T>
