@@ -151,6 +151,9 @@ def inspect_workload(resolved: str) -> str:
 def workload_program(resolved: str, kind: str, spread: str, threads: int) -> str:
     """The workload of a resolved scenario as a whole program of that kind, as JSON."""
 
+def read_notes() -> list[str]:
+    """What readers of files assumed or did not use since the last call."""
+
 def workload_result(resolved: str) -> str:
     """What the workload of a resolved scenario computes, and what from, as JSON; ScenarioError if that is nothing."""
 
