@@ -54,6 +54,7 @@ __all__ = [
     "prefetch_replay",
     "quantity",
     "quantum_volume",
+    "read_notes",
     "resolve",
     "result_schema",
     "roofline_ceilings",
@@ -78,6 +79,7 @@ __all__ = [
 
 VERSION: Final[str]
 
+_Progress = Callable[[float, int], bool] | None
 _Column = tuple[str, str, bytes | list[str], list[str]]
 
 class ScenarioError(Exception):
@@ -177,7 +179,7 @@ def gpu_compile(name: str, architecture: str) -> bytes:
 
 def run(
     resolved: str,
-    progress: Callable[[float, int], bool] | None = None,
+    progress: _Progress = None,
     timeline: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
     time_limit: int | None = None,
@@ -233,11 +235,7 @@ def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""
 
 def trace_convert(
-    input: str,  # noqa: A002 - as the engine calls it
-    output: str,
-    format: str | None = None,  # noqa: A002
-    replace: bool = False,
-    progress: Callable[[float, int], bool] | None = None,
+    input: str, output: str, format: str | None = None, replace: bool = False, progress: _Progress = None
 ) -> str:
     """Convert a foreign trace into a trace folder; returns the summary as JSON."""
 
@@ -456,8 +454,7 @@ class Decision:
     MAP_REMOTE: Final[Decision]
     """The faulting processor maps the page where it is, for reading and writing; others' read-only replicas go."""
     DUPLICATE: Final[Decision]
-    """A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it the
-    only holder. A page on the host moves."""
+    """A load gives a replica and takes everyone's right to write; a store leaves one holder. On the host, pages move."""
     DUPLICATE_AND_DRAIN: Final[Decision]
     """The same, and processors that lose the right to write, or their mapping, are drained first."""
     SUBSCRIBE: Final[Decision]

@@ -201,7 +201,9 @@ def snapshot(folder: Path) -> None:
         for number in range(1, 6)
         for time, action in ((10 * number, "alloc"), (10 * number + 25, "free_completed"))
     ]
-    (folder / "snapshot.pickle").write_bytes(pickle.dumps({"segments": [], "device_traces": [trace]}, protocol=4))
+    blocks = [{"address": 99 << 16, "size": 512, "requested_size": 500, "state": "active_allocated", "frames": frames}]
+    segments = [{"device": 1, "address": 99 << 16, "total_size": 512, "blocks": blocks}]
+    (folder / "snapshot.pickle").write_bytes(pickle.dumps({"segments": segments, "device_traces": [trace]}, protocol=4))
 
 
 def recording(folder: Path) -> None:
@@ -314,11 +316,11 @@ TARGETS: dict[str, Target] = {
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
     "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
     "correlate": Target(figures, lambda folder: correlate(folder / "mine.csv").to_dict()),
-    "edge list": Target(text("graph.txt", LIST), graph),
+    "edges": Target(text("graph.txt", LIST), graph),
     "metis": Target(text("graph.graph", METIS), graph),
     "dimacs": Target(text("graph.gr", DIMACS), graph),
     "matrix": Target(text("graph.mtx", MATRIX), graph),
-    "dense matrix": Target(text("matrix.mtx", DENSE), product),
+    "dense": Target(text("matrix.mtx", DENSE), product),
     "azure": Target(text("azure.csv", AZURE), requests("azure.csv")),
     "burst": Target(text("burst.csv", BURST), requests("burst.csv")),
     "mooncake": Target(text("mooncake.jsonl", MOONCAKE), requests("mooncake.jsonl")),

@@ -135,24 +135,6 @@ def test_enumerations_of_the_file_win(tmp_path, export):
     assert result.summary["notes"] == {"unknown kind of access 9": 1}
 
 
-def test_kinds_of_copies_by_label_or_by_an_unknown_name(tmp_path, export):
-    export.enum("ENUM_CUDA_MEMCPY_OPER", [(12, "CUDA_MEMCPY_KIND_NEW")])
-    export.insert("ENUM_CUDA_MEMCPY_OPER", id=31, name="UM_1", label="Unified Host-to-Device")
-    export.copy(10, 31, A, PAGE)
-    export.copy(20, 12, A, PAGE)
-    result = imported(export, tmp_path)
-    assert rows(result, "kind", "to") == [("migration", 1), ("migration", 0)]
-    (told,) = result.summary["notes"]
-    assert "CUDA_MEMCPY_KIND_NEW" in told
-
-
-def test_tables_of_unified_memory_that_nobody_knows_are_named(tmp_path, export):
-    export.table("CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER", "value INTEGER")
-    export.copy(10, 1, None, PAGE, None)
-    with pytest.raises(octavo.ProfileError, match="found CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER"):
-        imported(export, tmp_path)
-
-
 def test_every_cause_and_access_has_its_kind(tmp_path, export):
     for cause in (*range(7), None):
         export.copy(100 + (cause or 0), HTOD, A, PAGE, cause)

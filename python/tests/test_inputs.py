@@ -14,7 +14,6 @@ import octavo
 from octavo.files.notes import OctavoNote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 RING = [(vertex + 1, (vertex + 1) % 12 + 1) for vertex in range(12)]
@@ -256,7 +255,9 @@ def converted(folder: Path, names: tuple[str, ...] = ("kernel-1.traceg",), **hea
         (folder / name).write_text(HEADER.format(**{"threads": 32, "shared": 1, "registers": 32} | header))
     (folder / "kernelslist.g").write_text("".join(f"{name}\n" for name in names))
     summary = octavo.trace.convert(folder, folder.with_suffix(".trace"))
-    registers = [launch["vector_registers"] for launch in octavo.trace.open(folder.with_suffix(".trace")).launches.to_dicts()]
+    registers = [
+        launch["vector_registers"] for launch in octavo.trace.open(folder.with_suffix(".trace")).launches.to_dicts()
+    ]
     return {"registers": registers, "notes": len(summary["notes"])}
 
 

@@ -2,32 +2,16 @@
 
 use octavo_registry::OptionError;
 
+use self::arrival::Wrong;
+pub use self::arrival::{Arrival, HASHED_TOKENS};
 use super::requests::Request;
 use crate::graphs::files::read_unpacked;
 use crate::notes;
 
+mod arrival;
 mod csv;
 mod mooncake;
 mod time;
-
-/// Tokens of a block that Mooncake's `hash_ids` name (its README, `FAST25-release`).
-pub const HASHED_TOKENS: u32 = 512;
-/// Tokens of a prompt or a reply, at most.
-const MOST_TOKENS: u64 = 1 << 24;
-
-/// A request as its file has it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Arrival {
-    /// Seconds after the first request.
-    pub seconds: f64,
-    /// Tokens of its prompt, at least one.
-    pub prompt: u32,
-    /// Tokens of its reply, at least one.
-    pub reply: u32,
-    /// What each block of [`HASHED_TOKENS`] of its prompt holds: blocks with the same number hold the same. Empty where
-    /// the file does not say.
-    pub blocks: Vec<u64>,
-}
 
 /// All requests of a file, in the order in which they arrive.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,9 +21,6 @@ pub struct Recorded {
     /// What the reader assumed or did not use.
     notes: Vec<String>,
 }
-
-/// What is wrong, and in which line.
-type Wrong = (usize, String);
 
 impl Recorded {
     /// Reads a file, plain or packed with gzip or zstd.
@@ -59,7 +40,9 @@ impl Recorded {
 
     fn parse(text: &str) -> Result<Self, Wrong> {
         let text = text.trim_start_matches('\u{feff}');
-        let mut recorded = if text.trim_start().starts_with('{') { mooncake::parse(text)? } else { csv::parse(text)? };
+        let is_json = text.trim_start().starts_with('{');
+        let (arrivals, notes) = if is_json { mooncake::parse(text)? } else { csv::parse(text)? };
+        let mut recorded = Self { arrivals, notes };
         if recorded.arrivals.is_empty() {
             return Err((text.lines().count().max(1), "expected a request, found none with a reply".to_owned()));
         }
@@ -111,14 +94,6 @@ impl Recorded {
         };
         Ok(self.arrivals.iter().map(of).collect())
     }
-}
-
-/// A number of tokens.
-fn tokens(found: u64, what: &str) -> Result<u32, String> {
-    if found > MOST_TOKENS {
-        return Err(format!("`{what}`: expected at most {MOST_TOKENS} tokens, found {found}"));
-    }
-    Ok(found as u32)
 }
 
 #[cfg(test)]

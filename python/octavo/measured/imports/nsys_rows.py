@@ -85,7 +85,9 @@ def _cpu_faults(export: Export, notes: Counter[str]) -> Iterator[tuple[Rows, Num
 
 
 def _copies(export: Export, notes: Counter[str]) -> Iterator[tuple[Rows, Numbers]]:
-    kinds = {number: what for number, what in export.meanings(schema.COPY_KINDS, notes).items() if isinstance(what, int)}
+    kinds = {
+        number: what for number, what in export.meanings(schema.COPY_KINDS, notes).items() if isinstance(what, int)
+    }
     meaning = _table(export.meanings(schema.CAUSES, notes))
     for chunk in export.chunks(schema.COPIES):
         moved = np.isin(chunk["copyKind"], list(kinds))

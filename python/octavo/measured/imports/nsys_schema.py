@@ -92,7 +92,7 @@ COPY_KINDS = Enumeration(
     "ENUM_CUDA_MEMCPY_OPER",
     {"UVM_HTOD": What.HOST_TO_DEVICE, "UVM_DTOH": What.DEVICE_TO_HOST, "UVM_DTOD": What.DEVICE_TO_DEVICE},
     {11: What.HOST_TO_DEVICE, 12: What.DEVICE_TO_HOST, 13: What.DEVICE_TO_DEVICE},
-    others=tuple(f"_{kind}" for kind in "UNKNOWN HTOD DTOH HTOA ATOH ATOA ATOD DTOA DTOD HTOH PTOP PTOA ATOP".split()),
+    others=("_UNKNOWN", "_HTOD", "_DTOH", "_HTOA", "_ATOH", "_ATOA", "_ATOD", "_DTOA", "_DTOD", "_HTOH", "_PTOP"),
     labels={
         "unified host-to-device": What.HOST_TO_DEVICE,
         "unified device-to-host": What.DEVICE_TO_HOST,

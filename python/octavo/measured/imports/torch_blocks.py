@@ -46,7 +46,9 @@ def at_the_end(path: Path, segments: object, notes: Counter[str]) -> dict[int, d
             if block.get("state") in _IN_USE:
                 asked = whole(place, block, "requested_size") if "requested_size" in block else size
                 if checked(address, asked, 0):
-                    of_gpu[address] = Change(0, address, asked, True, "device", frame_name(block.get("frames")) or _BEFORE)
+                    of_gpu[address] = Change(
+                        0, address, asked, True, "device", frame_name(block.get("frames")) or _BEFORE
+                    )
                 else:
                     notes["impossible addresses, sizes or times, left out"] += 1
             address += size

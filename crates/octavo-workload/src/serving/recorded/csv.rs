@@ -1,6 +1,7 @@
 //! Tables of requests: Azure's (`AzurePublicDataset`, LLM inference traces of 2023 and 2024) and `BurstGPT`'s.
 
-use super::{Arrival, Recorded, Wrong, time, tokens};
+use super::arrival::{Arrival, Found, Wrong, tokens};
+use super::time;
 
 const AZURE: &[&str] = &["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
 const BURST: &[&str] = &["Timestamp", "Model", "Request tokens", "Response tokens", "Total tokens", "Log Type"];
@@ -19,7 +20,7 @@ struct Columns {
     unused: Vec<String>,
 }
 
-pub fn parse(text: &str) -> Result<Recorded, Wrong> {
+pub fn parse(text: &str) -> Result<Found, Wrong> {
     let mut lines = text.lines().enumerate().map(|(line, content)| (line + 1, content.trim()));
     let columns = Columns::of(lines.next().map_or("", |(_, header)| header)).map_err(|message| (1, message))?;
     let (mut arrivals, mut without) = (Vec::new(), 0u64);
@@ -36,7 +37,7 @@ pub fn parse(text: &str) -> Result<Recorded, Wrong> {
     if !columns.unused.is_empty() {
         notes.push(format!("columns that are not used: {}", columns.unused.join(", ")));
     }
-    Ok(Recorded { arrivals, notes })
+    Ok((arrivals, notes))
 }
 
 impl Columns {

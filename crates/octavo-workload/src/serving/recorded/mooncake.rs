@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Arrival, HASHED_TOKENS, Recorded, Wrong, tokens};
+use super::arrival::{Arrival, Found, HASHED_TOKENS, Wrong, tokens};
 
 const KEYS: [&str; 4] = ["timestamp", "input_length", "output_length", "hash_ids"];
 
-pub fn parse(text: &str) -> Result<Recorded, Wrong> {
+pub fn parse(text: &str) -> Result<Found, Wrong> {
     let (mut arrivals, mut without, mut bare) = (Vec::new(), 0u64, 0u64);
     let mut unused = BTreeSet::new();
     for (line, content) in text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty()) {
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<Recorded, Wrong> {
         let names: Vec<String> = unused.into_iter().collect();
         notes.push(format!("keys that are not used: {}", names.join(", ")));
     }
-    Ok(Recorded { arrivals, notes })
+    Ok((arrivals, notes))
 }
 
 fn arrival(object: &Map<String, Value>) -> Result<Arrival, String> {
