@@ -454,7 +454,7 @@ class Decision:
     MAP_REMOTE: Final[Decision]
     """The faulting processor maps the page where it is, for reading and writing; others' read-only replicas go."""
     DUPLICATE: Final[Decision]
-    """A load gives a replica and takes everyone's right to write; a store leaves one holder. On the host, pages move."""
+    """A load gives a replica and takes everyone's right to write; a store leaves one holder. On the host, it moves."""
     DUPLICATE_AND_DRAIN: Final[Decision]
     """The same, and processors that lose the right to write, or their mapping, are drained first."""
     SUBSCRIBE: Final[Decision]

@@ -200,6 +200,7 @@ def test_prompts_share_blocks_of_the_cache(tmp_path):
     apart = [whole[0], whole[1] | {"hash_ids": [5, 2]}]
     same_time = [row | {"timestamp": 0} for row in whole]
     assert held(same_time, block=512) == 3
+    assert served(tmp_path / "mooncake.jsonl")[0]["prompt_blocks"] == [3]
     assert held([row | {"timestamp": 0} for row in apart], block=512) == 4
     assert held(same_time) == 3 * 32
     with pytest.raises(octavo.OctavoError, match="block"):

@@ -188,7 +188,7 @@ impl Decode {
     }
 
     /// The requests of a file, and the blocks that each step's have.
-    fn of_requests(&self, recorded: &Recorded) -> [(&'static str, Vec<f64>); 4] {
+    fn of_requests(&self, recorded: &Recorded) -> [(&'static str, Vec<f64>); 5] {
         let blocks = |planned: &Planned| {
             let all = planned.step.sequences.iter().flat_map(|one| &one.blocks);
             all.collect::<std::collections::BTreeSet<_>>().len() as f64
@@ -198,6 +198,7 @@ impl Decode {
             ("arrives_s", all.iter().map(|one| one.seconds).collect()),
             ("prompt_tokens", all.iter().map(|one| one.prompt.into()).collect()),
             ("reply_tokens", all.iter().map(|one| one.reply.into()).collect()),
+            ("prompt_blocks", vec![recorded.different_blocks() as f64]),
             ("cache_blocks", self.planned.iter().map(blocks).collect()),
         ]
     }
@@ -374,8 +375,8 @@ impl Workload for Decode {
     /// from the first of the window). `before` is the step that made the request's previous token, infinite for the
     /// first in the window. `arrived` is the step before which the request arrived. It is infinite except for a first
     /// token whose request arrived within the window. `launches` are those of a step. Of requests in a file, there are
-    /// also `arrives_s`, `prompt_tokens` and `reply_tokens` of each, and `cache_blocks`: different blocks that the
-    /// requests of each step have.
+    /// also `arrives_s`, `prompt_tokens` and `reply_tokens` of each, `prompt_blocks`, how many different blocks of 512
+    /// tokens the file names, and `cache_blocks`: different blocks that the requests of each step have.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
         let begins = self.planned[0].step.at;
         let mut last = std::collections::BTreeMap::new();

@@ -1,5 +1,7 @@
 //! Requests in files: Azure's and `BurstGPT`'s CSV, Mooncake's JSON lines.
 
+use std::collections::BTreeSet;
+
 use octavo_registry::OptionError;
 
 use self::arrival::Wrong;
@@ -59,6 +61,12 @@ impl Recorded {
         }
         let first = self.arrivals[0].seconds;
         self.arrivals.iter_mut().for_each(|one| one.seconds -= first);
+    }
+
+    /// Different blocks of [`HASHED_TOKENS`] that prompts have, where the file names them.
+    #[must_use]
+    pub fn different_blocks(&self) -> usize {
+        self.arrivals.iter().flat_map(|one| &one.blocks).collect::<BTreeSet<_>>().len()
     }
 
     /// Tokens of the longest prompt with its reply.
@@ -125,6 +133,7 @@ mod tests {
         let prefixes = Recorded::parse(MOONCAKE).expect("requests").prefixes(512).expect("blocks");
         assert_eq!(prefixes, [vec![(0, 0), (1, 0)], vec![(0, 0)]]);
         let recorded = Recorded::parse(MOONCAKE).expect("requests");
+        assert_eq!(recorded.different_blocks(), 3, "of four");
         assert_eq!(recorded.prefixes(16).expect("blocks")[1].len(), 56);
         assert!(recorded.prefixes(48).is_err());
         assert_eq!(Recorded::parse(AZURE).expect("requests").prefixes(48), Ok(Vec::new()));

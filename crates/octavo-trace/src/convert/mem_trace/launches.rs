@@ -151,7 +151,7 @@ impl Launches {
 
 #[cfg(test)]
 mod tests {
-    use super::Launches;
+    use super::{Launches, number};
     use crate::convert::mem_trace::line::{Access, Launch};
 
     fn launch(id: Option<u64>, kernel: &str) -> Launch {

@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(format("a.txt", b"c x\np sp 2 1\n").expect("DIMACS"), Format::Dimacs);
         assert_eq!(format("dir/a", b"%%MatrixMarket").expect("a matrix"), Format::MatrixMarket);
         assert!(error("a.gexf", b"0 1\n").contains("found `.gexf`"));
-        assert!(error("a.graph", b"0 1\n1 2\n").starts_with("FILE, line 1"));
+        assert!(error("a.graph", b"0 1\n1 2\n").starts_with("FILE, line 2"));
     }
 
     #[test]
