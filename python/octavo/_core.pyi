@@ -54,6 +54,7 @@ __all__ = [
     "prefetch_replay",
     "quantity",
     "quantum_volume",
+    "read_notes",
     "resolve",
     "result_schema",
     "roofline_ceilings",
@@ -78,6 +79,7 @@ __all__ = [
 
 VERSION: Final[str]
 
+_Progress = Callable[[float, int], bool] | None
 _Column = tuple[str, str, bytes | list[str], list[str]]
 
 class ScenarioError(Exception):
@@ -151,6 +153,9 @@ def inspect_workload(resolved: str) -> str:
 def workload_program(resolved: str, kind: str, spread: str, threads: int) -> str:
     """The workload of a resolved scenario as a whole program of that kind, as JSON."""
 
+def read_notes() -> list[str]:
+    """What readers of files assumed or did not use since the last call."""
+
 def workload_result(resolved: str) -> str:
     """What the workload of a resolved scenario computes, and what from, as JSON; ScenarioError if that is nothing."""
 
@@ -174,7 +179,7 @@ def gpu_compile(name: str, architecture: str) -> bytes:
 
 def run(
     resolved: str,
-    progress: Callable[[float, int], bool] | None = None,
+    progress: _Progress = None,
     timeline: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
     time_limit: int | None = None,
@@ -230,11 +235,7 @@ def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""
 
 def trace_convert(
-    input: str,  # noqa: A002 - as the engine calls it
-    output: str,
-    format: str | None = None,  # noqa: A002
-    replace: bool = False,
-    progress: Callable[[float, int], bool] | None = None,
+    input: str, output: str, format: str | None = None, replace: bool = False, progress: _Progress = None
 ) -> str:
     """Convert a foreign trace into a trace folder; returns the summary as JSON."""
 
@@ -453,8 +454,7 @@ class Decision:
     MAP_REMOTE: Final[Decision]
     """The faulting processor maps the page where it is, for reading and writing; others' read-only replicas go."""
     DUPLICATE: Final[Decision]
-    """A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it the
-    only holder. A page on the host moves."""
+    """A load gives a replica and takes everyone's right to write; a store leaves one holder. On the host, it moves."""
     DUPLICATE_AND_DRAIN: Final[Decision]
     """The same, and processors that lose the right to write, or their mapping, are drained first."""
     SUBSCRIBE: Final[Decision]

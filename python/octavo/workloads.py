@@ -10,6 +10,7 @@ import octavo._core as _core
 from octavo import given
 from octavo.arguments import named
 from octavo.errors import ScenarioError, of_engine
+from octavo.files.notes import notes_told
 from octavo.scenarios.nodes import SUFFIX
 from octavo.scenarios.scenario import Recipe, Scenario, trace_name
 
@@ -45,7 +46,8 @@ def inspect_workload(source: Scenario | str | Path) -> dict[str, Any]:
 
     """
     try:
-        characteristics: dict[str, Any] = json.loads(_core.inspect_workload(_toml(source)))
+        with notes_told():
+            characteristics: dict[str, Any] = json.loads(_core.inspect_workload(_toml(source)))
     except _core.SimulationError as error:
         raise of_engine(error, ScenarioError) from None
     return characteristics
@@ -101,7 +103,8 @@ def workload_result(source: Scenario | str | Path) -> dict[str, Any]:
 
     """
     try:
-        found: dict[str, Any] = json.loads(_core.workload_result(_toml(source)))
+        with notes_told():
+            found: dict[str, Any] = json.loads(_core.workload_result(_toml(source)))
     except _core.SimulationError as error:
         raise of_engine(error, ScenarioError) from None
     except _core.ScenarioError as error:
@@ -138,7 +141,8 @@ def workload_program(
     given.choice("spread", spread, get_args(Spread))
     given.whole("threads", threads, least=1)
     try:
-        program: dict[str, Any] = json.loads(_core.workload_program(_toml(source), kind, spread, threads))
+        with notes_told():
+            program: dict[str, Any] = json.loads(_core.workload_program(_toml(source), kind, spread, threads))
     except _core.ScenarioError as error:
         raise of_engine(error, ScenarioError) from None
     except _core.SimulationError as error:

@@ -200,7 +200,9 @@ def snapshot(folder: Path) -> None:
         for number in range(1, 6)
         for time, action in ((10 * number, "alloc"), (10 * number + 25, "free_completed"))
     ]
-    (folder / "snapshot.pickle").write_bytes(pickle.dumps({"segments": [], "device_traces": [trace]}, protocol=4))
+    blocks = [{"address": 99 << 16, "size": 512, "requested_size": 500, "state": "active_allocated", "frames": frames}]
+    segments = [{"device": 1, "address": 99 << 16, "total_size": 512, "blocks": blocks}]
+    (folder / "snapshot.pickle").write_bytes(pickle.dumps({"segments": segments, "device_traces": [trace]}, protocol=4))
 
 
 def recording(folder: Path) -> None:
@@ -212,6 +214,25 @@ def recording(folder: Path) -> None:
     ]
     sites = [[{"module": "/none/program", "offset": 0x1234 + site, "symbol": None}] for site in range(2)]
     (folder / "profile.json").write_text(json.dumps({"octavo_profile": 1, "sites": sites, "allocations": rows}))
+
+
+def graph(folder: Path) -> object:
+    given = next(path for path in folder.iterdir() if path.name.startswith("graph"))
+    return octavo.workload_result(octavo.scenario(workload="wcc", overrides={"workload.graph": str(given)}))
+
+
+def product(folder: Path) -> object:
+    return octavo.inspect_workload(
+        octavo.scenario(workload="spmv", overrides={"workload.matrix": str(folder / "matrix.mtx")})
+    )
+
+
+def requests(name: str) -> Callable[[Path], object]:
+    def replay(folder: Path) -> object:
+        options = {"workload.trace": str(folder / name), "workload.steps": 64}
+        return octavo.workload_result(octavo.scenario(workload="llm-decode", overrides=options))
+
+    return replay
 
 
 def figures(folder: Path) -> None:
@@ -266,6 +287,17 @@ seed = 4
 axes.memory.placement = ["grit", "on-touch"]
 axes.node.host_link.bandwidth = { low = "16GB/s", high = "64GB/s" }
 """
+LIST = "# Directed graph: a\n# Nodes: 4 Edges: 4\n10 20 0.5\n20 30 1\n30 40 1\n40 10 2\n"
+METIS = "% a path\n4 3 011 2\n1 1 2 7\n1 1 1 7 3 9\n1 1 2 9 4 5\n1 1 3 5\n"
+DIMACS = "c roads\np sp 4 4\na 1 2 8\na 2 3 1\na 3 4 1\na 4 1 3\n"
+MATRIX = "%%MatrixMarket matrix coordinate complex hermitian\n% x\n4 4 3\n2 1 1 0\n3 3 2 0\n4 1 0 1\n"
+DENSE = "%%MatrixMarket matrix array real general\n3 2\n1\n0\n2.5\n0\n-1\n4e2\n"
+AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.00,37,4\n2024-01-01 00:00:04.31,39,10\n"
+BURST = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,A,47,8,55,API log\n6,B,9,2,11,x\n"
+MOONCAKE = "".join(
+    f'{{"timestamp": {number}, "input_length": 1024, "output_length": 3, "hash_ids": [0, {number}]}}\n'
+    for number in (1, 2, 3)
+)
 TARGETS: dict[str, Target] = {
     "scenario": Target(text("s.toml", SCENARIO), scenario),
     "jobs": Target(text("s.toml", JOBS), scenario),
@@ -283,6 +315,14 @@ TARGETS: dict[str, Target] = {
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
     "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
     "correlate": Target(figures, lambda folder: correlate(folder / "mine.csv").to_dict()),
+    "edges": Target(text("graph.txt", LIST), graph),
+    "metis": Target(text("graph.graph", METIS), graph),
+    "dimacs": Target(text("graph.gr", DIMACS), graph),
+    "matrix": Target(text("graph.mtx", MATRIX), graph),
+    "dense": Target(text("matrix.mtx", DENSE), product),
+    "azure": Target(text("azure.csv", AZURE), requests("azure.csv")),
+    "burst": Target(text("burst.csv", BURST), requests("burst.csv")),
+    "mooncake": Target(text("mooncake.jsonl", MOONCAKE), requests("mooncake.jsonl")),
     "cupti": Target(records, lambda folder: import_cupti(folder / "records.bin", folder / "out")),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pickle
 from pathlib import Path
@@ -105,6 +106,105 @@ def test_a_snapshot_becomes_memory_over_time(tmp_path, protocol):
     assert lives["processor"].to_list() == ["gpu1", "gpu1"]
     assert lives["allocation"][0] == "model.py:7 forward"
     assert lives["ended_ps"].to_list() == [4 * 10**6, None]
+
+
+GIB, MIB, BASE = 1 << 30, 1 << 20, 0x7F0000000000
+
+
+def segment(address, blocks, gpu=0, **more):
+    """Blocks: size and state, one after another."""
+    found, at = [], address
+    for size, state in blocks:
+        found.append({"address": at, "size": size, "requested_size": size, "state": state, "frames": []})
+        at += size
+    return {"device": gpu, "address": address, "total_size": at - address, "blocks": found, **more}
+
+
+def peaks(path, folder):
+    result = import_torch(path, folder)
+    lives = result.table("lifetimes")
+    return {
+        "most": result.summary["footprint_bytes"],
+        "never freed": result.summary["never_freed_bytes"],
+        "gpus": sorted(set(lives["processor"])),
+        "notes": sum(result.summary["notes"].values()),
+    }
+
+
+WEIGHTS = {
+    "segments": [
+        segment(BASE + 10 * GIB, [(10 * GIB, "active_allocated")]),
+        segment(BASE, [(4 * MIB, "active_allocated"), (16 * MIB, "inactive")]),
+    ],
+    "device_traces": [
+        [
+            entry("alloc", BASE, 16 * MIB, 100),
+            entry("free_requested", BASE, 16 * MIB, 200),
+            entry("free_completed", BASE, 16 * MIB, 201),
+            entry("alloc", BASE, 4 * MIB, 300),
+        ]
+    ],
+}
+
+
+def test_what_was_allocated_before_the_recording_counts(tmp_path):
+    found = peaks(dumped(tmp_path, WEIGHTS), tmp_path / "run")
+    assert found == {"most": 10_256 * MIB, "never freed": 10 * GIB + 4 * MIB, "gpus": ["gpu0"], "notes": 1}
+
+
+def test_each_fact_of_a_snapshot_counts(tmp_path):
+    """Another state, size, GPU or event changes what is told."""
+
+    def changed(name, change):
+        snapshot = pickle.loads(pickle.dumps(WEIGHTS))  # noqa: S301 - our own
+        change(snapshot)
+        (tmp_path / name).mkdir()
+        return peaks(dumped(tmp_path / name, snapshot), tmp_path / name / "run")
+
+    def of_weights(key, value):
+        return lambda snapshot: snapshot["segments"][0]["blocks"][0].update({key: value})
+
+    assert changed("free", of_weights("state", "inactive"))["most"] == 16 * MIB
+    assert changed("waits", of_weights("state", "active_pending_free"))["most"] == 10_256 * MIB
+    assert changed("small", of_weights("requested_size", GIB))["most"] == GIB + 16 * MIB
+    other = changed("gpu", lambda snapshot: snapshot["segments"][0].update(device=1))
+    assert (other["most"], other["gpus"]) == (10_256 * MIB, ["gpu0", "gpu1"])
+    last = changed("event", lambda snapshot: snapshot["device_traces"][0].pop())
+    assert (last["never freed"], last["notes"]) == (10 * GIB + 4 * MIB, 2), "a block after all"
+    gone = changed("gone", lambda snapshot: snapshot["segments"][1]["blocks"].clear())
+    assert gone["notes"] == 2, "an allocation that the segments do not have"
+    old = changed("old", lambda snapshot: [block.pop("address") for block in snapshot["segments"][0]["blocks"]])
+    assert old["most"] == 10_256 * MIB
+
+
+def test_what_the_first_row_frees_was_there_before(tmp_path):
+    freed = [entry("free_completed", BASE, 8 * MIB, 11), entry("alloc", BASE, 4 * MIB, 12)]
+    path = dumped(tmp_path, {"segments": [], "device_traces": [freed]})
+    assert peaks(path, tmp_path / "run")["most"] == 8 * MIB
+
+
+def test_a_packed_snapshot_is_the_same(tmp_path):
+    path = dumped(tmp_path, WEIGHTS)
+    (tmp_path / "packed.pickle.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert peaks(tmp_path / "packed.pickle.gz", tmp_path / "packed") == peaks(path, tmp_path / "run")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(path.read_bytes())[:-20])
+    with pytest.raises(ProfileError, match=r"cut\.gz"):
+        import_torch(tmp_path / "cut.gz", tmp_path / "cut")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"device_traces": [[]]}, "no history"),
+        ({"segments": {}}, "`segments`: expected a list"),
+        ({"segments": [1]}, r"segments\[0\]: expected a dictionary"),
+        ({"segments": [segment(0, [], gpu=-1)]}, r"segments\[0\]: `device`: expected 0"),
+        ({"segments": [{"device": 0, "address": 0, "blocks": [{}]}]}, r"blocks\[0\]: `size`"),
+    ],
+)
+def test_snapshots_without_what_is_needed_are_refused(tmp_path, change, said):
+    with pytest.raises(ProfileError, match=said):
+        import_torch(dumped(tmp_path, WEIGHTS | change), tmp_path / "run")
 
 
 class Executed:

@@ -73,6 +73,12 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
+/// What readers of files assumed or did not use since the last call.
+#[pyfunction]
+pub fn read_notes() -> Vec<String> {
+    octavo_workload::notes::take()
+}
+
 /// What the workload of a resolved scenario computes, and what from, as JSON: lists of numbers by name, `result` being
 /// the name of the first. What was not reached is null.
 #[pyfunction]

@@ -37,8 +37,8 @@ mod _core {
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
     use crate::describe::{
-        event_kinds, inspect_workload, listing, result_schema, schema, schema_spelled_out, workload_program,
-        workload_result,
+        event_kinds, inspect_workload, listing, read_notes, result_schema, schema, schema_spelled_out,
+        workload_program, workload_result,
     };
     #[pymodule_export]
     use crate::errors::{

@@ -9,6 +9,7 @@ pub mod graphs;
 pub mod inputs;
 pub mod kernels;
 pub mod networks;
+pub mod notes;
 pub mod quantum;
 pub mod random;
 mod registry;

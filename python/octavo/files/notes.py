@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import octavo._core as _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class OctavoNote(UserWarning):
@@ -12,3 +19,13 @@ class OctavoNote(UserWarning):
 def note(message: str) -> None:
     """Tell it once."""
     warnings.warn(message, OctavoNote, stacklevel=3)
+
+
+@contextmanager
+def notes_told() -> Iterator[None]:
+    """Tell what the engine assumes or does not use of files that it reads meanwhile, also if it refuses them."""
+    try:
+        yield
+    finally:
+        for text in _core.read_notes():
+            note(text)

@@ -11,7 +11,7 @@ import octavo._core as _core
 from octavo.apart.process import Process, VanishedError, Wish
 from octavo.errors import OutputError
 from octavo.files import disk
-from octavo.files.notes import note
+from octavo.files.notes import note, notes_told
 from octavo.policies.find import is_object
 from octavo.runs import folder
 from octavo.scenarios.scenario import Scenario
@@ -84,7 +84,7 @@ def carry_out(order: Order, report: Callable[[float], bool]) -> None:
             return
         check_all(order.scenario.traces)
         try:
-            with disk.replaced_file(order.timeline) as timeline:
+            with disk.replaced_file(order.timeline) as timeline, notes_told():
                 limits = order.limits
                 results = _core.run(order.scenario.toml, tell, timeline, limits.memory, limits.time)
         except _core.Interrupted:

@@ -64,6 +64,13 @@ impl Assembler {
         Ok(())
     }
 
+    /// Says how many vector registers a lane of the launch has.
+    pub fn set_registers(&mut self, registers: u16) {
+        if let Some(launch) = self.launches.last_mut() {
+            launch.vector_registers = registers;
+        }
+    }
+
     /// Ends the launch.
     pub fn end(&mut self) -> Result<(), ConvertError> {
         self.fill(self.wavefronts)

@@ -18,8 +18,9 @@ const MOST_VERTICES: u64 = 1 << 31;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum GraphChoice {
-    /// The name of a published graph, which is drawn at its size times the scale, or a file: Matrix Market (`.mtx`), rows in
-    /// `.npz`, or a list of edges (any other name that holds a `/` or a `.` before a suffix), which is read as it is.
+    /// The name of a published graph, which is drawn at its size times the scale, or a file (a name with a `/` or a
+    /// suffix), which is read as it is: Matrix Market (`.mtx`), rows in `.npz`, METIS (`.graph`), DIMACS (`.gr`, `.col`)
+    /// or a list of edges (`.txt`, `.csv`, …), also packed (`.gz`, `.zst`).
     Name(String),
     /// A graph that is drawn as given, at any scale.
     Drawn(DrawnGraph),

@@ -5,7 +5,7 @@
 //! as many turns as its longest row has non-zeros. Work-groups of 128.
 //!
 //! The matrix is square; its non-zeros are drawn uniformly from all its places, a hundredth of them (SHOC), in rows
-//! sorted by column. Instructions and waits come from the compiled GCN3 kernel that MGPUSim ships.
+//! sorted by column. Or it is read from a file, and may have more rows than columns or fewer. Instructions and waits come from the compiled GCN3 kernel that MGPUSim ships.
 //!
 //! Scale 1 is SHOC's largest problem, 16,384 rows, which fits what is known of the working sets (10 to 362 MB). SHOC
 //! repeats the product; here once is the default.
@@ -54,28 +54,39 @@ pub struct SpmvOptions {
     pub rows: Option<u64>,
     /// Share of the matrix that is not zero, above 0 and at most 0.1. Default 0.01 (SHOC).
     pub density: f64,
+    /// A file that holds the matrix, read as it is at any scale: Matrix Market (`.mtx`) or SciPy's `.npz`, also `.gz` or
+    /// `.zst`. Default: none, the matrix is drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<String>,
     /// How often the product is made, 1 to 1000. Default 1 (this project's choice, for the time it takes).
     pub iterations: u32,
 }
 
 impl Default for SpmvOptions {
     fn default() -> Self {
-        Self { rows: None, density: 0.01, iterations: 1 }
+        Self { rows: None, density: 0.01, matrix: None, iterations: 1 }
     }
 }
 
 impl SpmvOptions {
     fn build(&self, size: &Size) -> Result<Spmv, OptionError> {
-        let Self { rows, density, iterations } = *self;
+        let Self { rows, density, iterations, ref matrix } = *self;
+        if !(1..=1000).contains(&iterations) {
+            return Err(OptionError::new("iterations", format!("expected 1 to 1000, found {iterations}")));
+        }
+        if let Some(file) = matrix {
+            if let Some(rows) = rows {
+                let message = format!("expected no rows beside `matrix`, a file that has its own, found {rows}");
+                return Err(OptionError::new("rows", message));
+            }
+            return Ok(Spmv::new(SparseMatrix::read(file)?, iterations));
+        }
         let rows = match rows {
             Some(rows) => scale::chosen("rows", Some(rows), USUAL_ROWS, size.scale, 1, MOST_ROWS)?,
             None => scale::at_most(MOST_ROWS, scale::side(USUAL_ROWS, size.scale, 1)?, size.scale)?,
         };
         if !(density > 0.0 && density <= 0.1) {
             return Err(OptionError::new("density", format!("expected above 0 and at most 0.1, found {density}")));
-        }
-        if !(1..=1000).contains(&iterations) {
-            return Err(OptionError::new("iterations", format!("expected 1 to 1000, found {iterations}")));
         }
         let nonzeros = ((rows * rows) as f64 * density).round().max(1.0) as u64;
         Ok(Spmv::new(SparseMatrix::uniform(rows as u32, nonzeros, size.seed), iterations))
@@ -101,7 +112,7 @@ impl Spmv {
         let (rows, nonzeros) = (u64::from(matrix.rows()), matrix.columns.len() as u64);
         let mut space = AddressSpace::default();
         let values = space.allocate("values", nonzeros * WORD);
-        let vector = space.allocate("vector", rows * WORD);
+        let vector = space.allocate("vector", u64::from(matrix.width) * WORD);
         let columns = space.allocate("columns", nonzeros * WORD);
         let offsets = space.allocate("row_offsets", (rows + 1) * WORD);
         let output = space.allocate("output", rows * WORD);

@@ -12,6 +12,7 @@ use octavo_registry::OptionError;
 
 use super::experts::Experts;
 use super::models::{ELEMENT, Model};
+use super::recorded::Recorded;
 use super::requests::Request;
 use super::schedule::{Limits, Schedule, Sequence, Step};
 use crate::emit::{WAVEFRONT_LANES, share, steps};
@@ -46,6 +47,8 @@ pub struct Decode {
     buffers: Vec<Buffer>,
     side: HostSide,
     planned: Vec<Planned>,
+    /// The requests, where a file has them.
+    recorded: Option<Recorded>,
 }
 
 /// Lines of everything.
@@ -104,16 +107,55 @@ impl Decode {
         window: Window,
         scale: f64,
     ) -> Result<Self, OptionError> {
+        Self::of_server(model, experts, (limits, Schedule::new(limits, requests)), window, scale)
+    }
+
+    /// As [`Self::new`], of the requests of a file by a server whose steps take `step` seconds. The window ends with the
+    /// last request.
+    ///
+    /// # Errors
+    /// As there; blocks that cannot be shared as the file says, a window that begins behind the last request.
+    pub fn of_file(
+        model: Model,
+        experts: &Experts,
+        limits: Limits,
+        (recorded, step): (Recorded, f64),
+        window: Window,
+        scale: f64,
+    ) -> Result<Self, OptionError> {
+        let server = Schedule::new(limits, recorded.requests(step)).with_prefixes(recorded.prefixes(limits.block)?);
+        let decode = Self::of_server(model, experts, (limits, server), window, scale)?;
+        Ok(Self { recorded: Some(recorded), ..decode })
+    }
+
+    fn of_server<I: Iterator<Item = Request>>(
+        model: Model,
+        experts: &Experts,
+        (limits, mut server): (Limits, Schedule<I>),
+        window: Window,
+        scale: f64,
+    ) -> Result<Self, OptionError> {
         let sizes = Sizes::new(&model, limits, crate::scale::checked(scale)?)?;
         let mut space = AddressSpace::default();
         space.allocate("weights", (u64::from(model.layers) * sizes.layer(&model) + sizes.head) * LINE_BYTES);
         space.allocate("cache", u64::from(model.layers) * sizes.blocks * sizes.block * LINE_BYTES);
         let buffers = space.buffers().to_vec();
-        let mut server = Schedule::new(limits, requests);
-        (0..window.after).for_each(|_| drop(server.step()));
+        let mut before = 0;
+        while before < window.after && !server.is_over() {
+            drop(server.step());
+            before += 1;
+        }
+        if server.is_over() {
+            let message =
+                format!("expected less than the {before} steps that all requests take, found {}", window.after);
+            return Err(OptionError::new("after", message));
+        }
         let side = host_side(&buffers, &model, sizes, &server.in_use());
-        let planned = (0..window.steps).map(|_| Planned::new(server.step(), experts, limits)).collect();
-        Ok(Self { model, sizes, buffers, side, planned })
+        let mut planned = Vec::new();
+        while planned.len() < window.steps as usize && !server.is_over() {
+            planned.push(Planned::new(server.step(), experts, limits));
+        }
+        Ok(Self { model, sizes, buffers, side, planned, recorded: None })
     }
 
     /// Launches of a step.
@@ -149,6 +191,22 @@ impl Decode {
         let first = passed.iter().map(|&expert| base + sizes.attention + u64::from(expert) * sizes.expert);
         let kernel = if model.experts > 1 { "experts" } else { "feed-forward" };
         Parts { kernel, first: first.collect(), lines: sizes.expert, instructions: products(model.expert(), share) }
+    }
+
+    /// The requests of a file, and the blocks that each step's have.
+    fn of_requests(&self, recorded: &Recorded) -> [(&'static str, Vec<f64>); 5] {
+        let blocks = |planned: &Planned| {
+            let all = planned.step.sequences.iter().flat_map(|one| &one.blocks);
+            all.collect::<std::collections::BTreeSet<_>>().len() as f64
+        };
+        let all = &recorded.arrivals;
+        [
+            ("arrives_s", all.iter().map(|one| one.seconds).collect()),
+            ("prompt_tokens", all.iter().map(|one| one.prompt.into()).collect()),
+            ("reply_tokens", all.iter().map(|one| one.reply.into()).collect()),
+            ("prompt_blocks", vec![recorded.different_blocks() as f64]),
+            ("cache_blocks", self.planned.iter().map(blocks).collect()),
+        ]
     }
 
     /// Lines of a block of the cache in one layer.
@@ -343,14 +401,16 @@ impl Workload for Decode {
     /// The tokens that are made, one entry each: `request` is whose token it is, `made` the step that made it (counted
     /// from the first of the window). `before` is the step that made the request's previous token, infinite for the
     /// first in the window. `arrived` is the step before which the request arrived. It is infinite except for a first
-    /// token whose request arrived within the window. `launches` are those of a step.
+    /// token whose request arrived within the window. `launches` are those of a step. Of requests in a file, there are
+    /// also `arrives_s`, `prompt_tokens` and `reply_tokens` of each, `prompt_blocks`, how many different blocks of 512
+    /// tokens the file names, and `cache_blocks`: different blocks that the requests of each step have.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
         let begins = self.planned[0].step.at;
         let mut last = std::collections::BTreeMap::new();
         let [mut requests, mut made, mut before, mut arrived] = [const { Vec::new() }; 4];
         for (index, planned) in self.planned.iter().enumerate() {
             for one in &planned.step.sequences {
-                let since = one.arrived.checked_sub(begins).filter(|_| one.before == 0);
+                let since = one.arrived.checked_sub(begins).filter(|_| one.is_prompt);
                 let since = since.and_then(|_| self.planned.iter().position(|step| step.step.at == one.arrived));
                 let known = |step: Option<usize>| step.map_or(f64::INFINITY, |step| step as f64);
                 requests.push(one.request as f64);
@@ -360,6 +420,14 @@ impl Workload for Decode {
             }
         }
         let launches = vec![f64::from(self.each())];
-        vec![("request", requests), ("made", made), ("before", before), ("arrived", arrived), ("launches", launches)]
+        let mut found = vec![
+            ("request", requests),
+            ("made", made),
+            ("before", before),
+            ("arrived", arrived),
+            ("launches", launches),
+        ];
+        found.extend(self.recorded.iter().flat_map(|recorded| self.of_requests(recorded)));
+        found
     }
 }

@@ -1,16 +1,21 @@
 //! Serving by the names that users type.
 
 use octavo_program::{Size, Workload, WorkloadEntry};
-use octavo_registry::{OptionError, typed};
+use octavo_registry::{OptionError, Options, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::decode::{Decode, Window};
 use super::experts::Experts;
-use super::models::{Dense, Mixture, Model};
+use super::models::{Dense, ELEMENT, Mixture, Model};
+use super::recorded::Recorded;
 use super::requests::requests;
 use super::schedule::Limits;
-use super::traces::Trace;
+use super::traces::TraceChoice;
+use crate::notes;
+
+/// Bytes of device memory that an H100 SXM reads in a millisecond (NVIDIA's data sheet: 3.35 TB/s).
+const BYTES_PER_MS: f64 = 3.35e9;
 
 /// What is served, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,13 +23,20 @@ use super::traces::Trace;
 pub struct LlmOptions {
     /// The model. Default `llama-3-8b`.
     pub model: Dense,
-    /// The trace whose statistics requests have. Default `azure-chat`.
-    pub trace: Trace,
-    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 32 (chosen).
+    /// The trace whose statistics requests have, or a file of requests, which are replayed: Azure's or `BurstGPT`'s CSV,
+    /// Mooncake's JSON lines. Default `azure-chat`.
+    pub trace: TraceChoice,
+    /// Milliseconds of a step, by which times in a file become steps, above 0. Default: what it takes to read all weights
+    /// at 3.35 TB/s (H100 SXM, NVIDIA's data sheet).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_ms: Option<f64>,
+    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096; not used with a file.
+    /// Default 32 (chosen).
     pub load: f64,
-    /// Steps that are simulated, 1 to 10000. Default 16 (chosen).
+    /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (chosen).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by then).
+    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by
+    /// then), 0 of a file.
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,
@@ -38,7 +50,8 @@ impl Default for LlmOptions {
     fn default() -> Self {
         Self {
             model: Dense::default(),
-            trace: Trace::default(),
+            trace: TraceChoice::default(),
+            step_ms: None,
             load: 32.0,
             steps: 16,
             after: 1000,
@@ -58,14 +71,20 @@ pub struct MoeOptions {
     /// How much more popular some experts are: the expert of rank r is drawn with a weight of 1/r to this power, 0 to
     /// 2. Default 0.85 (fitted to a published skew of 128 experts).
     pub skew: f64,
-    /// The trace whose statistics requests have. Default `azure-chat`.
-    pub trace: Trace,
-    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 4 (chosen: few
-    /// enough that a step passes a part of the experts).
+    /// The trace whose statistics requests have, or a file of requests, which are replayed: Azure's or `BurstGPT`'s CSV,
+    /// Mooncake's JSON lines. Default `azure-chat`.
+    pub trace: TraceChoice,
+    /// Milliseconds of a step, by which times in a file become steps, above 0. Default: what it takes to read all weights
+    /// at 3.35 TB/s (H100 SXM, NVIDIA's data sheet).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_ms: Option<f64>,
+    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096; not used with a file.
+    /// Default 4 (chosen: few enough that a step passes a part of the experts).
     pub load: f64,
-    /// Steps that are simulated, 1 to 10000. Default 16 (chosen).
+    /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (chosen).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by then).
+    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by
+    /// then), 0 of a file.
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,
@@ -77,9 +96,9 @@ pub struct MoeOptions {
 
 impl Default for MoeOptions {
     fn default() -> Self {
-        let LlmOptions { trace, steps, after, batch, block, .. } = LlmOptions::default();
+        let LlmOptions { trace, step_ms, steps, after, batch, block, .. } = LlmOptions::default();
         let (model, cache) = (Mixture::default(), 1 << 15);
-        Self { model, skew: 0.85, trace, load: 4.0, steps, after, batch, block, cache }
+        Self { model, skew: 0.85, trace, step_ms, load: 4.0, steps, after, batch, block, cache }
     }
 }
 
@@ -87,7 +106,8 @@ impl Default for MoeOptions {
 struct Serving {
     model: Model,
     skew: f64,
-    trace: Trace,
+    trace: TraceChoice,
+    step_ms: Option<f64>,
     load: f64,
     window: Window,
     limits: Limits,
@@ -114,7 +134,15 @@ impl Serving {
         if !(0.0..=2.0).contains(&self.skew) {
             return Err(OptionError::new("skew", format!("expected 0 to 2, found {}", self.skew)));
         }
-        let longest = self.trace.longest();
+        if let Some(found) = self.step_ms.filter(|step| !(1e-6..=1e6).contains(step)) {
+            return Err(OptionError::new("step_ms", format!("expected 0.000001 to 1000000, found {found}")));
+        }
+        Ok(())
+    }
+
+    /// The cache holds the longest request.
+    fn check_cache(&self, longest: u32) -> Result<(), OptionError> {
+        let Self { limits, .. } = self;
         let least = longest.div_ceil(limits.block) * limits.block;
         if self.cache < least {
             let found = self.cache;
@@ -126,10 +154,33 @@ impl Serving {
 
     fn build(&self, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
         self.check()?;
-        let Self { model, skew, trace, load, window, limits, cache: _ } = *self;
+        let Self { model, skew, load, window, limits, .. } = *self;
         let experts = Experts::new(model.layers, model.experts, model.chosen, skew, size.seed);
-        let requests = requests(trace, load, size.seed);
-        Ok(Box::new(Decode::new(model, &experts, limits, requests, window, size.scale)?))
+        Ok(Box::new(match &self.trace {
+            TraceChoice::Statistics(trace) => {
+                self.check_cache(trace.longest())?;
+                let requests = requests(*trace, load, size.seed);
+                Decode::new(model, &experts, limits, requests, window, size.scale)?
+            }
+            TraceChoice::File(file) => {
+                let recorded = Recorded::read(file)?;
+                self.check_cache(recorded.longest())?;
+                let replayed = (recorded, self.step(file) / 1e3);
+                Decode::of_file(model, &experts, limits, replayed, window, size.scale)?
+            }
+        }))
+    }
+
+    /// Milliseconds of a step of a file's requests.
+    fn step(&self, file: &str) -> f64 {
+        let usual = (self.model.parameters() * ELEMENT) as f64 / BYTES_PER_MS;
+        if self.step_ms.is_none() {
+            notes::add(
+                file,
+                &format!("a step is taken to last {usual:.3} ms, by which times become steps (`step_ms`)"),
+            );
+        }
+        self.step_ms.unwrap_or(usual)
     }
 }
 
@@ -140,6 +191,7 @@ macro_rules! serving {
             model: $options.model.model(),
             skew: $skew,
             trace: $options.trace,
+            step_ms: $options.step_ms,
             load: $options.load,
             window: Window { after: $options.after, steps: $options.steps },
             limits: Limits {
@@ -152,15 +204,26 @@ macro_rules! serving {
     };
 }
 
+/// Options with the defaults that differ for a file of requests: it begins with the first.
+fn of_file(options: &Options) -> Options {
+    let mut options = options.clone();
+    let name = options.get("trace").and_then(|name| name.as_str()).map(str::to_owned);
+    let is_file = |name: String| matches!(TraceChoice::try_from(name), Ok(TraceChoice::File(_)));
+    if name.is_some_and(is_file) {
+        options.entry("after").or_insert_with(|| 0.into());
+    }
+    options
+}
+
 /// Decoding with a dense model.
 pub static LLM: WorkloadEntry = WorkloadEntry {
     name: "llm-decode",
     summary: "A language model that serves requests: all weights each step, paged keys and values",
     source: "vLLM (SOSP 2023); sizes of Llama 3; requests by the statistics of Azure's traces of 2023",
     schema: typed::schema::<LlmOptions>,
-    resolve: typed::resolve::<LlmOptions>,
+    resolve: |options| typed::resolve::<LlmOptions>(&of_file(options)),
     build: |options, size: &Size| {
-        let options: LlmOptions = typed::parse(options)?;
+        let options: LlmOptions = typed::parse(&of_file(options))?;
         serving!(options, 0.0).build(size)
     },
 };
@@ -171,9 +234,9 @@ pub static MOE: WorkloadEntry = WorkloadEntry {
     summary: "A mixture of experts that serves requests: popular experts each step, others now and then",
     source: "vLLM (SOSP 2023); sizes of Qwen 3 and Mixtral; requests by the statistics of Azure's traces of 2023",
     schema: typed::schema::<MoeOptions>,
-    resolve: typed::resolve::<MoeOptions>,
+    resolve: |options| typed::resolve::<MoeOptions>(&of_file(options)),
     build: |options, size: &Size| {
-        let options: MoeOptions = typed::parse(options)?;
+        let options: MoeOptions = typed::parse(&of_file(options))?;
         serving!(options, options.skew).build(size)
     },
 };

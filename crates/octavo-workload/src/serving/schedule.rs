@@ -1,6 +1,9 @@
 //! Which requests each step serves, and which blocks of the cache their tokens have: continuous batching.
+//!
+//! Where it is known what blocks of prompts hold, a prompt takes the first of them from the cache if they are there, and
+//! computes the others (vLLM's prefix caching).
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::requests::Request;
 
@@ -34,7 +37,9 @@ pub struct Sequence {
     pub request: usize,
     /// When it arrived, in steps from the beginning of all.
     pub arrived: u64,
-    /// Tokens in the cache before; none if this is its prompt.
+    /// Whether this is its prompt, which makes its first token.
+    pub is_prompt: bool,
+    /// Tokens in the cache before: of a prompt, those whose blocks the cache has.
     pub before: u32,
     /// Tokens that this step adds.
     pub adds: u32,
@@ -50,11 +55,21 @@ pub struct Schedule<I: Iterator<Item = Request>> {
     running: Vec<Running>,
     /// Free blocks; the block that has been free longest is taken first (vLLM's queue of free blocks).
     free: VecDeque<u32>,
+    /// How many requests under way have each block.
+    users: Vec<u32>,
+    /// What whole blocks of prompts hold, by number of the request; empty where it is not known.
+    prefixes: Vec<Vec<Content>>,
+    /// Blocks whose content is known, and the content of each.
+    kept: HashMap<Content, u32>,
+    content: Vec<Option<Content>>,
     /// Blocks that requests under way may need before they end.
     promised: u32,
     arrived: usize,
     now: u64,
 }
+
+/// What a block holds: blocks of equal content hold the same tokens behind the same tokens.
+pub type Content = (u64, u32);
 
 struct Running {
     number: usize,
@@ -70,7 +85,7 @@ impl Running {
 }
 
 impl<I: Iterator<Item = Request>> Schedule<I> {
-    /// A server that requests come to, which are endless. None needs more blocks than there are.
+    /// A server that requests come to. None needs more blocks than there are.
     pub fn new(limits: Limits, requests: I) -> Self {
         Self {
             limits,
@@ -78,23 +93,37 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
             waiting: VecDeque::new(),
             running: Vec::new(),
             free: (0..limits.blocks).collect(),
+            users: vec![0; limits.blocks as usize],
+            prefixes: Vec::new(),
+            kept: HashMap::new(),
+            content: vec![None; limits.blocks as usize],
             promised: 0,
             arrived: 0,
             now: 0,
         }
     }
 
-    /// Blocks in use, in order.
-    pub fn in_use(&self) -> Vec<u32> {
-        let mut blocks: Vec<u32> = self.running.iter().flat_map(|one| one.blocks.iter().copied()).collect();
-        blocks.sort_unstable();
-        blocks
+    /// With what is known of the whole blocks of each prompt, in the order of requests.
+    #[must_use]
+    pub fn with_prefixes(self, prefixes: Vec<Vec<Content>>) -> Self {
+        Self { prefixes, ..self }
     }
 
-    /// The next step. Prompts go first (vLLM): while some are admitted, no other request gets a token.
+    /// Blocks that hold something of use, in order: those in use, and those whose content a prompt may share.
+    pub fn in_use(&self) -> Vec<u32> {
+        let is_used = |block: &u32| self.users[*block as usize] > 0 || self.content[*block as usize].is_some();
+        (0..self.limits.blocks).filter(is_used).collect()
+    }
+
+    /// Whether all requests have been served, and no more will come.
+    pub fn is_over(&mut self) -> bool {
+        self.running.is_empty() && self.waiting.is_empty() && self.coming.peek().is_none()
+    }
+
+    /// The next step, which there is unless all [is over](Self::is_over). Prompts go first (vLLM): while some are admitted, no other request gets a token.
     pub fn step(&mut self) -> Step {
         if self.running.is_empty() && self.waiting.is_empty() {
-            self.now = self.now.max(self.coming.peek().expect("requests are endless").arrives);
+            self.now = self.now.max(self.coming.peek().expect("a request comes").arrives);
         }
         self.arrive();
         let admitted = self.admit();
@@ -136,7 +165,47 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
 
     fn prompts(&mut self, admitted: usize) -> Vec<Sequence> {
         let from = self.running.len() - admitted;
-        (from..self.running.len()).map(|index| self.advance(index, 0, self.running[index].request.prompt)).collect()
+        let mut each = |index: usize| {
+            let before = self.share(index);
+            self.advance(index, before, self.running[index].request.prompt - before)
+        };
+        (from..from + admitted).map(&mut each).collect()
+    }
+
+    /// A prompt takes the blocks that the cache has, all but what makes its first token; how many tokens they hold.
+    fn share(&mut self, index: usize) -> u32 {
+        let one = &mut self.running[index];
+        let most = (one.request.prompt - 1) / self.limits.block;
+        let known = self.prefixes.get(one.number).into_iter().flatten().take(most as usize);
+        for &block in known.map_while(|content| self.kept.get(content)) {
+            if self.users[block as usize] == 0 {
+                self.free.retain(|free| *free != block);
+            }
+            self.users[block as usize] += 1;
+            one.blocks.push(block);
+        }
+        one.blocks.len() as u32 * self.limits.block
+    }
+
+    /// Takes the block that has been free longest; nobody shares what it held.
+    fn take(&mut self) -> u32 {
+        let block = self.free.pop_front().expect("blocks were promised");
+        self.users[block as usize] = 1;
+        if let Some(content) = self.content[block as usize].take() {
+            self.kept.remove(&content);
+        }
+        block
+    }
+
+    /// What whole blocks of a prompt hold is known from now on.
+    fn keep(&mut self, index: usize) {
+        let one = &self.running[index];
+        for (content, &block) in self.prefixes.get(one.number).into_iter().flatten().zip(&one.blocks) {
+            if !self.kept.contains_key(content) {
+                self.kept.insert(*content, block);
+                self.content[block as usize] = Some(*content);
+            }
+        }
     }
 
     fn tokens(&mut self) -> Vec<Sequence> {
@@ -146,12 +215,18 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
 
     /// A request gets blocks for tokens behind this many, and makes one more token of its reply.
     fn advance(&mut self, index: usize, before: u32, adds: u32) -> Sequence {
-        let one = &mut self.running[index];
-        while (one.blocks.len() as u32) < (before + adds).div_ceil(self.limits.block) {
-            one.blocks.push(self.free.pop_front().expect("blocks were promised"));
+        while (self.running[index].blocks.len() as u32) < (before + adds).div_ceil(self.limits.block) {
+            let block = self.take();
+            self.running[index].blocks.push(block);
         }
+        let is_prompt = self.running[index].made == 0;
+        if is_prompt {
+            self.keep(index);
+        }
+        let one = &mut self.running[index];
         one.made += 1;
-        Sequence { request: one.number, arrived: one.request.arrives, before, adds, blocks: one.blocks.clone() }
+        let (request, arrived, blocks) = (one.number, one.request.arrives, one.blocks.clone());
+        Sequence { request, arrived, is_prompt, before, adds, blocks }
     }
 
     fn leave(&mut self) {
@@ -160,7 +235,12 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         self.running = running;
         for one in done {
             self.promised -= self.needs(one.request);
-            self.free.extend(&one.blocks);
+            for &block in &one.blocks {
+                self.users[block as usize] -= 1;
+                if self.users[block as usize] == 0 {
+                    self.free.push_back(block);
+                }
+            }
         }
     }
 }
@@ -199,6 +279,23 @@ mod tests {
         assert_eq!(whom(&steps[4]), [(0, 5, 1, vec![0, 3])]);
         assert_eq!(server.free, [1, 2, 4, 0, 3], "first given back, first taken");
         assert_eq!(server.promised, 0);
+    }
+
+    #[test]
+    fn a_prompt_shares_the_blocks_that_the_cache_has() {
+        let limits = Limits { batch: 4, block: 4, blocks: 5 };
+        let prefixes = vec![vec![(0, 0), (1, 0)], vec![(0, 0)], vec![(0, 0), (1, 0)], vec![(7, 0)]];
+        let requests = vec![request(0, 8, 3), request(1, 7, 1), request(9, 8, 1), request(20, 17, 1)];
+        let mut server = Schedule::new(limits, requests.into_iter()).with_prefixes(prefixes);
+        assert_eq!(whom(&server.step()), [(0, 0, 8, vec![0, 1])]);
+        assert_eq!(whom(&server.step()), [(1, 4, 3, vec![0, 2])], "three blocks in all, not four");
+        assert_eq!(server.in_use(), [0, 1], "what the second left is free, and nobody knows it");
+        drop((server.step(), server.step()));
+        // The cache still knows both blocks; the last one is computed again, as a token has to be made.
+        assert_eq!(whom(&server.step()), [(2, 4, 4, vec![0, 4])]);
+        let last = server.step();
+        assert_eq!((last.at, last.sequences[0].before, last.sequences[0].blocks.len()), (20, 0, 5));
+        assert!(last.sequences[0].is_prompt && server.is_over());
     }
 
     #[test]

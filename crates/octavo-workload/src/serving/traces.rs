@@ -5,6 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::graphs::files::is_file;
+
 /// A public trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -14,6 +16,46 @@ pub enum Trace {
     AzureChat,
     /// Azure's of 2023, code: 8,819 requests that arrive in bursts, long prompts, short replies.
     AzureCode,
+}
+
+/// A public trace whose statistics requests have, or a file of requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(!try_from, !into, untagged)]
+pub enum TraceChoice {
+    /// Requests are drawn.
+    Statistics(Trace),
+    /// Requests are replayed: a CSV file of Azure's or `BurstGPT`'s, or Mooncake's JSON lines, also packed (`.gz`, `.zst`).
+    File(String),
+}
+
+impl Default for TraceChoice {
+    fn default() -> Self {
+        Self::Statistics(Trace::default())
+    }
+}
+
+impl TryFrom<String> for TraceChoice {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.as_str() {
+            "azure-chat" => Ok(Self::Statistics(Trace::AzureChat)),
+            "azure-code" => Ok(Self::Statistics(Trace::AzureCode)),
+            file if is_file(file) => Ok(Self::File(name)),
+            _ => Err(format!("expected `azure-chat`, `azure-code` or a file of requests, found `{name}`")),
+        }
+    }
+}
+
+impl From<TraceChoice> for String {
+    fn from(choice: TraceChoice) -> Self {
+        match choice {
+            TraceChoice::Statistics(Trace::AzureChat) => "azure-chat".to_owned(),
+            TraceChoice::Statistics(Trace::AzureCode) => "azure-code".to_owned(),
+            TraceChoice::File(name) => name,
+        }
+    }
 }
 
 /// Lengths in tokens at shares of all requests: the least, half, nine tenths, 99 of a hundred, the greatest.

@@ -69,6 +69,8 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
         )
     notes = Counter(log.notes)
     lives = {gpu: lifetimes(changes, notes) for gpu, changes in sorted(log.changes.items())}
+    if any(one.begin < origin == one.end for found in lives.values() for one in found):
+        origin -= 1  # What the first row frees was there before it.
     held = {gpu: _held(found, origin, end) for gpu, found in lives.items()}
     rows = [_row(gpu, one, origin, end) for gpu, found in lives.items() for one in found]
     memory = [(time, f"gpu{gpu}", size) for gpu, steps in held.items() for time, size in steps]

@@ -88,7 +88,15 @@ def _nothing(export: Export, notes: Counter[str]) -> str:
     what = "unified-memory activity that can be used" if left_out else "unified-memory activity"
     tables = ", ".join((schema.GPU_FAULTS, schema.CPU_FAULTS))
     found = f"; {left_out} rows could not be used" if left_out else ""
+    if others := _unread(export):
+        found += f"; found {', '.join(others)}, which no known schema ({schema.KNOWN_SCHEMAS}) has"
     return f"{export.path} tells of no {what}: neither {tables} nor copies of managed memory in {schema.COPIES}{found}"
+
+
+def _unread(export: Export) -> list[str]:
+    """Tables of unified memory that nothing here reads."""
+    others = (name for name in sorted(export.columns) if name not in schema.TABLES and not name.startswith("ENUM_"))
+    return [name for name in others if "_UM_" in name or "UNIFIED_MEM" in name]
 
 
 def _process(export: Export, processes: Numbers, wanted: int | None) -> int:
@@ -156,6 +164,7 @@ def _missing(export: Export, rows: np.ndarray[Any, Any]) -> list[str]:
     found = [text for table, text in schema.MISSING.items() if table not in export.columns]
     if not np.isin(rows["what"], COPIES).any():
         found.append("copies of managed memory: none recorded")
+    found += [f"what is in {table}, which no known schema has" for table in _unread(export)]
     return [*found, NEVER]
 
 

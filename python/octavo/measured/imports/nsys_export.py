@@ -12,6 +12,7 @@ from octavo.errors import ProfileError
 from octavo.measured.imports.nsys_schema import KNOWN_SCHEMAS, METADATA, TABLES
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
@@ -119,15 +120,22 @@ class Export:
         with self._reading(table):
             return self._connection.execute(f'SELECT {chosen} FROM "{table}"').fetchall()  # noqa: S608
 
-    def meanings(self, of: Enumeration) -> dict[int, int | str]:
-        """What numbers mean: as the file says, and as usual for those that it says nothing about."""
+    def meanings(self, of: Enumeration, notes: Counter[str] | None = None) -> dict[int, int | str]:
+        """What numbers mean: as the file says, and as usual for those that it says nothing about.
+
+        A name that no known version uses leaves a number its usual meaning, and is noted.
+        """
         found = dict(of.numbers)
-        for number, name in self.rows(of.table, ["id", "name"]):
-            if isinstance(number, int) and isinstance(name, str):
+        for number, name, label in self.rows(of.table, ["id", "name", "label"]):
+            if not isinstance(number, int) or not isinstance(name, str):
+                continue
+            meaning = of.meaning(name, label if isinstance(label, str) else "")
+            if meaning is not None:
+                found[number] = meaning
+            elif of.is_known(name):
                 found.pop(number, None)
-                meaning = next((of.names[end] for end in of.names if name.endswith(end)), None)
-                if meaning is not None:
-                    found[number] = meaning
+            elif number in found and notes is not None:
+                notes[f"`{name[:60]}` of {of.table}: unknown name, number {number} is taken as usual"] = 1
         return found
 
     def _columns(self, table: str) -> tuple[str, ...]:

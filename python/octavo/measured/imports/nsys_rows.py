@@ -70,7 +70,7 @@ def activity(export: Export, notes: Counter[str]) -> tuple[Rows, Numbers]:
 
 
 def _gpu_faults(export: Export, notes: Counter[str]) -> Iterator[tuple[Rows, Numbers]]:
-    meaning = _table(export.meanings(schema.ACCESSES))
+    meaning = _table(export.meanings(schema.ACCESSES, notes))
     for chunk in export.chunks(schema.GPU_FAULTS):
         rows, fit = _rows(chunk, "address", chunk["numberOfPageFaults"], What.GPU_FAULT)
         rows["flag"] = meaning(chunk["faultAccessType"], notes, "unknown kind of access {}")
@@ -85,8 +85,10 @@ def _cpu_faults(export: Export, notes: Counter[str]) -> Iterator[tuple[Rows, Num
 
 
 def _copies(export: Export, notes: Counter[str]) -> Iterator[tuple[Rows, Numbers]]:
-    kinds = {number: what for number, what in export.meanings(schema.COPY_KINDS).items() if isinstance(what, int)}
-    meaning = _table(export.meanings(schema.CAUSES))
+    kinds = {
+        number: what for number, what in export.meanings(schema.COPY_KINDS, notes).items() if isinstance(what, int)
+    }
+    meaning = _table(export.meanings(schema.CAUSES, notes))
     for chunk in export.chunks(schema.COPIES):
         moved = np.isin(chunk["copyKind"], list(kinds))
         chunk = {name: values[moved] for name, values in chunk.items()}  # noqa: PLW2901 - others are not looked at
@@ -157,7 +159,7 @@ def changes(export: Export, wanted: int, notes: Counter[str]) -> tuple[list[Chan
     others: Counter[str] = Counter()
     if not export.check(schema.MEMORY):
         return managed, others
-    kinds, operations = export.meanings(schema.MEMORY_KINDS), export.meanings(schema.OPERATIONS)
+    kinds, operations = export.meanings(schema.MEMORY_KINDS, notes), export.meanings(schema.OPERATIONS, notes)
     for start, address, size, kind, operation, pid, name in export.records(schema.MEMORY):
         if _process(pid) not in (wanted, -1):
             continue

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from octavo.measured.activity.rows import Access, Cause, What
 
@@ -72,12 +72,32 @@ class Enumeration:
     """Meaning by the end of the symbol's name in that table, longer ends first."""
     numbers: dict[int, int | str]
     """Meaning by number, for files without the table."""
+    others: tuple[str, ...] = ()
+    """Ends of names that are known, and mean nothing here."""
+    labels: dict[str, int | str] = field(default_factory=dict)
+    """Meaning by the label of a number, in lower case."""
+
+    def meaning(self, name: str, label: str) -> int | str | None:
+        """What a name or a label means here, if anything."""
+        found = next((self.names[end] for end in self.names if name.endswith(end)), None)
+        labelled = self.labels.get(label.lower(), self.labels.get(name.lower()))
+        return labelled if found is None else found
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name is known to mean nothing here."""
+        return name.endswith(self.others)
 
 
 COPY_KINDS = Enumeration(
     "ENUM_CUDA_MEMCPY_OPER",
     {"UVM_HTOD": What.HOST_TO_DEVICE, "UVM_DTOH": What.DEVICE_TO_HOST, "UVM_DTOD": What.DEVICE_TO_DEVICE},
     {11: What.HOST_TO_DEVICE, 12: What.DEVICE_TO_HOST, 13: What.DEVICE_TO_DEVICE},
+    others=("_UNKNOWN", "_HTOD", "_DTOH", "_HTOA", "_ATOH", "_ATOA", "_ATOD", "_DTOA", "_DTOD", "_HTOH", "_PTOP"),
+    labels={
+        "unified host-to-device": What.HOST_TO_DEVICE,
+        "unified device-to-host": What.DEVICE_TO_HOST,
+        "unified device-to-device": What.DEVICE_TO_DEVICE,
+    },
 )
 CAUSES = Enumeration(
     "ENUM_CUDA_UNIF_MEM_MIGRATION",

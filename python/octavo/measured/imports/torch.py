@@ -6,14 +6,19 @@ numbers, so a reader that finds no name at all reads them, and nothing can be ca
 
 from __future__ import annotations
 
+import gzip
 import pickle
+from bisect import bisect_left
 from collections import Counter
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from octavo.errors import ProfileError
 from octavo.measured.imports.allocations import Change
 from octavo.measured.imports.allocators import Log, checked, write
+from octavo.measured.imports.torch_blocks import at_the_end, frame_name, whole
 from octavo.measured.imports.write import check_folder
 
 if TYPE_CHECKING:
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 _MISSING = ["faults, copies and kernels", "what the caching allocator reserves beyond what it hands out"]
 _WRITTEN = "torch.cuda.memory._dump_snapshot writes one"
+_GZIP = b"\x1f\x8b"
 _HANDED_OUT, _GIVEN_BACK = "alloc", "free_completed"
 """Actions of `device_traces`; source: torch/csrc/cuda/memory_snapshot.cpp. Others are of segments or asked for only."""
 
@@ -56,8 +62,11 @@ class _NothingButData(pickle._Unpickler):
 def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -> RunResult:
     """Import a memory snapshot; the folder appears when everything is written, or not at all.
 
+    What was allocated before the recording began and is still there stands in `segments` alone; it is there from the
+    start.
+
     Args:
-        path: the pickle, recorded with `torch.cuda.memory._record_memory_history()` before.
+        path: the pickle, plain or packed with gzip, recorded with `torch.cuda.memory._record_memory_history()` before.
         folder: the result folder to write.
         force: replace a result that is there.
 
@@ -69,14 +78,25 @@ def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     notes: Counter[str] = Counter()
-    changes = _changes(path, _traces(path), notes)
+    found = _snapshot(path)
+    changes = _changes(path, found["device_traces"], notes)
+    if not changes:
+        raise ProfileError(
+            f"{path} has no allocation: `device_traces` has no history",
+            "call torch.cuda.memory._record_memory_history() before what is to be recorded",
+        )
+    _add_base(changes, at_the_end(path, found.get("segments", []), notes), notes)
     return write(Log({"tool": "torch", "file": path.name}, changes, _MISSING, notes), folder, force=force)
 
 
-def _traces(path: Path) -> list[Any]:
+def _snapshot(path: Path) -> dict[Any, Any]:
     try:
         with path.open("rb") as file:
-            found = _NothingButData(file).load()
+            is_packed = file.read(2) == _GZIP
+            file.seek(0)
+            found = _NothingButData(gzip.GzipFile(fileobj=file) if is_packed else file).load()
+    except gzip.BadGzipFile as error:
+        raise ProfileError(f"{path} is damaged: {error}", _WRITTEN) from None
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
     except _NotDataError as error:
@@ -94,7 +114,37 @@ def _traces(path: Path) -> list[Any]:
             code="unexpected-value",
             file=path,
         )
-    return traces
+    return dict(found)
+
+
+def _add_base(changes: dict[int, list[Change]], base: dict[int, dict[int, Change]], notes: Counter[str]) -> None:
+    """Add blocks that are in use at the end, and whose allocation the history does not have."""
+    start = min(found[0].time for found in changes.values())
+    for gpu, blocks in sorted(base.items()):
+        history = changes.setdefault(gpu, [])
+        live: set[int] = set()
+        for change in history:
+            (live.add if change.allocates else live.discard)(change.address)
+        unknown = [one for address, one in sorted(blocks.items()) if address not in live]
+        is_used = _used(history)
+        before = [one for one in unknown if not is_used(one)]
+        later = [replace(one, time=history[-1].time) for one in unknown if is_used(one)]
+        notes["blocks of `segments` allocated before the recording; they are there from the start"] += len(before)
+        notes["blocks of `segments` whose allocation was lost; they are there from the last row on"] += len(later)
+        notes["allocations that `segments` does not have at the end"] += len(live - blocks.keys())
+        history[:] = [*(replace(one, time=start) for one in before), *history, *later]
+
+
+def _used(history: list[Change]) -> Callable[[Change], bool]:
+    """Whether the history has bytes of a block."""
+    spans = sorted((change.address, change.address + change.bytes) for change in history)
+    ends = list(accumulate((end for _, end in spans), max))
+
+    def is_used(one: Change) -> bool:
+        at = bisect_left(spans, (one.address + one.bytes, 0))
+        return at > 0 and ends[at - 1] > one.address
+
+    return is_used
 
 
 def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, list[Change]]:
@@ -109,40 +159,11 @@ def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, li
             action = entry.get("action")
             if action not in (_HANDED_OUT, _GIVEN_BACK):
                 continue
-            address, size, time = (_whole(where, entry, name) for name in ("addr", "size", "time_us"))
+            address, size, time = (whole(where, entry, name) for name in ("addr", "size", "time_us"))
             if not checked(address, size, time * 1000):
                 notes["impossible addresses, sizes or times, left out"] += 1
                 continue
-            name = _name(entry.get("frames"))
+            name = frame_name(entry.get("frames"))
             change = Change(time * 1000, address, size, action == _HANDED_OUT, "device", name)
             changes.setdefault(gpu, []).append(change)
     return {gpu: sorted(found, key=lambda change: change.time) for gpu, found in changes.items()}
-
-
-def _whole(where: str, entry: dict[Any, Any], name: str) -> int:
-    value = entry.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        hint = f"record with a version of PyTorch whose snapshots hold `{name}`" if name == "time_us" else None
-        raise ProfileError(
-            f"{where}: `{name}`: expected a whole number, found {type(value).__name__}",
-            hint,
-            code="unexpected-value",
-            key=name,
-        )
-    return value
-
-
-def _is_line(value: object) -> bool:
-    return isinstance(value, int) and 0 <= value < 1 << 31
-
-
-def _name(frames: object) -> str | None:
-    """The innermost function of Python's that is told, as `file:line function`."""
-    for frame in frames if isinstance(frames, list) else ():
-        if not isinstance(frame, dict):
-            continue
-        file, line, name = (frame.get(key) for key in ("filename", "line", "name"))
-        if isinstance(file, str) and file.endswith(".py") and isinstance(name, str) and _is_line(line):
-            # Pickles can hold halves of characters, which tables cannot.
-            return f"{Path(file).name}:{line} {name}".encode(errors="replace").decode()
-    return None

@@ -12,6 +12,13 @@ const WITHOUT_PLACE: u64 = 3;
 /// Words of the place: three of the thread block, one of the warp.
 const PLACE_WORDS: usize = 4;
 
+/// Threads of a thread block, registers of a thread and bytes of shared memory of a thread block, at most: compute
+/// capabilities 5.0 to 12.0 (CUDA C++ Programming Guide, table of technical specifications; 227 KiB of 9.0 and a
+/// reserved KiB).
+const MOST_THREADS: u32 = 1024;
+const MOST_REGISTERS: u64 = 255;
+const MOST_SHARED_BYTES: u64 = 228 << 10;
+
 /// The header of a kernel.
 #[derive(Debug, Default)]
 pub(super) struct Header {
@@ -59,12 +66,22 @@ impl Header {
         let grid = self.grid.ok_or_else(|| missing("grid dim"))?;
         let block = self.block.ok_or_else(|| missing("block dim"))?;
         let launch = shape(self.name.clone(), grid, block).map_err(|reason| ConvertError::file(file, reason))?;
-        let refused = |what: &str| ConvertError::file(file, format!("more {what} than any GPU has"));
-        Ok(LaunchRow {
-            vector_registers: u16::try_from(self.registers).map_err(|_| refused("registers"))?,
-            local_data_bytes: u32::try_from(self.shared_bytes).map_err(|_| refused("shared memory"))?,
-            ..launch
-        })
+        let threads: u32 = block.iter().product();
+        if threads > MOST_THREADS {
+            let reason = format!("`-block dim`: expected at most {MOST_THREADS} threads, found {threads}");
+            return Err(ConvertError::file(file, reason));
+        }
+        if self.shared_bytes > MOST_SHARED_BYTES {
+            let reason = format!("`-shmem`: expected at most {MOST_SHARED_BYTES} bytes, found {}", self.shared_bytes);
+            return Err(ConvertError::file(file, reason));
+        }
+        let vector_registers = if self.knows_registers() { self.registers as u16 } else { 0 };
+        Ok(LaunchRow { vector_registers, local_data_bytes: self.shared_bytes as u32, ..launch })
+    }
+
+    /// Whether a thread can have as many registers as the header says. Some tracers write what memory holds by chance.
+    pub fn knows_registers(&self) -> bool {
+        self.registers <= MOST_REGISTERS
     }
 
     /// Words of an instruction's line before its program counter.

@@ -8,6 +8,11 @@ const MAX_REGISTERS: usize = 8;
 /// Bytes that a lane moves, at most.
 const MAX_WIDTH: u64 = 256;
 
+/// The register that always holds zero, of which a thread has none.
+const ZERO_REGISTER: u8 = 255;
+/// Bytes of a register.
+const REGISTER_BYTES: u16 = 4;
+
 /// General registers, first of each operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registers {
@@ -33,6 +38,22 @@ pub(super) struct Instruction<'a> {
     pub width: u16,
     /// The last immediate operand, from tracers that record it.
     pub immediate: Option<i64>,
+}
+
+impl Instruction<'_> {
+    /// One more than the highest register that it names, or that holds what it moves.
+    pub fn registers(&self) -> u16 {
+        let more = self.width.div_ceil(REGISTER_BYTES).saturating_sub(1);
+        let named = |registers: &Registers| {
+            registers.as_slice().iter().copied().filter(|number| *number != ZERO_REGISTER).max()
+        };
+        // Addresses come first among the sources, what is stored last; the destination is what is loaded.
+        let loaded = named(&self.destinations).map_or(0, |number| u16::from(number) + 1 + more);
+        let stored = self.sources.as_slice().last().filter(|number| **number != ZERO_REGISTER);
+        let stored = stored.filter(|_| self.destinations.count == 0).map_or(0, |number| u16::from(*number) + 1 + more);
+        let others = named(&self.sources).map_or(0, |number| u16::from(number) + 1);
+        loaded.max(stored).max(others).min(u16::from(ZERO_REGISTER))
+    }
 }
 
 /// Reads a line after skipping `skipped` words; addresses of active lanes go to `addresses`.
@@ -124,6 +145,20 @@ mod tests {
                 assert_eq!(addresses, expected, "{line}");
                 assert_eq!(instruction.immediate.is_some(), !immediate.is_empty(), "{line}");
             }
+        }
+    }
+
+    #[test]
+    fn registers_are_counted_with_those_that_hold_what_moves() {
+        for (line, expected) in [
+            ("0 1 1 R12 LDG.E.128 1 R2 16 0 0x10", 16),
+            ("0 1 0 STG.E.128 2 R8 R4 16 0 0x10", 9),
+            ("0 1 0 STG.E.128 2 R4 R14 16 0 0x10", 18),
+            ("0 1 1 R7 MOV 2 R255 R9 0", 10),
+            ("0 1 1 R254 MOV 0 0", 255),
+            ("0 1 0 EXIT 0 0", 0),
+        ] {
+            assert_eq!(read(line.as_bytes(), 0, &mut Vec::new()).unwrap().registers(), expected, "{line}");
         }
     }
 

@@ -86,6 +86,8 @@ pub(super) struct Kernel<'a> {
     announced: Option<u64>,
     found: u64,
     addresses: Vec<u64>,
+    /// One more than the highest register that an instruction names.
+    registers: u16,
 }
 
 impl<'a> Kernel<'a> {
@@ -104,11 +106,12 @@ impl<'a> Kernel<'a> {
             announced: None,
             found: 0,
             addresses: Vec::new(),
+            registers: 0,
         }
     }
 
-    /// Reads all thread blocks; how many instructions they have.
-    pub fn read(mut self, watch: &mut Watch<'_>, notes: &mut Notes) -> Result<u64, Halt> {
+    /// Reads all thread blocks; how many instructions they have, and how many registers they name.
+    pub fn read(mut self, watch: &mut Watch<'_>, notes: &mut Notes) -> Result<(u64, u16), Halt> {
         loop {
             watch.tick(self.target.assembler.rows())?;
             self.line(notes)?;
@@ -120,7 +123,7 @@ impl<'a> Kernel<'a> {
             return Err(self.lines.error("ends within a thread block").into());
         }
         self.target.finish(&self.lines, watch)?;
-        Ok(self.warp.instructions)
+        Ok((self.warp.instructions, self.registers))
     }
 
     fn line(&mut self, notes: &mut Notes) -> Result<(), Halt> {
@@ -227,6 +230,7 @@ impl<'a> Kernel<'a> {
         let read = instruction::read(self.lines.text(), self.words_before, &mut self.addresses);
         let instruction = read.map_err(|reason| self.lines.error(reason))?;
         self.found += 1;
+        self.registers = self.registers.max(instruction.registers());
         self.warp.take(&instruction, &self.addresses, notes, &mut |row| self.target.push(place, row))
     }
 

@@ -1,5 +1,6 @@
 //! The list of an Accel-Sim folder: copies to the device, and kernels in the order of their launches.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,17 @@ impl List {
     /// Bytes of all kernels' files.
     pub fn bytes(&self) -> u64 {
         self.kernels.iter().map(|path| fs::metadata(path).map_or(0, |data| data.len())).sum()
+    }
+
+    /// CUDA contexts beyond the first that names of files tell apart, as tracer 5 writes them: `kernel-1-ctx_0x5.traceg`.
+    pub fn further_contexts(&self) -> u64 {
+        let context = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let (_, context) = name.split_once("-ctx_")?;
+            Some(context.split('.').next().unwrap_or_default().to_owned())
+        };
+        let contexts: BTreeSet<String> = self.kernels.iter().filter_map(context).collect();
+        contexts.len().saturating_sub(1) as u64
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), String> {

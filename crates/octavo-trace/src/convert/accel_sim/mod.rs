@@ -57,11 +57,17 @@ fn attempt(conversion: &Conversion<'_>, list: &List, watch: &mut Watch<'_>, sort
         let warps = launch.wavefronts_per_group;
         assembler.begin(launch);
         let target = Target::new(&mut assembler, sorter.as_mut());
-        instructions += Kernel::new(lines, &header, warps, target).read(watch, &mut notes)?;
+        let (found, registers) = Kernel::new(lines, &header, warps, target).read(watch, &mut notes)?;
+        instructions += found;
+        if !header.knows_registers() {
+            assembler.set_registers(registers);
+            notes.count("launches of more registers than a thread can have; taken from their instructions", 1);
+        }
         assembler.end()?;
     }
     let [launches, rows, allocations, bare] = assembler.finish()?;
     notes.count("warps that recorded no instruction, and end at once", bare);
+    notes.count("further CUDA contexts, whose launches run in the order of the list", list.further_contexts());
     notes.count("other lines of the list, such as copies from the device", list.ignored);
     Ok(Summary { launches, rows, allocations, instructions, notes: notes.finish(), ..Summary::default() })
 }

@@ -20,6 +20,8 @@ pub(super) enum Line<'a> {
 /// A kernel that is launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Launch {
+    /// The CUDA context, 0 where the tool does not say it.
+    pub context: u64,
     /// Number of the launch, if the tool counts them.
     pub id: Option<u64>,
     pub kernel: String,
@@ -33,6 +35,7 @@ pub(super) struct Launch {
 /// A memory instruction of a warp; its addresses are handed out separately.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Access<'a> {
+    pub context: u64,
     pub id: Option<u64>,
     /// Thread block.
     pub block: [u32; 3],
@@ -46,19 +49,24 @@ pub(super) fn read<'a>(line: &'a [u8], addresses: &mut Vec<u64>) -> Result<Line<
     addresses.clear();
     // Output of the program itself may precede the mark on the same line.
     let Some(start) = find(line, MARK) else { return unmarked(line, addresses) };
-    let line = &line[start..];
-    let Some((_, rest)) = split(line, b" - ") else { return Ok(Line::Other) };
+    let line = &line[start + MARK.len()..];
+    let Some((context, rest)) = split(line, b" - ") else { return Ok(Line::Other) };
     if let Some(launch) = rest.strip_prefix(b"LAUNCH - ") {
         let Some((_, named)) = split(launch, b"Kernel name ") else { return Err(unlike_launch()) };
         let at = rfind(named, b" - grid launch id ").ok_or_else(unlike_launch)?;
         let (id, sizes) = split(&named[at + 18..], b" - ").ok_or_else(unlike_launch)?;
         let id = Some(decimal(id.trim_ascii()).ok_or_else(unlike_launch)?);
-        return Ok(Line::Launch(read_launch(id, &named[..at], sizes)?));
+        return Ok(Line::Launch(Launch { context: handle(context)?, ..read_launch(id, &named[..at], sizes)? }));
     }
     let Some(counted) = rest.strip_prefix(b"grid_launch_id ") else { return Ok(Line::Other) };
     let (id, access) = split(counted, b" - ").ok_or_else(unlike_access)?;
     let id = decimal(id).ok_or_else(|| format!("expected a number as grid_launch_id, found {}", shown(id)))?;
-    Ok(Line::Access(read_access(Some(id), access, addresses)?))
+    Ok(Line::Access(Access { context: handle(context)?, ..read_access(Some(id), access, addresses)? }))
+}
+
+fn handle(context: &[u8]) -> Result<u64, String> {
+    hexadecimal(context.trim_ascii())
+        .ok_or_else(|| format!("expected a CUDA context in hexadecimal, found {}", shown(context)))
 }
 
 /// Lines of versions before 1.5, which do not number launches.
@@ -104,7 +112,7 @@ fn read_access<'a>(id: Option<u64>, text: &'a [u8], addresses: &mut Vec<u64>) ->
         let found = if found > LANES { "more".to_owned() } else { found.to_string() };
         return Err(format!("expected {LANES} addresses, found {found}"));
     }
-    Ok(Access { id, block, warp, opcode })
+    Ok(Access { context: 0, id, block, warp, opcode })
 }
 
 /// `grid size X,Y,Z - block size X,Y,Z - nregs N - shmem N - …`.
@@ -115,6 +123,7 @@ fn read_launch(id: Option<u64>, kernel: &[u8], sizes: &[u8]) -> Result<Launch, S
     };
     let number = |key: &[u8]| value(key).and_then(decimal);
     Ok(Launch {
+        context: 0,
         id,
         kernel: String::from_utf8_lossy(kernel.trim_ascii()).into_owned(),
         grid: value(b"grid size ").and_then(triple).ok_or_else(unlike_launch)?,
@@ -167,7 +176,8 @@ mod tests {
         let lanes = "0x0000000000000100 ".repeat(31);
         let text = format!("done: 3MEMTRACE: CTX 0x1 - grid_launch_id 3 - CTA 1,0,0 - warp 7 - LDG.E.64 - 0x0 {lanes}");
         let Line::Access(access) = read(text.as_bytes(), &mut addresses).unwrap() else { panic!() };
-        assert_eq!((access.id, access.block, access.warp, access.opcode), (Some(3), [1, 0, 0], 7, &b"LDG.E.64"[..]));
+        assert_eq!((access.context, access.id, access.block, access.warp), (1, Some(3), [1, 0, 0], 7));
+        assert_eq!(access.opcode, b"LDG.E.64");
         assert_eq!(addresses, [0x100; 31]);
     }
 

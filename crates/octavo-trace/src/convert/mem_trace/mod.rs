@@ -49,6 +49,8 @@ fn convert(conversion: &Conversion<'_>, watch: &mut Watch<'_>) -> Result<Summary
     watch.bytes = std::fs::metadata(input).map_or(0, |data| data.len());
     reading.read(lines, watch)?;
     let Reading { launches, mut sorter, mut notes, instructions, .. } = reading;
+    let contexts = "further CUDA contexts, whose launches are taken to share one address space";
+    notes.count(contexts, launches.further_contexts());
     let (launches, guessed) = launches.finish().map_err(|reason| ConvertError::file(input, reason))?;
     if launches.is_empty() {
         return Err(ConvertError::file(input, "has neither a LAUNCH line nor an access"));

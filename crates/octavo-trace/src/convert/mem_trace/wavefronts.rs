@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::convert::ConvertError;
 use crate::convert::assemble::Assembler;
+use crate::convert::mem_trace::launches::number;
 use crate::convert::sort::SortKey;
 use crate::{Counts, Key, Kind, LaunchRow, Row};
 
@@ -70,7 +71,7 @@ impl<'a> Wavefronts<'a> {
         self.close()?;
         while self.current.is_none_or(|(current, _)| current != launch) {
             if !self.begin()? {
-                return Err(ConvertError::file(self.input, format!("launch {launch} is not known")));
+                return Err(ConvertError::file(self.input, format!("launch {} is not known", number(launch))));
             }
         }
         let group = self.group(launch, block, wavefront)?;
@@ -82,6 +83,7 @@ impl<'a> Wavefronts<'a> {
     fn group(&self, launch: u64, [x, y, z]: [u32; 3], wavefront: u16) -> Result<u32, ConvertError> {
         let Some((_, row)) = self.current else { return Ok(0) };
         let [nx, ny, nz] = [0, 1, 2].map(|axis| row.grid[axis] / row.group[axis]);
+        let launch = number(launch);
         let wrong = |what: String| {
             ConvertError::file(self.input, format!("thread block {x},{y},{z} of launch {launch} {what}"))
         };

@@ -1,31 +1,61 @@
-//! Compressed rows of `NumPy` and `SciPy` (`scipy.sparse.save_npz`, or `numpy.savez` with `indptr` and `indices`): an
-//! edge from each row's vertex to each of its columns.
+//! Compressed rows or columns of `NumPy` and `SciPy` (`scipy.sparse.save_npz`, or `numpy.savez` with `indptr` and
+//! `indices`).
 
-use crate::graphs::edges::{Edges, List};
+use crate::graphs::files::matrix::{Matrix, Shape};
 use crate::graphs::files::{numpy, zip};
 
-pub fn parse(archive: &[u8]) -> Result<Edges, String> {
+pub fn parse(archive: &[u8]) -> Result<Matrix, String> {
+    let file = |name: &str| zip::find(archive, &format!("{name}.npy"));
     let array = |name: &str| {
-        let file = zip::find(archive, &format!("{name}.npy"))?;
-        let file = file.ok_or_else(|| format!("expected an array `{name}`, found none"))?;
+        let file = file(name)?.ok_or_else(|| format!("expected an array `{name}`, found none"))?;
         numpy::whole_numbers(&file).map_err(|message| format!("`{name}`: {message}"))
     };
+    let by_column = by_column(file("format")?.as_deref())?;
     let (offsets, targets) = (array("indptr")?, array("indices")?);
-    let vertices = offsets.len().saturating_sub(1) as u64;
-    if vertices > 1 << 31 {
-        return Err(format!("`indptr`: expected at most 2^31 vertices, found {vertices}"));
+    let height = offsets.len().saturating_sub(1) as u64;
+    let width = match file("shape")? {
+        Some(_) => width(&array("shape")?, height, by_column)?,
+        None => height,
+    };
+    if height.max(width) > 1 << 31 {
+        return Err(format!("expected at most 2^31 rows and columns, found {height} and {width}"));
     }
     check_rows(&offsets, targets.len() as u64)?;
-    if let Some(at) = targets.iter().position(|&target| target >= vertices) {
-        return Err(format!(
-            "`indices`, entry {at}: expected a vertex from 0 to {}, found {}",
-            vertices - 1,
-            targets[at]
-        ));
+    if let Some(at) = targets.iter().position(|&target| target >= width) {
+        let last = width.saturating_sub(1);
+        return Err(format!("`indices`, entry {at}: expected a vertex from 0 to {last}, found {}", targets[at]));
     }
     let row = |row: usize| (offsets[row]..offsets[row + 1]).map(move |edge| (row, edge));
-    let edges = (0..vertices as usize).flat_map(row).map(|(from, edge)| (from as u32, targets[edge as usize] as u32));
-    Ok(Edges { vertices: vertices as u32, directed: true, list: List::Here(edges.collect()) })
+    let places = (0..height as usize).flat_map(row).map(|(row, edge)| (row as u32, targets[edge as usize] as u32));
+    let entries = places.map(|(row, column)| if by_column { (column, row) } else { (row, column) }).collect();
+    let (rows, columns) = if by_column { (width, height) } else { (height, width) };
+    let mut matrix =
+        Matrix { rows: rows as u32, columns: columns as u32, entries, shape: Shape::General, notes: vec![] };
+    matrix.note_values(file("data")?.is_some(), 0);
+    Ok(matrix)
+}
+
+/// Whether columns are compressed rather than rows, as `SciPy` says; without a word of it, rows are.
+fn by_column(format: Option<&[u8]>) -> Result<bool, String> {
+    let Some(file) = format else { return Ok(false) };
+    match numpy::text(file)?.as_str() {
+        "csr" => Ok(false),
+        "csc" => Ok(true),
+        other => Err(format!("`format`: expected `csr` or `csc`, found `{other}`")),
+    }
+}
+
+/// What a shape says of the side that is not compressed.
+fn width(shape: &[u64], height: u64, by_column: bool) -> Result<u64, String> {
+    let (height_said, width) = match *shape {
+        [rows, columns] if by_column => (columns, rows),
+        [rows, columns] => (rows, columns),
+        _ => return Err(format!("`shape`: expected two numbers, found {}", shape.len())),
+    };
+    if height_said != height {
+        return Err(format!("`shape`: expected {height}, as `indptr` has, found {height_said}"));
+    }
+    Ok(width)
 }
 
 fn check_rows(offsets: &[u64], targets: u64) -> Result<(), String> {
@@ -76,14 +106,29 @@ mod tests {
         all
     }
 
-    fn rows(offsets: &[i32], targets: &[i32]) -> Result<Edges, String> {
+    fn rows(offsets: &[i32], targets: &[i32]) -> Result<Matrix, String> {
         parse(&archive(&[("indices.npy", npy(targets)), ("indptr.npy", npy(offsets))]))
     }
 
     #[test]
     fn rows_become_edges() {
         let parsed = rows(&[0, 2, 2, 3], &[1, 2, 0]).expect("a graph");
-        assert_eq!(parsed, Edges { vertices: 3, directed: true, list: List::Here(vec![(0, 1), (0, 2), (2, 0)]) });
+        assert_eq!((parsed.rows, parsed.columns, parsed.entries), (3, 3, vec![(0, 1), (0, 2), (2, 0)]));
+    }
+
+    #[test]
+    fn columns_that_are_compressed_become_rows() {
+        let mut format = npy(&[]);
+        let header = format.windows(3).position(|three| three == b"<i4").expect("a kind");
+        format[header..header + 3].copy_from_slice(b"|S3");
+        let read = |format: &[u8], shape: &[i32]| {
+            let text = [&format[..], b"csc"].concat();
+            let files = [("indptr.npy", npy(&[0, 2, 3])), ("indices.npy", npy(&[1, 2, 0])), ("format.npy", text)];
+            parse(&archive(&[&files[..], &[("shape.npy", npy(shape))]].concat()))
+        };
+        let parsed = read(&format, &[3, 2]).expect("a matrix");
+        assert_eq!((parsed.rows, parsed.columns, parsed.entries), (3, 2, vec![(1, 0), (2, 0), (0, 1)]));
+        assert!(read(&format, &[2, 3]).is_err() && read(&format, &[3]).is_err());
     }
 
     #[test]

@@ -24,6 +24,20 @@ pub fn whole_numbers(file: &[u8]) -> Result<Vec<u64>, String> {
     Ok(numbers)
 }
 
+/// The text of an array that is one text of ASCII (`|S3`) or other characters (`<U3`).
+///
+/// # Errors
+/// Other arrays and other bytes.
+pub fn text(file: &[u8]) -> Result<String, String> {
+    let (header, content) = parts(file).ok_or("expected an array of NumPy, found other bytes")?;
+    let kind = quoted(header, "descr").unwrap_or_default();
+    if !kind.starts_with("|S") && !kind.starts_with("<U") {
+        return Err(format!("expected a text, found `{kind}`"));
+    }
+    let text: Vec<u8> = content.iter().copied().filter(|byte| *byte != 0).collect();
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
 /// The header's text, and what follows it.
 fn parts(file: &[u8]) -> Option<(&str, &[u8])> {
     let rest = file.strip_prefix(MAGIC)?;

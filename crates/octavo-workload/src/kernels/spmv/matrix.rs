@@ -1,14 +1,18 @@
-//! Sparse square matrices as compressed rows: where their non-zeros are; what they are plays no part.
+//! Sparse matrices as compressed rows: where their non-zeros are; what they are plays no part.
 
 use std::ops::Range;
 
+use octavo_registry::OptionError;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 
+use crate::graphs::files;
 use crate::random::generator;
 
-/// A sparse square matrix.
+/// A sparse matrix.
 pub struct SparseMatrix {
+    /// How many columns there are.
+    pub width: u32,
     /// Where each row's non-zeros begin in `columns`, and where the last row's end.
     pub offsets: Vec<u32>,
     /// Column of each non-zero, row by row, ascending in each.
@@ -34,7 +38,25 @@ impl SparseMatrix {
         drawn.iter().for_each(|place| offsets[rows_of(place) + 1] += 1);
         (0..rows as usize).for_each(|row| offsets[row + 1] += offsets[row]);
         let columns = drawn.iter().map(|place| (place % u64::from(rows)) as u32).collect();
-        Self { offsets, columns }
+        Self { width: rows, offsets, columns }
+    }
+
+    /// The matrix of a file.
+    ///
+    /// # Errors
+    /// Files that hold no matrix, or one without an entry or with more than 2^32.
+    pub fn read(file: &str) -> Result<Self, OptionError> {
+        let refused = |message: String| OptionError::new("matrix", message);
+        let matrix = files::read_matrix(file).map_err(|why| refused(why.to_string()))?;
+        let (rows, width) = (matrix.rows as usize, matrix.columns);
+        let entries = matrix.all();
+        if entries.is_empty() || u32::try_from(entries.len()).is_err() {
+            return Err(refused(format!("{file}: expected 1 to 2^32 entries, found {}", entries.len())));
+        }
+        let mut offsets = vec![0; rows + 1];
+        entries.iter().for_each(|(row, _)| offsets[*row as usize + 1] += 1);
+        (0..rows).for_each(|row| offsets[row + 1] += offsets[row]);
+        Ok(Self { width, offsets, columns: entries.into_iter().map(|(_, column)| column).collect() })
     }
 
     /// How many rows there are.

@@ -58,7 +58,7 @@ fn matrices_are_what_they_claim() {
 /// wavefront of the group stops after 16, one wait and its end.
 #[test]
 fn counts_are_those_of_the_compiled_kernel() {
-    let spmv = Spmv::new(SparseMatrix { offsets: vec![0, 3], columns: vec![0, 0, 0] }, 1);
+    let spmv = Spmv::new(SparseMatrix { width: 1, offsets: vec![0, 3], columns: vec![0, 0, 0] }, 1);
     let up_to_turns = 2 + 1 + 14 + 1 + 6 + 2 + 1 + 1 + 6 + 1;
     let turns = (8 + 2 * 3) + 3 * (1 + 7 + 4 + 3 + 2);
     let expected =

@@ -1,0 +1,79 @@
+//! A sparse matrix in a file: where its entries are; what they are plays no part.
+
+use crate::graphs::edges::{Edges, List};
+use crate::graphs::files::text::Found;
+
+/// Which entries follow from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// None.
+    #[default]
+    General,
+    /// Those above the diagonal from those below; also of hermitian matrices.
+    Symmetric,
+    /// The same, and the diagonal is zero.
+    Skew,
+}
+
+/// A matrix as its file has it.
+#[derive(Debug, Default, PartialEq)]
+pub struct Matrix {
+    /// Rows.
+    pub rows: u32,
+    /// Columns.
+    pub columns: u32,
+    /// Row and column of each entry, from 0.
+    pub entries: Vec<(u32, u32)>,
+    /// Which entries follow from others.
+    pub shape: Shape,
+    /// What the reader assumed or did not use.
+    pub notes: Vec<String>,
+}
+
+impl Matrix {
+    /// Says what becomes of values.
+    pub(super) fn note_values(&mut self, has_values: bool, zeros: u64) {
+        if has_values {
+            self.notes.push("values of entries are not used".to_owned());
+        }
+        if zeros > 0 {
+            self.notes.push(format!("{zeros} entries that are zero count like others"));
+        }
+    }
+
+    /// An edge from row to column of each entry; without direction where the other half follows.
+    pub(super) fn graph(self) -> Result<Found, String> {
+        let Self { rows, columns, entries, shape, notes } = self;
+        if rows != columns {
+            return Err(format!("expected as many rows as columns, found {rows} and {columns}"));
+        }
+        let edges = Edges { vertices: rows, directed: shape == Shape::General, list: List::Here(entries) };
+        Ok(Found { edges, notes })
+    }
+
+    /// All entries, those that follow included, in order of rows and columns.
+    pub fn all(self) -> Vec<(u32, u32)> {
+        let mut all = self.entries;
+        if self.shape != Shape::General {
+            let others = all.iter().filter(|(row, column)| row != column).map(|(row, column)| (*column, *row));
+            let others: Vec<_> = others.collect();
+            all.extend(others);
+        }
+        all.sort_unstable();
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_half_follows() {
+        let matrix = |shape| Matrix { rows: 3, columns: 3, entries: vec![(1, 1), (2, 0)], shape, notes: Vec::new() };
+        assert_eq!(matrix(Shape::Symmetric).all(), [(0, 2), (1, 1), (2, 0)]);
+        assert_eq!(matrix(Shape::General).all(), [(1, 1), (2, 0)]);
+        assert!(!matrix(Shape::Skew).graph().expect("a graph").edges.directed);
+        assert!(Matrix { columns: 4, ..matrix(Shape::General) }.graph().is_err());
+    }
+}
