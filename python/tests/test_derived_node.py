@@ -30,6 +30,8 @@ GPU = {
 """A GPU that does not exist, so that nothing can agree by chance with a preset."""
 VALUES = {
     "stream_bandwidth_triad": (2.9e12, "B/s"),
+    "random_line_bandwidth_64": (2.0e12, "B/s"),
+    "random_line_bandwidth_128": (2.8e12, "B/s"),
     "l1_latency": (21e-9, "s"),
     "l2_latency": (158e-9, "s"),
     "memory_latency": (390e-9, "s"),

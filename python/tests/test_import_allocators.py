@@ -188,23 +188,25 @@ def test_a_packed_snapshot_is_the_same(tmp_path):
     (tmp_path / "packed.pickle.gz").write_bytes(gzip.compress(path.read_bytes()))
     assert peaks(tmp_path / "packed.pickle.gz", tmp_path / "packed") == peaks(path, tmp_path / "run")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(path.read_bytes())[:-20])
-    with pytest.raises(ProfileError, match=r"cut\.gz"):
+    with pytest.raises(ProfileError) as error:
         import_torch(tmp_path / "cut.gz", tmp_path / "cut")
+    assert "cut.gz" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "place"),
     [
-        ({"device_traces": [[]]}, "no history"),
-        ({"segments": {}}, "`segments`: expected a list"),
-        ({"segments": [1]}, r"segments\[0\]: expected a dictionary"),
-        ({"segments": [segment(0, [], gpu=-1)]}, r"segments\[0\]: `device`: expected 0"),
-        ({"segments": [{"device": 0, "address": 0, "blocks": [{}]}]}, r"blocks\[0\]: `size`"),
+        ({"device_traces": [[]]}, "history"),
+        ({"segments": {}}, "`segments`"),
+        ({"segments": [1]}, "segments[0]"),
+        ({"segments": [segment(0, [], gpu=-1)]}, "segments[0]: `device`"),
+        ({"segments": [{"device": 0, "address": 0, "blocks": [{}]}]}, "blocks[0]: `size`"),
     ],
 )
-def test_snapshots_without_what_is_needed_are_refused(tmp_path, change, said):
-    with pytest.raises(ProfileError, match=said):
+def test_snapshots_without_what_is_needed_are_refused(tmp_path, change, place):
+    with pytest.raises(ProfileError) as error:
         import_torch(dumped(tmp_path, WEIGHTS | change), tmp_path / "run")
+    assert place in str(error.value)
 
 
 class Executed:

@@ -28,5 +28,6 @@ def test_kinds_of_copies_by_label_or_by_an_unknown_name(tmp_path, export):
 def test_tables_of_unified_memory_that_nobody_knows_are_named(tmp_path, export):
     export.table("CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER", "value INTEGER")
     export.copy(10, 1, None, PAGE, None)
-    with pytest.raises(octavo.ProfileError, match="found CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER"):
+    with pytest.raises(octavo.ProfileError) as error:
         import_nsys(export.save(), tmp_path / "result")
+    assert "CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER" in str(error.value)

@@ -25,17 +25,23 @@ def at_the_end(path: Path, segments: object, notes: Counter[str]) -> dict[int, d
 
     """
     if not isinstance(segments, list):
-        raise ProfileError(f"{path}: `segments`: expected a list, found {type(segments).__name__}")
+        raise ProfileError(
+            f"{path}: `segments`: expected a list, found {type(segments).__name__}", code="unexpected-value"
+        )
     found: dict[int, dict[int, Change]] = {}
     for number, segment in enumerate(segments):
         where = f"{path}: segments[{number}]"
         _expect_dictionary(where, segment)
         blocks = segment.get("blocks")
         if not isinstance(blocks, list):
-            raise ProfileError(f"{where}: `blocks`: expected a list, found {type(blocks).__name__}")
+            raise ProfileError(
+                f"{where}: `blocks`: expected a list, found {type(blocks).__name__}", code="unexpected-value"
+            )
         gpu, address = whole(where, segment, "device"), whole(where, segment, "address")
         if not 0 <= gpu < _MOST_GPUS:
-            raise ProfileError(f"{where}: `device`: expected 0 to {_MOST_GPUS - 1}, found {gpu}")
+            raise ProfileError(
+                f"{where}: `device`: expected 0 to {_MOST_GPUS - 1}, found {gpu}", code="unexpected-value"
+            )
         of_gpu = found.setdefault(gpu, {})
         for index, block in enumerate(blocks):
             place = f"{where}: blocks[{index}]"
@@ -60,7 +66,7 @@ _BEFORE = "before the recording"
 
 def _expect_dictionary(where: str, value: object) -> None:
     if not isinstance(value, dict):
-        raise ProfileError(f"{where}: expected a dictionary, found {type(value).__name__}")
+        raise ProfileError(f"{where}: expected a dictionary, found {type(value).__name__}", code="unexpected-value")
 
 
 def whole(where: str, entry: dict[Any, Any], name: str) -> int:
@@ -73,7 +79,12 @@ def whole(where: str, entry: dict[Any, Any], name: str) -> int:
     value = entry.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         hint = f"record with a version of PyTorch whose snapshots hold `{name}`" if name == "time_us" else None
-        raise ProfileError(f"{where}: `{name}`: expected a whole number, found {type(value).__name__}", hint)
+        raise ProfileError(
+            f"{where}: `{name}`: expected a whole number, found {type(value).__name__}",
+            hint,
+            code="unexpected-value",
+            key=name,
+        )
     return value
 
 

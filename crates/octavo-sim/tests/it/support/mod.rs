@@ -130,6 +130,47 @@ impl Workload for Script {
     }
 }
 
+/// Two compute units as AMD has them.
+fn compute_units() -> ComputeConfig {
+    let class = |occupancy, latency| InstructionConfig {
+        occupancy: Cycles(occupancy),
+        latency: Cycles(latency),
+        pipelined: false,
+    };
+    ComputeConfig {
+        units: 2,
+        simds_per_unit: 4,
+        wavefronts_per_simd: 10,
+        vector_registers: 0,
+        scalar_registers: 0,
+        local_data: Bytes(0),
+        vector_alu: class(4, 4),
+        scalar_alu: class(1, 4),
+        local_data_access: class(15, 18),
+        branch: class(1, 3),
+        simd_issues_all: false,
+        memory_issue: Cycles(0),
+        line_cycles: Cycles(1),
+        tags_at_once: 1,
+        memory_pipeline: Cycles(0),
+        group_launch: Cycles(0),
+        groups_per_cycle: 0,
+        group_interval: Time(0),
+        barrier: Cycles(0),
+        loads_ahead: 0,
+        posted_stores: false,
+        dispatch_goes_on: false,
+        kernel_overhead: Cycles(0),
+        answers_in_order: false,
+        answers_per_cycle: 0,
+        issues_in_time_order: false,
+        books_in_buckets: false,
+        vector_decoder: 0,
+        lines_in_flight: 0,
+        wait: Cycles(0),
+    }
+}
+
 /// `gpus` small GPUs with round latencies: 1 GHz, L1 20, L2 10 + 2 × 5, DRAM 100, walk 4 × 100, links 200 and 500
 /// cycles, driver 1 µs, no kernel overhead, no memory limit.
 pub fn node(gpus: u32) -> NodeConfig {
@@ -142,11 +183,6 @@ pub fn node(gpus: u32) -> NodeConfig {
         ports: 0,
         large: None,
         on_miss: MissPolicy::NonBlocking,
-    };
-    let class = |occupancy, latency| InstructionConfig {
-        occupancy: Cycles(occupancy),
-        latency: Cycles(latency),
-        pipelined: false,
     };
     let l1 = CacheConfig {
         size: Bytes(16 << 10),
@@ -173,38 +209,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         fidelity: Fidelity::Line,
         settled: SettledConfig::default(),
         dispatch: Dispatch::EvenSplit,
-        compute: ComputeConfig {
-            units: 2,
-            simds_per_unit: 4,
-            wavefronts_per_simd: 10,
-            vector_registers: 0,
-            scalar_registers: 0,
-            local_data: Bytes(0),
-            vector_alu: class(4, 4),
-            scalar_alu: class(1, 4),
-            local_data_access: class(15, 18),
-            branch: class(1, 3),
-            simd_issues_all: false,
-            memory_issue: Cycles(0),
-            line_cycles: Cycles(1),
-            tags_at_once: 1,
-            memory_pipeline: Cycles(0),
-            group_launch: Cycles(0),
-            groups_per_cycle: 0,
-            group_interval: Time(0),
-            barrier: Cycles(0),
-            loads_ahead: 0,
-            posted_stores: false,
-            dispatch_goes_on: false,
-            kernel_overhead: Cycles(0),
-            answers_in_order: false,
-            answers_per_cycle: 0,
-            issues_in_time_order: false,
-            books_in_buckets: false,
-            vector_decoder: 0,
-            lines_in_flight: 0,
-            wait: Cycles(0),
-        },
+        compute: compute_units(),
         fetch: FetchConfig { units: 2, latency: Cycles(30), buffer_lines: 1, cold: false },
         scalar: scalar(),
         launch_discards: LaunchDiscards::FirstLevel,

@@ -122,7 +122,7 @@ mod tests {
         let header = format.windows(3).position(|three| three == b"<i4").expect("a kind");
         format[header..header + 3].copy_from_slice(b"|S3");
         let read = |format: &[u8], shape: &[i32]| {
-            let text = [&format[..], b"csc"].concat();
+            let text = [format, b"csc"].concat();
             let files = [("indptr.npy", npy(&[0, 2, 3])), ("indices.npy", npy(&[1, 2, 0])), ("format.npy", text)];
             parse(&archive(&[&files[..], &[("shape.npy", npy(shape))]].concat()))
         };

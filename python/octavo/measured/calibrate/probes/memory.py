@@ -156,7 +156,7 @@ def _memory(draft: Draft, second: int) -> None:
 
 
 def _derive_capacities(draft: Draft) -> None:
-    """The first level holds what the chase found it to hold. Of the second, one multiprocessor's chase reaches a part."""
+    """The first level holds what the chase found. Of the second, the chase of one multiprocessor reaches a part."""
     for level in ("l1", "l2"):
         size = draft.number(f"{level}_capacity", f"{level}.size")
         source = "" if size is None else f"measured {draft.named(f'{level}_capacity')}"
