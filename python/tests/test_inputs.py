@@ -85,7 +85,7 @@ REFUSED = {
     "METIS, a vertex too many": ("a.graph", metis() + "1\n", "line 14"),
     "METIS, a vertex 0": ("a.graph", metis().replace("\n1 3\n", "\n0 3\n"), "line 3"),
     "METIS by another name": ("a.txt", metis(), "METIS"),
-    "a format that nobody knows": ("a.gexf", listed(), r"found `\.gexf`"),
+    "a format that nobody knows": ("a.gexf", listed(), "a.gexf"),
     "list of two formats": ("a.txt", listed() + "1 2 3\n", "line 13"),
     "list of names": ("a.txt", listed() + "a b\n", "line 13"),
     "SNAP, cut off": ("a.txt", listed(head="# Nodes: 12 Edges: 13\n"), "line 1"),

@@ -186,7 +186,7 @@ def test_the_machine_of_the_simulator_blocks_at_a_miss():
     )
     assert stated["l1_tlb"].get("on_miss", "non-blocking") == "non-blocking"
     assert simulator["l1_tlb"]["on_miss"] == "blocking"
-    assert {key for key in stated if stated[key] != simulator[key]} == {"dram", "l1", "l1_tlb"}
+    assert {key for key in stated if stated[key] != simulator[key]} == {"about", "dram", "l1", "l1_tlb"}
 
 
 def test_every_shipped_input_resolves():

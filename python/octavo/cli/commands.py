@@ -111,7 +111,7 @@ COMMANDS = {
         "apply",
         "apply",
         PLACE,
-        "Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.",
+        "Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.",
     ),
     "list": Command(
         "listing",

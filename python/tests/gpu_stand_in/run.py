@@ -14,7 +14,7 @@ def main() -> None:
     try:
         measured = _core.gpu_probe(probe, gpu, quick=True, progress=lambda *step: steps.append(step))
     except _core.GpuError as error:
-        print(json.dumps({"error": str(error), "steps": steps}))
+        print(json.dumps({"error": error.args[0], "steps": steps}))
         return
     if measured["activity"] is not None:
         measured["activity"]["records"] = measured["activity"]["records"].hex()

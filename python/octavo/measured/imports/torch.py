@@ -84,6 +84,8 @@ def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -
         raise ProfileError(
             f"{path} has no allocation: `device_traces` has no history",
             "call torch.cuda.memory._record_memory_history() before what is to be recorded",
+            code="missing",
+            file=path,
         )
     _add_base(changes, at_the_end(path, found.get("segments", []), notes), notes)
     return write(Log({"tool": "torch", "file": path.name}, changes, _MISSING, notes), folder, force=force)
