@@ -44,19 +44,25 @@ def action_rows(table: Any, allocations: Sequence[tuple[str, int, int, int]]) ->
     return made
 
 
+def _expect_known(what: str, given: Mapping[str, Any], known: Sequence[str], number: int) -> None:
+    """Refuse a name of row `number` that is none of `known`."""
+    for name in given:
+        if name not in known:
+            raise TraceError(
+                f"actions, row {number}: unknown {what} `{name}`, expected {', '.join(known)}",
+                key=name,
+                expected=known,
+                found=name,
+                code="unknown-key",
+                line=number,
+            )
+
+
 class _Action:
     """An action as a user wrote it: places may be names of allocations."""
 
     def __init__(self, row: Row, places: Mapping[str, tuple[int, int, int]], number: int) -> None:
-        if unknown := [name for name in row if name not in _COLUMNS]:
-            raise TraceError(
-                f"actions, row {number}: unknown column `{unknown[0]}`, expected {', '.join(_COLUMNS)}",
-                key=unknown[0],
-                expected=_COLUMNS,
-                found=unknown[0],
-                code="unknown-key",
-                line=number,
-            )
+        _expect_known("column", row, _COLUMNS, number)
         self.given, self.places, self.number = row, places, number
 
     def row(self, launches: int) -> tuple[Any, ...]:
@@ -114,15 +120,7 @@ class _Action:
         return [self._place(one)[2] if isinstance(one, str) else int(one) for one in named]
 
     def _sweep(self, sweep: Mapping[str, Any]) -> tuple[Any, ...]:
-        if unknown := [name for name in sweep if name not in _SWEEP]:
-            raise TraceError(
-                f"actions, row {self.number}: unknown field `{unknown[0]}` of a sweep, expected {', '.join(_SWEEP)}",
-                key=unknown[0],
-                expected=_SWEEP,
-                found=unknown[0],
-                code="unknown-key",
-                line=self.number,
-            )
+        _expect_known("field of a sweep", sweep, _SWEEP, self.number)
         width = int(sweep.get("width") or _LINE)
         stride = int(sweep.get("stride") or width)
         writes, thread = bool(sweep.get("writes") or False), int(sweep.get("thread") or 0)
