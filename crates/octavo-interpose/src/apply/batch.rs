@@ -9,13 +9,22 @@ use crate::real::{Library, Slot};
 /// Pieces that one call is about, at most; chosen: few launches use more buffers.
 pub const MOST: usize = 16;
 /// `CU_DEVICE_CPU`.
-const HOST: i32 = -1;
+pub const HOST: i32 = -1;
 
 static DEVICE: Slot = Slot::new(c"cuCtxGetDevice", Library::Driver);
 static PREFETCH: Slot = Slot::new(c"cuMemPrefetchAsync", Library::Driver);
 static PREFETCH_TO_PLACE: Slot = Slot::new(c"cuMemPrefetchAsync_v2", Library::Driver);
 static PREFETCH_BATCH: Slot = Slot::new(c"cuMemPrefetchBatchAsync", Library::Driver);
 static DISCARD_BATCH: Slot = Slot::new(c"cuMemDiscardBatchAsync", Library::Driver);
+
+/// The device of this thread's context, or the status that says why there is none.
+pub fn current_device() -> Result<i32, i32> {
+    let mut device = HOST;
+    match call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device) {
+        0 => Ok(device),
+        status => Err(status),
+    }
+}
 
 /// Where memory goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +78,14 @@ impl Batch {
     /// Moves it: in one call where the driver has that (CUDA 13), which it does not do in the default stream. Gives the
     /// status.
     pub fn bring(&self, way: Way) -> i32 {
-        let mut device = HOST;
-        if way == Way::Device {
-            let status = call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);
-            if status != 0 {
-                return status;
-            }
-        }
+        let place = match way {
+            Way::Device => current_device(),
+            Way::Host => Ok(HOST),
+        };
+        let device = match place {
+            Ok(device) => device,
+            Err(status) => return status,
+        };
         let together = self.count > 1 && self.stream != 0;
         let batch = if together { PREFETCH_BATCH.real(std::ptr::null()) } else { null_mut() };
         if batch.is_null() {

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
-use crate::apply::batch::{Batch, Way};
+use crate::apply::batch::{Batch, HOST, Way, current_device};
 use crate::apply::moved::Home;
 use crate::apply::placement::Hint;
 use crate::called::{NOWHERE, call};
@@ -12,8 +12,6 @@ use crate::hooks::named;
 use crate::kind::Kind;
 use crate::real::{Library, Slot};
 
-/// `CU_DEVICE_CPU`.
-const HOST: i32 = -1;
 /// `CU_MEM_ADVISE_SET_READ_MOSTLY`, `_SET_PREFERRED_LOCATION` and `_SET_ACCESSED_BY`.
 const READ_MOSTLY: i32 = 1;
 const PREFERRED: i32 = 3;
@@ -24,7 +22,6 @@ const NO_DEVICE: i32 = -1;
 static CURRENT: Slot = Slot::new(c"cuCtxGetCurrent", Library::Driver);
 static PUSH: Slot = Slot::new(c"cuCtxPushCurrent_v2", Library::Driver);
 static POP: Slot = Slot::new(c"cuCtxPopCurrent_v2", Library::Driver);
-static DEVICE: Slot = Slot::new(c"cuCtxGetDevice", Library::Driver);
 static DEVICE_OF_RUNTIME: Slot = Slot::new(c"cudaGetDevice", Library::Runtime);
 /// Of the runtime, whose first call makes a context; it is no call of the program's.
 static RUNTIME_FREE: &CStr = c"cudaFree";
@@ -49,9 +46,7 @@ pub fn device_of_runtime() -> i32 {
 
 /// How this thread allocates memory.
 pub fn home() -> Home {
-    let mut device = NO_DEVICE;
-    call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);
-    Home { context: context() as usize, device }
+    Home { context: context() as usize, device: current_device().unwrap_or(NO_DEVICE) }
 }
 
 /// The context of this thread.
@@ -104,11 +99,10 @@ fn free_here(kind: Kind, pointer: *mut c_void) -> i32 {
 
 /// Tells the driver about managed memory. Gives the status.
 pub fn tell(hint: Hint, pointer: *mut c_void, bytes: usize) -> i32 {
-    let mut device = 0;
-    let status = call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);
-    if status != 0 {
-        return status;
-    }
+    let device = match current_device() {
+        Ok(device) => device,
+        Err(status) => return status,
+    };
     let advise = |advice: i32, place: i32| {
         call!(hooked("cuMemAdvise"), (*mut c_void, usize, i32, i32), pointer, bytes, advice, place)
     };

@@ -25,6 +25,8 @@ pub struct Times {
     /// The end of the last one whose time is known.
     last: Option<Event>,
     timed: usize,
+    /// A thread reads them, which alone may end events.
+    reading: bool,
 }
 
 /// A step, how long it took, and how long after the last one it began.
@@ -42,13 +44,21 @@ impl Times {
         self.pending.push((step, pair));
     }
 
-    /// Those that can be read, which is done without a lock.
+    /// Those that can be read, which is done without a lock; none while another thread reads.
     pub fn take(&mut self) -> Self {
-        Self { pending: std::mem::take(&mut self.pending), last: self.last, timed: self.timed }
+        if self.reading {
+            return Self::default();
+        }
+        self.reading = true;
+        Self { pending: std::mem::take(&mut self.pending), last: self.last, timed: self.timed, reading: true }
     }
 
     /// What could not be read, and has to be read before what was added meanwhile.
     pub fn put_back(&mut self, mut left: Self) {
+        if !left.reading {
+            return;
+        }
+        self.reading = false;
         left.pending.append(&mut self.pending);
         (self.pending, self.last) = (left.pending, left.last);
     }
