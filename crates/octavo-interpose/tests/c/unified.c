@@ -41,6 +41,11 @@ static struct { unsigned long gpu_faults, host_faults, made, prefetched, discard
 static double host, spent;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A child must not wait for a lock that another thread of its parent held. */
+static void hold(void) { pthread_mutex_lock(&lock); }
+static void let_go(void) { pthread_mutex_unlock(&lock); }
+__attribute__((constructor)) static void begin(void) { pthread_atfork(hold, let_go, let_go); }
+
 int unified_on(void) { return getenv("STAND_IN_CLOCK") != NULL; }
 
 static struct piece *at(const void *pointer) {
