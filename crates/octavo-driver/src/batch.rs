@@ -19,6 +19,8 @@ pub enum Request {
     Fault(FaultId),
     /// A counter notification, by its number.
     Counter(u32),
+    /// A fault of a GPU that another request of it stands for: it takes up room.
+    Again(ProcessorId),
 }
 
 impl Request {
@@ -27,7 +29,7 @@ impl Request {
     pub fn fault(self) -> Option<FaultId> {
         match self {
             Self::Fault(fault) => Some(fault),
-            Self::Counter(_) => None,
+            Self::Counter(_) | Self::Again(_) => None,
         }
     }
 }
@@ -150,6 +152,13 @@ impl Batches {
         self.called = false;
     }
 
+    /// A batch is over, and an idle driver without requests is to look again after this time.
+    pub fn look_again(&mut self) -> Option<Time> {
+        let idle = !self.busy && !self.called && self.queue.is_empty() && self.config.look != Time::ZERO;
+        self.called |= idle;
+        idle.then_some(self.config.look)
+    }
+
     /// Takes a batch if the driver is idle and there are requests.
     pub fn begin(&mut self) -> Option<&[Request]> {
         if self.busy || self.called || self.queue.is_empty() {
@@ -220,7 +229,7 @@ impl Batches {
             return Vec::new();
         }
         let flushed = self.queue.iter().filter_map(|request| request.fault()).collect();
-        self.queue.retain(|request| request.fault().is_none());
+        self.queue.retain(|request| matches!(request, Request::Counter(_)));
         flushed
     }
 

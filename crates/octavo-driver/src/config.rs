@@ -46,6 +46,10 @@ pub struct BatchConfig {
     /// interrupt and for scheduling the driver. `0ns`, the default: it takes the first request at once, alone.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub interrupt: Time,
+    /// Time from the end of a batch until the driver looks whether there are requests again. If there are none it is
+    /// idle until the next interrupt. `0ns`, the default: it is idle at once.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub look: Time,
     /// Which requests share a queue; each queue serves one batch at a time. `node`, the default: the requests of all
     /// GPUs.
     #[serde(default, skip_serializing_if = "BatchScope::is_node")]

@@ -2,7 +2,7 @@
 
 use octavo_manager::{
     AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, MemoryId, PageId, PageRun,
-    Plan, Refusal, SpaceId,
+    Plan, ProcessorId, Refusal, SpaceId,
 };
 use octavo_units::Time;
 
@@ -197,6 +197,18 @@ impl Driver {
     /// The driver sees a fault that was [opened](Self::open_fault).
     pub fn fault_arrives(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         self.request(now, Request::Fault(id), to);
+        self.run(now, to);
+    }
+
+    /// Another entry of a fault that has arrived, which takes up room in a batch.
+    pub fn fault_arrives_again(&mut self, now: Time, processor: ProcessorId, to: &mut impl Executor) {
+        self.request(now, Request::Again(processor), to);
+        self.run(now, to);
+    }
+
+    /// A fault that was [opened](Self::open_fault) does not reach the driver: its accesses are tried again.
+    pub fn fault_withdrawn(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        self.discard(now, id, to);
         self.run(now, to);
     }
 

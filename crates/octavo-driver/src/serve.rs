@@ -31,13 +31,16 @@ impl Driver {
             Model::AtOnce => match request {
                 Request::Fault(fault) => self.fault_served(now, fault, to),
                 Request::Counter(number) => self.counter_served(now, number, to),
+                Request::Again(_) => {}
             },
+            Model::Pool(_) if matches!(request, Request::Again(_)) => {}
             Model::Pool(pool) => {
                 let (from, until) = pool.serve(now);
                 to.hear(now, Happening::Served(request, from, until));
                 let alarm = match request {
                     Request::Fault(FaultId(fault)) => Alarm::FaultServed(fault),
                     Request::Counter(number) => Alarm::CounterServed(number),
+                    Request::Again(_) => return,
                 };
                 self.remind(until, alarm, to);
             }
@@ -45,6 +48,7 @@ impl Driver {
                 let queue = queues.of(match request {
                     Request::Fault(fault) => self.faults[fault].processor,
                     Request::Counter(number) => self.notifications[number].processor,
+                    Request::Again(processor) => processor,
                 });
                 match queues[queue].request(request) {
                     Call::Now => self.begin_batch_if_idle(now, queue, to),
@@ -113,7 +117,7 @@ impl Driver {
     }
 
     /// A fault is over without having been served: its accesses are tried again.
-    fn discard(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+    pub(crate) fn discard(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         let fault = self.faults.serve(id, now);
         if self.halted { self.close_and_kill(now, &fault, to) } else { self.close_and_wake(now, &fault, to) }
     }
@@ -141,6 +145,7 @@ impl Driver {
             match *request {
                 Request::Fault(id) => batch.extend(self.take_up(now, id, to)),
                 Request::Counter(number) => self.counter_served(now, number, to),
+                Request::Again(_) => {}
             }
         }
         batch.sort_by_key(|fault| (fault.page, fault.processor));
@@ -170,7 +175,8 @@ impl Driver {
         let batches = &mut queues[queue];
         let wakes = batches.held();
         let mut flushed = Vec::new();
-        if batches.end() {
+        let ends = batches.end();
+        if ends {
             flushed = batches.flush();
             to.hear(now, Happening::BatchEnds(gpu));
         }
@@ -180,6 +186,10 @@ impl Driver {
         flushed.into_iter().for_each(|fault| self.discard(now, fault, to));
         if let Some(queues) = self.service.queues() {
             queues[queue].recycle_wakes(wakes);
+            let look = if ends { queues[queue].look_again() } else { None };
+            if let Some(after) = look {
+                self.remind(now + after, Alarm::BatchTaken(queue as u32), to);
+            }
         }
         self.begin_batch_if_idle(now, queue, to);
     }

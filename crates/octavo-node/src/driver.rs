@@ -1,7 +1,7 @@
 //! The driver, which runs on the host.
 
 use octavo_driver::config::ServiceModel;
-use octavo_units::Cycles;
+use octavo_units::{Cycles, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct DriverConfig {
     pub service: ServiceModel,
     /// Cycles to write a page-table entry.
     pub entry_write: Cycles,
+    /// Time to unmap a page that leaves the host for a GPU; `node.host.costs.unmap_page` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmap_page: Option<Time>,
     /// Which compute units stop for a drain.
     pub drain: DrainScope,
     /// Forward walks of far faults to the GPU that probably has the translation.

@@ -74,6 +74,10 @@ pub struct CopyEngineConfig {
     /// Time from one piece of a copy to the next: what lies in one frame of the host. The link is free meanwhile.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub piece: Time,
+    /// Whether the copies of a plan between the host and a GPU are one command, which is made back to back: those after
+    /// the first wait for no command, no setup and not for the link's latency. Default `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub batched: bool,
     /// For how long each copy occupies its engine beside its bytes; not at all if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occupied: Option<OccupiedConfig>,

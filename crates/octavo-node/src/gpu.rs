@@ -420,6 +420,15 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// The buffer of one GPU's faults that the driver reads. It gets an entry for each compute unit that faults on a page.
+/// Which of those that wait is written next, nobody knows: each has the same chance, by a generator of numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultBufferConfig {
+    /// Time from one entry to the next.
+    pub interval: Time,
+}
+
 /// Page-table walkers of one GPU, shared by its compute units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

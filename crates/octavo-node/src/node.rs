@@ -11,7 +11,8 @@ use crate::driver::DriverConfig;
 use crate::fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, PairConfig, RemoteConfig, SwitchConfig};
 use crate::fidelity::{Fidelity, SettledConfig};
 use crate::gpu::{
-    CacheConfig, ComputeConfig, DramConfig, FetchConfig, L2Config, ScalarConfig, TlbConfig, WalkerConfig, is_false,
+    CacheConfig, ComputeConfig, DramConfig, FaultBufferConfig, FetchConfig, L2Config, ScalarConfig, TlbConfig,
+    WalkerConfig, is_false,
 };
 use crate::host::HostConfig;
 use crate::memory::CapacityConfig;
@@ -65,6 +66,9 @@ pub struct NodeConfig {
     pub l2_tlb: TlbConfig,
     /// Page-table walkers of one GPU.
     pub walker: WalkerConfig,
+    /// How the faults of one GPU reach the driver. If left out, a page faults once for a whole GPU, and at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_buffer: Option<FaultBufferConfig>,
     /// Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain. Default
     /// `false`.
     #[serde(default, skip_serializing_if = "is_false")]

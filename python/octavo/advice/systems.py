@@ -209,7 +209,7 @@ _WHERE = {
     "fault_wait": "node.driver.service.interrupt",
     "fault_group": "node.driver.service, node.host_link.latency both ways",
     "fault_block": "node.driver.service.block",
-    "fault": "node.driver.service, a page's steps: node.host.costs.unmap_page, node.host_link.latency both ways, "
+    "fault": "node.driver.service, a page's steps: node.driver.unmap_page, node.host_link.latency both ways, "
     "node.copy_engines, node.host.memory_latency, node.dram.latency, node.driver.entry_write",
     "made": "node.driver.service, a page's steps: node.host_link.latency, node.dram.latency, node.driver.entry_write",
     "fault_stale": "node.driver.service",
@@ -321,7 +321,8 @@ class _System:
     def moved(self) -> float:
         """A page from the host, besides its bytes: unmapped there, copied over the link, written and mapped."""
         read = self.command() + 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
-        return self.time(self.node["host"]["costs"]["unmap_page"]) + read + self.written()
+        unmapped = self.node["driver"].get("unmap_page") or self.node["host"]["costs"]["unmap_page"]
+        return self.time(unmapped) + read + self.written()
 
     def command(self, way: str = "to_gpu") -> float:
         """What a copy of pages takes beside its bytes and its way over the link."""

@@ -65,6 +65,7 @@ fn batches(random: &mut Random) -> BatchConfig {
         block: Time(random.below(2).into()),
         replay: [Replay::Block, Replay::Batch, Replay::BatchFlush, Replay::Once][random.below(4) as usize],
         interrupt: Time(random.below(2).into()),
+        look: Time(random.below(2).into()),
         scope: [BatchScope::PerGpu, BatchScope::Node][random.below(2) as usize],
     }
 }

@@ -64,6 +64,7 @@ fn a_batch_does_not_wait_for_what_is_prefetched() {
         request: Time(10),
         block: zero,
         interrupt: zero,
+        look: zero,
         scope: BatchScope::Node,
         replay: Replay::Batch,
     };

@@ -56,8 +56,16 @@ struct Fight {
 impl Fight {
     fn new((replay, scope, interrupt): (Replay, BatchScope, Time), pause: Time, gpus: usize) -> Self {
         let (pages, stores) = (PAGES, STORES);
-        let batch =
-            BatchConfig { size: 256, batch: Time(20), request: Time(1), block: Time::ZERO, replay, interrupt, scope };
+        let batch = BatchConfig {
+            size: 256,
+            batch: Time(20),
+            request: Time(1),
+            block: Time::ZERO,
+            replay,
+            interrupt,
+            look: Time::ZERO,
+            scope,
+        };
         let config = MemoryConfig { placement: Choice::named("on-touch"), ..MemoryConfig::default() };
         let manager = Manager::new(&config, &Topology::unlimited(gpus)).unwrap();
         let mut driver = Driver::new(manager, Service::new(&ServiceModel::Batch(batch)));

@@ -176,6 +176,7 @@ fn a_batch_ends_although_its_plan_was_refused() {
         request,
         block: Time::ZERO,
         interrupt: Time::ZERO,
+        look: Time::ZERO,
         scope: BatchScope::Node,
         replay: Replay::Batch,
     };

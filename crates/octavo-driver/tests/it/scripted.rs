@@ -154,6 +154,12 @@ pub fn read(gpu: usize, page: u32) -> Fault {
 }
 
 /// Calls the driver for all its alarms.
+pub fn run_until(driver: &mut Driver, to: &mut Scripted, time: Time) {
+    while let Some(at) = driver.deadline().filter(|&at| at < time) {
+        driver.tick(at, to);
+    }
+}
+
 pub fn run_alarms(driver: &mut Driver, to: &mut Scripted) {
     while let Some(at) = driver.deadline() {
         driver.tick(at, to);

@@ -6,7 +6,7 @@ use octavo_manager::{Access, CounterNotification, Fault, HOST, MemoryConfig, Pag
 use octavo_registry::Choice;
 use octavo_units::Time;
 
-use crate::scripted::{Scripted, driver, driver_of, fault, read, run_alarms};
+use crate::scripted::{Scripted, driver, driver_of, fault, read, run_alarms, run_until};
 
 fn pool(servers: u32) -> Service {
     Service::new(&ServiceModel::Pool(PoolConfig { service: Time(10), servers }))
@@ -19,6 +19,7 @@ fn batch(interrupt: u64, block: u64) -> BatchConfig {
         request: Time(10),
         block: Time(block),
         interrupt: Time(interrupt),
+        look: Time::ZERO,
         scope: BatchScope::Node,
         replay: Replay::Batch,
     }
@@ -77,6 +78,44 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
     driver.tick(Time(295), &mut to);
     let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
     assert_eq!(wakes, ["295 wake gpu0 4 evicting 0", "295 wake gpu1 5 evicting 0"]);
+}
+
+#[test]
+fn a_driver_that_looks_again_needs_no_interrupt_for_what_it_finds() {
+    let next = |came: u64| {
+        let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
+        let config = BatchConfig { look: Time(20), ..batch(50, 0) };
+        let mut driver = driver(batches(config), &[8, 8], &mut to);
+        driver.faults(Time(0), &[read(0, 9)], &mut to);
+        run_until(&mut driver, &mut to, Time(came));
+        to.take();
+        driver.faults(Time(came), &[read(0, 4)], &mut to);
+        run_alarms(&mut driver, &mut to);
+        to.take().into_iter().find(|line| line.contains("batch of")).expect("it is served")
+    };
+    // An interrupt, a batch of 110 and a copy of 30: the first batch ends at 190, and the driver looks at 210.
+    assert_eq!(next(200), "210 batch of 1");
+    assert_eq!(next(215), "265 batch of 1", "an interrupt later");
+}
+
+#[test]
+fn another_entry_of_a_fault_takes_up_room_in_a_batch_and_is_flushed_with_it() {
+    let mut to = Scripted::default();
+    let config = BatchConfig { replay: Replay::BatchFlush, ..batch(5, 0) };
+    let mut driver = driver(batches(config), &[8, 8], &mut to);
+    let first = driver.open_fault(&read(0, 3)).fault();
+    driver.fault_arrives(Time(0), first, &mut to);
+    driver.fault_arrives_again(Time(1), ProcessorId::gpu(0), &mut to);
+    driver.fault_arrives_again(Time(2), ProcessorId::gpu(0), &mut to);
+    driver.faults(Time(3), &[read(0, 4)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    let lines: Vec<_> =
+        to.take().into_iter().filter(|line| line.contains("wake") || line.contains("batch of")).collect();
+    assert_eq!(
+        lines,
+        ["5 batch of 2", "125 wake gpu0 3 evicting 0", "125 wake gpu0 4 evicting 0"],
+        "the batch is full"
+    );
 }
 
 /// Three faults at once, of which the first is a batch of its own: the processors woken and the times, until no fault

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     PlanStep,
     /// A fault's walk is over and its message leaves for the host; index: fault.
     FaultLeaves,
+    /// An entry of a fault is written to the buffer that the driver reads; index: GPU.
+    FaultWritten,
     /// A fault's message has arrived at the host, which walks its page table; index: fault.
     FaultAtHost,
     /// A deferred access goes on; index: deferred access.
@@ -64,7 +66,7 @@ pub(crate) enum Kind {
     VectorsDue,
 }
 
-const KINDS: [Kind; 29] = [
+const KINDS: [Kind; 30] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -74,6 +76,7 @@ const KINDS: [Kind; 29] = [
     Kind::BatchServed,
     Kind::PlanStep,
     Kind::FaultLeaves,
+    Kind::FaultWritten,
     Kind::FaultAtHost,
     Kind::Access,
     Kind::RemoteQueue,

@@ -10,8 +10,7 @@ const UNITS: usize = 256;
 /// units in no order that a program knows: here each that waits has the same chance.
 pub(crate) struct FaultBuffer {
     interval: u64,
-    /// Numbers of faults, one for each unit that has it.
-    waiting: Vec<u32>,
+    waiting: Vec<Waiting>,
     /// By number of the fault.
     known: Vec<Known>,
     /// When the next entry can be written.
@@ -21,11 +20,22 @@ pub(crate) struct FaultBuffer {
     random: Random,
 }
 
-/// What is known of a fault.
+/// An entry that waits; of no meaning if the fault has another round by now.
+#[derive(Clone, Copy)]
+struct Waiting {
+    fault: u32,
+    round: u32,
+}
+
+/// What is known of a fault with a number.
 #[derive(Clone, Copy, Default)]
 struct Known {
+    /// How many faults the number has had.
+    round: u32,
     /// A bit for each unit that has it.
     units: [u64; UNITS / 64],
+    /// Its walk is over, and entries wait.
+    walked: bool,
     written: bool,
 }
 
@@ -34,8 +44,8 @@ struct Known {
 pub(crate) enum Written {
     /// A fault that the buffer did not have.
     First(u32),
-    /// The same fault from another unit.
-    Again(u32),
+    /// Another entry of one that it had.
+    Again,
 }
 
 impl FaultBuffer {
@@ -50,17 +60,45 @@ impl FaultBuffer {
         }
     }
 
-    /// A fault begins that nothing is known of.
-    pub fn begin(&mut self, fault: u32) {
+    /// A unit has a fault that nothing is known of.
+    pub fn begin(&mut self, fault: u32, unit: usize) {
         let index = fault as usize;
         if index >= self.known.len() {
             self.known.resize(index + 1, Known::default());
         }
-        self.known[index] = Known::default();
+        self.end(fault);
+        self.mark(fault, unit);
     }
 
-    /// A unit has the fault. Whether it did not have it before.
-    pub fn join(&mut self, fault: u32, unit: usize) -> bool {
+    /// The fault is over: entries of it that wait mean nothing any more.
+    pub fn end(&mut self, fault: u32) {
+        let round = self.known[fault as usize].round.wrapping_add(1);
+        self.known[fault as usize] = Known { round, ..Known::default() };
+    }
+
+    /// The walk is over: the entries of all units that have the fault wait from `now` on. When the next entry is
+    /// written, unless that is known already.
+    pub fn walked(&mut self, now: u64, fault: u32) -> Option<u64> {
+        let known = &mut self.known[fault as usize];
+        known.walked = true;
+        let units: u32 = known.units.iter().map(|word| word.count_ones()).sum();
+        let entry = Waiting { fault, round: known.round };
+        self.waiting.extend((0..units).map(|_| entry));
+        self.next(now)
+    }
+
+    /// A further unit, or one that has it already, has the fault. When the next entry is written, unless that is known.
+    pub fn join(&mut self, now: u64, fault: u32, unit: usize) -> Option<u64> {
+        let new = self.mark(fault, unit);
+        let Known { walked, round, .. } = self.known[fault as usize];
+        if !new || !walked {
+            return None;
+        }
+        self.waiting.push(Waiting { fault, round });
+        self.next(now)
+    }
+
+    fn mark(&mut self, fault: u32, unit: usize) -> bool {
         let (word, bit) = (unit % UNITS / 64, 1 << (unit % 64));
         let units = &mut self.known[fault as usize].units;
         let new = units[word] & bit == 0;
@@ -68,28 +106,90 @@ impl FaultBuffer {
         new
     }
 
-    /// An entry of a fault waits from `now` on. When the next is written, unless that is known already.
-    pub fn wait(&mut self, now: u64, fault: u32) -> Option<u64> {
-        self.waiting.push(fault);
+    fn next(&mut self, now: u64) -> Option<u64> {
         let first = !std::mem::replace(&mut self.busy, true);
         first.then(|| now.max(self.free))
     }
 
-    /// An entry is written; and when the next one is, if any waits.
+    /// An entry is written at `now`; and when the next one is, if any waits.
     pub fn write(&mut self, now: u64) -> (Option<Written>, Option<u64>) {
-        self.free = now + self.interval;
-        let count = self.waiting.len() as u32;
-        let taken = (count > 0).then(|| self.waiting.swap_remove(self.random.below(count) as usize));
-        let written = taken.map(|fault| {
-            let again = std::mem::replace(&mut self.known[fault as usize].written, true);
-            if again { Written::Again(fault) } else { Written::First(fault) }
-        });
-        self.busy = !self.waiting.is_empty();
-        (written, self.busy.then_some(self.free))
+        let taken = self.take();
+        self.busy = taken.is_some() && !self.waiting.is_empty();
+        self.free = if taken.is_some() { now + self.interval } else { self.free };
+        (taken, self.busy.then_some(self.free))
     }
 
-    /// The fault is over without having been written, or is to be written anew: entries of it that wait are gone.
-    pub fn forget(&mut self, fault: u32) {
-        self.waiting.retain(|&waiting| waiting != fault);
+    fn take(&mut self) -> Option<Written> {
+        while !self.waiting.is_empty() {
+            let place = self.random.below(self.waiting.len() as u32) as usize;
+            let Waiting { fault, round } = self.waiting.swap_remove(place);
+            let known = &mut self.known[fault as usize];
+            if known.round == round {
+                let again = std::mem::replace(&mut known.written, true);
+                return Some(if again { Written::Again } else { Written::First(fault) });
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::Time;
+
+    use super::*;
+
+    fn buffer() -> FaultBuffer {
+        FaultBuffer::of(&FaultBufferConfig { interval: Time(10) }, 0)
+    }
+
+    /// What is written, and when, until nothing waits.
+    fn all(buffer: &mut FaultBuffer, mut next: Option<u64>) -> Vec<(u64, Written)> {
+        let mut found = Vec::new();
+        while let Some(now) = next {
+            let (written, then) = buffer.write(now);
+            found.extend(written.map(|written| (now, written)));
+            next = then;
+        }
+        found
+    }
+
+    #[test]
+    fn each_unit_has_an_entry_and_each_fault_a_first_one() {
+        let mut buffer = buffer();
+        buffer.begin(3, 0);
+        assert_eq!([buffer.join(4, 3, 1), buffer.join(4, 3, 1)], [None, None], "the walk is not over");
+        let next = buffer.walked(5, 3);
+        assert_eq!(next, Some(5));
+        assert_eq!([buffer.join(5, 3, 2), buffer.join(5, 3, 2)], [None, None], "the next is known");
+        let entries = [(5, Written::First(3)), (15, Written::Again), (25, Written::Again)];
+        assert_eq!(all(&mut buffer, next), entries, "three units");
+        assert_eq!(buffer.join(26, 3, 9), Some(35), "not before the interval is over");
+    }
+
+    #[test]
+    fn a_fault_that_is_over_leaves_nothing_behind() {
+        let mut buffer = buffer();
+        buffer.begin(0, 0);
+        let next = buffer.walked(0, 0);
+        buffer.end(0);
+        assert_eq!(all(&mut buffer, next), []);
+        buffer.begin(0, 7);
+        let next = buffer.walked(2, 0);
+        assert_eq!(all(&mut buffer, next), [(2, Written::First(0))], "the number's next fault");
+    }
+
+    #[test]
+    fn faults_are_written_in_no_order_but_always_in_the_same() {
+        let order = || {
+            let mut buffer = buffer();
+            (0..64).for_each(|fault| buffer.begin(fault, 0));
+            let next = (0..64).filter_map(|fault| buffer.walked(0, fault)).next();
+            all(&mut buffer, next).into_iter().map(|(_, written)| written).collect::<Vec<_>>()
+        };
+        let in_order: Vec<_> = (0..64).map(Written::First).collect();
+        assert_ne!(order(), in_order);
+        assert_eq!(order(), order());
+        assert!(in_order.iter().all(|written| order().contains(written)));
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod caches;
 mod change;
 pub(crate) mod counters;
 pub(crate) mod counts;
+pub(crate) mod fault_buffer;
 pub(crate) mod path;
 pub(crate) mod reports;
 pub(crate) mod run;

@@ -7,6 +7,7 @@ use octavo_manager::{Access, Fault, HOST, PageId, ProcessorId};
 use crate::engine::event::Kind;
 use crate::engine::horizon::RESERVED_AHEAD;
 use crate::fabric::links::Traffic;
+use crate::gpu::fault_buffer::Written;
 use crate::gpu::run::Run;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
@@ -24,12 +25,38 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.waves.begin_pending(slot);
         let waiter = Waiter::new(run, slot, time);
         match self.driver.open_fault(&fault_of(gpu, page, run.is_write())) {
-            Opened::Joined(fault) => self.waiters.join(fault, waiter),
+            Opened::Joined(fault) => {
+                self.waiters.join(fault, waiter);
+                self.hardware.fault_joins(fault, gpu, slot);
+            }
             Opened::New(fault) => {
                 self.waiters.begin(fault, walked);
                 self.waiters.join(fault, waiter);
-                self.hardware.fault_begins(fault, (gpu, page, run.is_write()), (time, walked));
+                self.hardware.fault_begins(fault, slot, (gpu, page, run.is_write()), (time, walked));
             }
+        }
+    }
+
+    /// An entry of a GPU's faults is written to the buffer that the driver reads. What is mapped by now is tried again.
+    pub fn fault_written(&mut self, gpu: usize) {
+        let now = self.hardware.clock.now();
+        let (written, next) = self.hardware.fault_buffers[gpu].write(now);
+        if let Some(time) = next {
+            self.hardware.clock.schedule(time, Kind::FaultWritten, gpu as u32);
+        }
+        match written {
+            Some(Written::First(number)) => {
+                let Outstanding { page, access, .. } = self.driver.outstanding()[FaultId(number)];
+                if self.hardware.gpus[gpu].entry(page.0).allows(access == Access::Write) {
+                    self.drive(|driver, now, hardware| driver.fault_withdrawn(now, FaultId(number), hardware));
+                } else {
+                    self.hardware.send_fault(FaultId(number), (gpu, page.0), now);
+                }
+            }
+            Some(Written::Again) => {
+                self.drive(|driver, now, hardware| driver.fault_arrives_again(now, ProcessorId::gpu(gpu), hardware));
+            }
+            None => {}
         }
     }
 
@@ -46,6 +73,9 @@ impl<L: Listen> Node<'_, L> {
     pub fn fault_leaves(&mut self, number: u32) {
         let Outstanding { processor, page, .. } = self.driver.outstanding()[FaultId(number)];
         let gpu = processor.gpu_index().unwrap_or_default();
+        if !self.hardware.fault_buffers.is_empty() {
+            return self.hardware.fault_waits(number, gpu);
+        }
         self.hardware.send_fault(FaultId(number), (gpu, page.0), self.hardware.clock.now());
     }
 
@@ -94,13 +124,37 @@ pub(crate) const fn fault_of(gpu: usize, page: u32, write: bool) -> Fault {
 
 impl<L: Listen> Hardware<'_, L> {
     /// A fault that the GPU knows of at `walked`, for an access that came at `since`, begins its way.
-    fn fault_begins(&mut self, fault: FaultId, (gpu, page, write): (usize, u32, bool), (since, walked): (u64, u64)) {
+    fn fault_begins(
+        &mut self,
+        fault: FaultId,
+        slot: usize,
+        (gpu, page, write): (usize, u32, bool),
+        (since, walked): (u64, u64),
+    ) {
         self.accesses.faults += 1;
         self.say(Happening::FaultBegins { fault, gpu, page, write, at: walked.max(self.clock.now()), since });
-        if walked > self.clock.now() + RESERVED_AHEAD {
+        if let Some(buffer) = self.fault_buffers.get_mut(gpu) {
+            buffer.begin(fault.0, self.waves.place(slot).1);
+            self.clock.schedule(walked.max(self.clock.now()), Kind::FaultLeaves, fault.0);
+        } else if walked > self.clock.now() + RESERVED_AHEAD {
             self.clock.schedule(walked, Kind::FaultLeaves, fault.0);
         } else {
             self.send_fault(fault, (gpu, page), walked);
+        }
+    }
+
+    /// The entries of a fault wait to be written to the buffer.
+    fn fault_waits(&mut self, number: u32, gpu: usize) {
+        if let Some(time) = self.fault_buffers[gpu].walked(self.clock.now(), number) {
+            self.clock.schedule(time, Kind::FaultWritten, gpu as u32);
+        }
+    }
+
+    /// The unit of a wavefront has a fault, too.
+    fn fault_joins(&mut self, fault: FaultId, gpu: usize, slot: usize) {
+        let (now, (_, unit)) = (self.clock.now(), self.waves.place(slot));
+        if let Some(time) = self.fault_buffers.get_mut(gpu).and_then(|buffer| buffer.join(now, fault.0, unit)) {
+            self.clock.schedule(time, Kind::FaultWritten, gpu as u32);
         }
     }
 
@@ -121,6 +175,9 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// The wake of a fault travels to its GPU.
     pub fn send_wake(&mut self, id: FaultId, processor: ProcessorId) {
+        if let Some(buffer) = processor.gpu_index().and_then(|gpu| self.fault_buffers.get_mut(gpu)) {
+            buffer.end(id.0);
+        }
         let path = (HOST, processor);
         let arrives =
             self.links.send(self.clock.now(), self.clock.now(), path, self.costs.fault_bytes, Traffic::Control);

@@ -16,6 +16,7 @@ use crate::engine::slots::Order;
 use crate::fabric::links::Links;
 use crate::gpu::counters::Counters;
 use crate::gpu::counts::Accesses;
+use crate::gpu::fault_buffer::FaultBuffer;
 use crate::gpu::path::lookup::Walks;
 use crate::gpu::reports::Reports;
 use crate::gpu::settling::Settling;
@@ -60,6 +61,8 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) reports: Reports,
     pub(super) broadcast: Broadcast,
     pub(super) trans_fw: Option<TransFw>,
+    /// Of each GPU, if its faults take time to reach the driver.
+    pub(super) fault_buffers: Vec<FaultBuffer>,
     pub(super) host_walkers: HostWalkers,
     /// The host's cores, if the host computes.
     pub(super) cpu: Option<Cpu>,
@@ -117,6 +120,11 @@ impl<'a, L: Listen> Hardware<'a, L> {
             reports: Reports::new(needs.reports, gpus, pages),
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
+            fault_buffers: config
+                .fault_buffer
+                .iter()
+                .flat_map(|buffer| (0..gpus).map(|gpu| FaultBuffer::of(buffer, gpu)))
+                .collect(),
             host_walkers: HostWalkers::new(config.host.walkers, costs.host_walk),
             system: config.coherence.as_ref().map(|coherence| SystemTable::new(coherence, pages)),
             cpu: host_computes.then(|| Cpu::new(&config.host.cpu, pages)),

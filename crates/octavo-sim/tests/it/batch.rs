@@ -16,6 +16,7 @@ pub fn batched(gpus: u32, size: u32) -> NodeConfig {
         request,
         block: Time::ZERO,
         interrupt: Time::ZERO,
+        look: Time::ZERO,
         scope: BatchScope::Node,
         replay: Replay::Batch,
     });

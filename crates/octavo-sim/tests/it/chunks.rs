@@ -113,7 +113,7 @@ fn copies_commanded_together_are_set_up_together() {
     let with = preset("dgx-v100-4");
     let mut without = with.clone();
     let occupied = with.copy_engines.as_ref().and_then(|engines| engines.occupied.clone());
-    without.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO, occupied });
+    without.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO, batched: false, occupied });
     for chunks in [1, 4] {
         let [with, without] = [&with, &without].map(|node| moving(node, chunks, FROM_HOST));
         assert_near(with - without, 6.0, 0.02);

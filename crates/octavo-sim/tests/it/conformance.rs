@@ -29,6 +29,7 @@ fn batched(mut node: NodeConfig) -> NodeConfig {
         request,
         block: Time::ZERO,
         interrupt: Time::ZERO,
+        look: Time::ZERO,
         scope: BatchScope::Node,
         replay: Replay::Batch,
     });

@@ -22,7 +22,8 @@ fn time(host_frames: HostFrames, blocks: &[u64]) -> u64 {
     let mut node = node(1);
     node.capacity.bytes = Bytes(CHUNK);
     node.host.costs.frame = Time(FRAME);
-    node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time(PIECE), occupied: None });
+    node.copy_engines =
+        Some(CopyEngineConfig { setup: Time::ZERO, piece: Time(PIECE), batched: false, occupied: None });
     let tree = Choice { options: [("threshold".to_owned(), 1.into())].into_iter().collect(), ..Choice::named("tree") };
     let memory =
         MemoryConfig { host_frames, prefetch: tree, eviction: Choice::named("lru-block"), ..memory("on-touch") };
@@ -52,7 +53,7 @@ fn pages_are_copied_one_by_one_and_blocks_with_a_large_frame_at_once() {
 fn each_copy_occupies_its_engine() {
     let time = |occupied: Option<OccupiedConfig>| {
         let mut node = node(1);
-        node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO, occupied });
+        node.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO, batched: false, occupied });
         let touch = (0..8).flat_map(|page| [Op::load(page * 2 * 64, 1)]).chain([Op::WAIT]).collect();
         let script = Script::on_gpus(512, vec![vec![touch]]);
         let result = simulate(&node, &memory("on-touch"), &script, RunOptions::default()).expect("it runs");
@@ -63,6 +64,26 @@ fn each_copy_occupies_its_engine() {
     assert_near(step, 8 * 10_000_000);
     let towards_host = Some(OccupiedConfig { to_gpu: Time::ZERO, to_host: Time(40_000_000) });
     assert_eq!(time(towards_host), time(busy(0)), "nothing leaves");
+}
+
+/// One command has an engine make the copies of a plan back to back: seven of eight wait neither for a command nor for
+/// the link, and one entry is paid for all.
+#[test]
+fn batched_copies_of_a_plan_follow_one_another() {
+    let time = |batched| {
+        let mut node = node(1);
+        node.copy_engines =
+            Some(CopyEngineConfig { setup: Time(3_000_000), piece: Time::ZERO, batched, occupied: None });
+        let touch = (0..8).flat_map(|page| [Op::load(page * 2 * 64, 1)]).chain([Op::WAIT]).collect();
+        let script = Script::on_gpus(512, vec![vec![touch]]);
+        let tree =
+            Choice { options: [("threshold".to_owned(), 1.into())].into_iter().collect(), ..Choice::named("tree") };
+        let memory = MemoryConfig { prefetch: tree, ..memory("on-touch") };
+        let result = simulate(&node, &memory, &script, RunOptions::default()).expect("it runs");
+        column(&result, "kernels", "ended_ps").into_iter().max().expect("a launch")
+    };
+    // The faulted page and the rest of its block: setup, command and link 0.5 us each, and an entry of 0.1 us.
+    assert_near(time(false) - time(true), 3_000_000 + 2 * 500_000 + 100_000);
 }
 
 /// Within what a memory's banks make of copies that come a little later.

@@ -11,28 +11,37 @@ use crate::machine::hardware::Hardware;
 impl<L: Listen> Hardware<'_, L> {
     /// Copies pages: the command, the source's memory, the link and the destination's memory. Copy engines stream: each
     /// of the three is booked from when the first byte moves. Otherwise they come in a row.
-    pub(super) fn copy(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> u64 {
+    pub(super) fn copy(&mut self, slot: u32, pages: PageRun, (from, to): (MemoryId, MemoryId), cause: Cause) -> u64 {
         self.say(Happening::Copied { pages, from, to, cause });
         let (_, lines) = self.lines(pages);
         let path = (from.processor(), to.processor());
         let (made, pieces) = self.host_frames_of(pages, from, to, cause);
-        let command = self.message() + u64::from(made) * self.config.host.costs.frame.0;
+        let follows = self.follows(slot, (from, to));
+        let told = if follows { self.clock.now() } else { self.message() };
+        let command = told + u64::from(made) * self.config.host.costs.frame.0;
         let Some(engines) = &self.config.copy_engines else {
             let read = self.read(command, pages, from, cause);
             let arrived = self.links.send(self.clock.now(), read, path, lines * LINE_BYTES, Traffic::of(cause));
             return self.write(arrived, pages, to, cause);
         };
-        let ready = command + engines.setup.0;
+        let ready = command + if follows { 0 } else { engines.setup.0 };
         let gaps = u64::from(pieces - 1) * engines.piece.0;
         let gpus = (from.gpu_index(), to.gpu_index());
         let begins = self.copy_engines.as_mut().map_or(ready, |busy| busy.begins(gpus, ready));
         let read = self.read(begins, pages, from, cause);
         let sent = self.links.send(self.clock.now(), begins, path, lines * LINE_BYTES, Traffic::of(cause));
+        let sent = if follows { sent.saturating_sub(self.costs.host_link).max(begins) } else { sent };
         let arrived = read.max(sent).max(self.write(begins, pages, to, cause)) + gaps;
         match &mut self.copy_engines {
             Some(busy) => busy.ends(gpus, lines * LINE_BYTES, (begins, arrived)),
             None => arrived,
         }
+    }
+
+    /// Whether an engine got the copy with one before it, as batched copies of a plan.
+    fn follows(&mut self, slot: u32, ends: (MemoryId, MemoryId)) -> bool {
+        let batched = self.config.copy_engines.as_ref().is_some_and(|engines| engines.batched);
+        batched && ends.0.on_host() != ends.1.on_host() && self.told.copy(slot, ends)
     }
 
     /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its

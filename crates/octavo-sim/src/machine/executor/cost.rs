@@ -35,13 +35,15 @@ impl<L: Listen> Hardware<'_, L> {
             Step::Invalidate { processors, pages } => self.shoot_down(slot, processors, pages, false),
             Step::Protect { processors, pages } => self.shoot_down(slot, processors, pages, true),
             Step::Populate { memory, pages, zeroed } => self.populate(pages, memory, zeroed),
-            Step::Copy { pages, from, to, cause } => self.copy(pages, from, to, cause),
+            Step::Copy { pages, from, to, cause } => self.copy(slot, pages, (from, to), cause),
             Step::Map { processors, pages, target, permission, mode } => {
                 let stale = self.map(processors, pages, target, permission, mode);
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
                 // The cost of the host's own entries is part of the time of its faults.
                 let of_host = processors == ProcessorMask::only(HOST) || self.is_system(pages);
-                let write = if of_host { 0 } else { self.costs.entry_write };
+                let batched = self.config.copy_engines.as_ref().is_some_and(|engines| engines.batched);
+                let written = of_host || batched && self.told.map(slot);
+                let write = if written { 0 } else { self.costs.entry_write };
                 self.clock.now() + write + shootdown
             }
             Step::Coalesce { processor, block } => {
@@ -167,7 +169,8 @@ impl<L: Listen> Hardware<'_, L> {
     /// The host's own entries change at once, for so much a page.
     fn unmap_on_host(&mut self, pages: PageRun, protect: bool) -> u64 {
         self.withdraw(ProcessorMask::only(HOST), pages, protect);
-        self.clock.now() + u64::from(pages.count) * self.config.host.costs.unmap_page.0
+        let page = self.config.driver.unmap_page.unwrap_or(self.config.host.costs.unmap_page);
+        self.clock.now() + u64::from(pages.count) * page.0
     }
 
     /// Lines of a memory of the host that is not its first are read or written.

@@ -247,6 +247,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             distance: Cycles(0),
         },
         ideal_tlb: false,
+        fault_buffer: None,
         registers_in_time_order: false,
         gpu_link: link(64, 200),
         links: None,
@@ -384,6 +385,7 @@ fn driver() -> DriverConfig {
         service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
         entry_write: Cycles(100),
         drain: DrainScope::WholeGpu,
+        unmap_page: None,
         trans_fw: None,
     }
 }
