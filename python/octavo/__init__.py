@@ -137,6 +137,7 @@ verbs.attach(
         "RunResult.plot": ("octavo.runs.pictures.of_run", "plot"),
         "RunResult.report": ("octavo.report.of_results", "of_run"),
         "RunResult.explain": ("octavo.explain.of_run", "of_run"),
+        "Fit.plot": ("octavo.advice.fit.picture", "draw"),
         "Comparison.report": ("octavo.report.of_results", "of_comparison"),
     }
 )

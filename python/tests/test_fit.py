@@ -206,6 +206,13 @@ def test_a_program_that_fails_says_which_allocation(cli):
     assert found["ways"], "managed memory would make it run"
 
 
+def test_where_nothing_leaves_what_has_no_room_fails():
+    """Cores and GPU have one memory: there is nowhere to page to."""
+    found = octavo.fit("fir", node="gb10", memory="100MB")
+    assert (found.verdict, found.ways) == ("fails", [])
+    assert octavo.fit("fir", node="gb10").verdict == "fits"
+
+
 @pytest.mark.parametrize("memory", ["0", "0B", "lots", "-1GB", "0%", "", "6.5%"])
 def test_no_amount_of_memory_is_refused(memory):
     with refused("unexpected-value", ScenarioError, key="memory"):

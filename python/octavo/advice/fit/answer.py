@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from octavo.advice.words import amount, seconds
+from octavo.verbs import Verb
 
 if TYPE_CHECKING:
     from octavo.advice.fit.costs import Costs
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from octavo.advice.fit.sequence import Point, Story
     from octavo.advice.fit.weigh import Weighed
     from octavo.advice.recording import Recording
-    from octavo.runs.pictures import Picture
     from octavo.scenarios.about import About
 
 Verdict: TypeAlias = Literal["fits", "slows", "fails"]
@@ -68,6 +68,8 @@ class Fit:
     """Of the simulations."""
     notes: tuple[str, ...] = ()
     recording: Recording | None = None
+    plot = Verb()
+    """Draws buffers over time, and what of them is on the GPU; `octavo.advice.fit.picture.draw`."""
 
     @property
     def name(self) -> str:
@@ -90,12 +92,6 @@ class Fit:
     def best(self) -> Way | None:
         """The fastest way; the first of those that take as long."""
         return min(self.ways, key=lambda way: way.seconds, default=None)
-
-    def plot(self) -> Picture:
-        """Buffers over time: what of them is on the GPU."""
-        from octavo.advice.fit import picture  # noqa: PLC0415 - who draws nothing does without
-
-        return picture.draw(self)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: times in seconds, sizes in bytes."""
@@ -154,7 +150,7 @@ class Fit:
             told.append(self._refusal(self.refused))
         if self.beyond_host:
             told.append(f"GPU and host together have {amount(self.beyond_host)} less than its managed memory takes.")
-        return [*told, *self._slower(), *self._by_hand()]
+        return [*told, *self._slower(), *(self._by_hand() if self._loses else [])]
 
     def _over(self) -> str:
         over = self.peak.all - self.room
@@ -168,11 +164,20 @@ class Fit:
             f"{when}: explicit memory would be {amount(refused.total)} with it, and {amount(refused.most)} at its most."
         )
 
+    @property
+    def _paging(self) -> Way | None:
+        return next((way for way in self.ways if way.name == "paging"), None)
+
+    @property
+    def _loses(self) -> bool:
+        """Whether paging on demand takes longer, or is no answer at all."""
+        return self._paging is None or self._paging.seconds >= (self.seconds or 0.0) * _EVEN
+
     def _slower(self) -> list[str]:
-        if not self.ways or not self.seconds:
+        best, paging = self.best, self._paging
+        if best is None or paging is None or not self.seconds:
             return []
-        best, paging = self.best, self.ways[0]
-        if best is None or paging.seconds < self.seconds * _EVEN:
+        if not self._loses:
             return [f"Paging costs nothing that counts: {_times(paging.seconds / self.seconds)}."]
         said = f"It takes {seconds(self.seconds)} {'where it fits' if self.recording is None else 'as recorded'}"
         if self.refused is not None:

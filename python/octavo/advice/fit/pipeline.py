@@ -120,13 +120,14 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
         raise AdviceError(f"{path}: a recording has no scenario to change", f"leave out {options}", code="conflict")
     node = arguments.get("node") or systems.DEFAULT_NODE
     constants = systems.from_node(node)
-    values = api.scenario(workload=_ANY_WORKLOAD, node=node).values["node"]
-    asked = Asked.of(order.memory, values)
+    values = api.scenario(workload=_ANY_WORKLOAD, node=node).values
+    asked = Asked.of(order.memory, values["node"])
     story, found = recorded.story(path, constants)
     answer = _answer(story, constants, asked, values)
     notes = () if arguments.get("node") else (f"no --node given: taken to run on {systems.DEFAULT_NODE}",)
-    answer = replace(answer, seconds=story.seconds, recording=found, notes=(*story.notes, *notes))
-    if answer.verdict != "fits" and story.steps:
+    told = (*answer.notes, *story.notes, *notes)
+    answer = replace(answer, seconds=story.seconds, recording=found, notes=told)
+    if answer.verdict != "fits" and story.steps and _leaves(values):
         weighed = weigh(story, answer.points, answer.room, answer.costs)
         answer = replace(answer, weighed=weighed, ways=_ways(answer, weighed, {}))
     return _kept(answer, order, output, str(path))
@@ -155,7 +156,7 @@ def _simulated(
     small = base if order.scale is not None or not sized else _scaled(base, _FIRST_SCALE)
     asked = Asked.of(order.memory, base.values["node"])
     answer = _sized(small, constants, asked)
-    if answer.verdict == "fits" or answer.beyond_host:
+    if answer.verdict == "fits" or answer.beyond_host or not _leaves(base.values):
         return _kept(answer, order, output, small.toml)
     if order.scale is None and sized:
         small = _scaled(base, _scale_of(answer.peak.all))
@@ -227,14 +228,21 @@ def _factor(scenario: Scenario, room: int) -> float:
 def _sized(scenario: Scenario, constants: SystemConstants, asked: Asked) -> Fit:
     """The answer as far as sizes tell it."""
     (scale,) = scenario.scales
-    node = scenario.values["node"]
     story = simulated.story(scenario, 1 / min(scale, 1.0))
-    room = asked.memory(footprint.peak(footprint.over_time(story)).all, node).room
+    room = asked.memory(footprint.peak(footprint.over_time(story)).all, scenario.values["node"]).room
     story = simulated.story(scenario, _factor(scenario, room))
-    return replace(_answer(story, constants, asked, node), scale=scale)
+    return replace(_answer(story, constants, asked, scenario.values), scale=scale)
 
 
-def _answer(story: Story, constants: SystemConstants, asked: Asked, node: Mapping[str, Any]) -> Fit:
+def _leaves(values: Mapping[str, Any]) -> bool:
+    """Whether anything can leave a GPU's memory: nothing where cores have the same."""
+    return bool(values["memory"]["eviction"]["name"] != "none")
+
+
+def _answer(story: Story, constants: SystemConstants, asked: Asked, values: Mapping[str, Any]) -> Fit:
+    node, leaves = values["node"], _leaves(values)
+    if not leaves:
+        story = replace(story, pieces=tuple(replace(piece, kind="explicit") for piece in story.pieces))
     points = footprint.over_time(story)
     peak = footprint.peak(points)
     memory: Memory = asked.memory(peak.all, node)
@@ -252,6 +260,7 @@ def _answer(story: Story, constants: SystemConstants, asked: Asked, node: Mappin
         beyond_host=beyond,
         about=constants.about,
         costs=Costs.of(constants),
+        notes=() if leaves else ("nothing leaves this memory: all that is managed counts as explicit",),
     )
 
 
@@ -272,7 +281,8 @@ def _weighed(answer: Fit, scenario: Scenario, order: Order, root: Path, tell: Wa
         (scale,) = scenario.scales
         told = f"simulated at scale 1/{1 / scale:.4g}; the whole program is taken to take {factor:,.3g} times as long"
         answer = replace(answer, notes=(*answer.notes, told))
-    return replace(answer, weighed=weighed, ways=_ways(answer, weighed, known))
+    ways = [way for way in _ways(answer, weighed, known) if way.name != "paging" or found.paging is not None]
+    return replace(answer, weighed=weighed, ways=ways)
 
 
 def _ways(answer: Fit, weighed: Weighed, known: Mapping[Name, float]) -> list[Way]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from octavo.advice.fit.streaming import Streamed
 
 _UNLIMITED = 1 << 62
+_LEAST = 1e-3
+"""How far below the model simulations are taken to be at most."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: 
     moved, alone = plan(loads, served.steps, served.rooms), plan(loads, steps, free)
     beyond = paging.on_demand(sizes, steps, rooms).beyond(paging.on_demand(sizes, steps, free))
     paged = _paged(beyond, costs)
-    off = observed / paged.value if observed is not None and paged.value else 1.0
-    slow = replace(costs, demand=costs.demand / off, evict=costs.evict / off) if off > 0 else costs
+    off = max(observed / paged.value, _LEAST) if observed is not None and paged.value else 1.0
+    slow = replace(costs, demand=costs.demand / off, evict=costs.evict / off)
     more = moved.seconds - alone.seconds
     # Where it fits, too, faults bring what passes through once.
     more -= _at_first(sizes, steps, served.passing, costs)
