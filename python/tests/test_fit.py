@@ -124,7 +124,7 @@ def test_streaming_in_tiles_by_hand():
     [found] = streaming.streamed([30 * GB], steps, passing, COSTS)
     assert (found.tile, found.kept) == (32 * MIB, 19 * GB - 64 * MIB)
     assert found.seconds == pytest.approx((11 * GB + 64 * MIB) / 50e9, rel=0.01)
-    assert found.paging == pytest.approx(30 / 10 + 30 / 40 + 0.01)
+    assert found.paging == pytest.approx(30 / 10 + (30 - 19) / 40 + 0.01)
     assert found.helps
     sparse = streaming.streamed([30 * GB], [launch(A, share={A: 0.01})], passing, COSTS)
     assert not sparse[0].helps
@@ -204,6 +204,13 @@ def test_a_program_that_fails_says_which_allocation(cli):
     assert found["refused"]["total"] > found["usable"]
     assert found["refused"]["piece"] in {piece["name"] for piece in found["pieces"]}
     assert found["ways"], "managed memory would make it run"
+
+
+@pytest.mark.parametrize(("workload", "streams"), [("gups", []), ("red", ["idata"])])
+def test_what_a_launch_jumps_about_in_cannot_be_streamed(workload, streams):
+    found = octavo.fit(workload, memory="50%", scale=1 / 16)
+    assert [one["piece"] for one in found.to_dict()["streams"]] == streams
+    assert ("streaming" in {way.name for way in found.ways}) == bool(streams)
 
 
 def test_where_nothing_leaves_what_has_no_room_fails():

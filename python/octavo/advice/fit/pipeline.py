@@ -271,12 +271,16 @@ def _weighed(answer: Fit, scenario: Scenario, order: Order, root: Path, tell: Wa
     places = simulated.places(found.fits.table("allocations").to_dicts())
     kernels = (found.in_place or found.fits).table("kernels").to_dicts()
     seconds = [(row["ended_ps"] - row["began_ps"]) * 1e-12 * factor for row in kernels]
-    story = simulated.with_uses(answer.story, simulated.uses(scenario, places), places, seconds)
+    used = simulated.uses(scenario, places)
+    story = simulated.with_uses(answer.story, used, places, seconds)
     answer = replace(answer, story=story, seconds=found.fits.seconds * factor, notes=(*answer.notes, *found.notes))
     results: dict[Name, RunResult | None] = {"paging": found.paging, "strips": found.strips}
     known = {name: run.seconds * factor for name, run in results.items() if run is not None}
     observed = known["paging"] - (answer.seconds or 0.0) if "paging" in known else None
     weighed = weigh(story, answer.points, answer.room, answer.costs, observed)
+    if not found.can_be_cut:
+        jumped = simulated.jumped_about(used)
+        weighed = weighed.without(number for number, piece in enumerate(story.pieces) if piece.name in jumped)
     if factor > 1:
         (scale,) = scenario.scales
         told = f"simulated at scale 1/{1 / scale:.4g}; the whole program is taken to take {factor:,.3g} times as long"

@@ -41,6 +41,8 @@ class Runs:
     paging: RunResult | None
     strips: RunResult | None
     """All of it explicit, cut into strips."""
+    can_be_cut: bool
+    """Whether its launches can be cut between work-groups, each of which reaches no more than fits."""
     notes: tuple[str, ...]
 
 
@@ -67,18 +69,20 @@ def runs(scenario: Scenario, room: int, how: Run) -> Runs:
     }
     found = {name: _tried(point, how) for name, point in others.items()}
     notes = tuple(f"{_WORDS[name]} cannot be simulated: {why}" for name, (_, why) in found.items() if why)
-    return Runs(fits, *(found[name][0] for name in others), notes)
+    can_be_cut = found["strips"][0] is not None
+    in_place, paging, strips = (found[name][0] for name in others)
+    return Runs(fits, in_place, paging, strips, can_be_cut, notes)
 
 
 def _tried(point: Point, how: Run) -> tuple[RunResult | None, str]:
     """A result, or why there is none."""
     try:
-        [found] = attempt([point], may_fill=True, workers=1, force=how.force, watch=how.watch)
+        [found] = attempt([point], workers=1, force=how.force, watch=how.watch)
     except OctavoError as error:
         if error.code in _NO_ANSWER:
             return None, error.message
         raise
-    return found, "" if found is not None else "it does not fit into memory"
+    return found, ""
 
 
 _WORDS = {"in-place": "explicit memory", "paging": "paging on demand", "strips": "the program in strips"}

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from octavo.scenarios.scenario import Scenario
 
-ON_HOST = "@host"
-"""What a program calls the memory on the host beside a device buffer."""
+_IN_ORDER = 0.25
+"""Share of a launch's accesses from a page's first to its last up to which its buffer is gone through in order; chosen:
+sweeps have hundredths of it, random accesses nearly all."""
 _KINDS: Mapping[str, Literal["explicit", "managed"]] = {"device": "explicit", "managed": "managed"}
 _OF_SYSTEM: Mapping[str, Literal["explicit", "managed"]] = {**_KINDS, "system": "managed"}
 
@@ -95,6 +96,9 @@ class Use:
         self.loaded: dict[str, int] = defaultdict(int)
         self.stored: dict[str, int] = defaultdict(int)
         self.touched: dict[str, int] = defaultdict(int)
+        self.spans: dict[str, float] = {}
+        """Of the launch's accesses, the share from a page's first to its last, on average over pages: little where a
+        buffer is gone through in order, and nearly all where the launch jumps about in it."""
 
 
 def uses(scenario: Scenario, places: Mapping[str, tuple[int, int]]) -> list[Use]:
@@ -112,20 +116,35 @@ def uses(scenario: Scenario, places: Mapping[str, tuple[int, int]]) -> list[Use]
     except _core.SimulationError as error:
         raise of_engine(error, ScenarioError) from None
     page = round(quantities.number(scenario.values["memory"]["page_size"], "B"))
-    order = pl.read_parquet(io.BytesIO(_core.table_bytes(columns)))
-    pages = order.group_by("launch", "page").agg(
-        loaded=(pl.col("store") == 0).any(), stored=(pl.col("store") == 1).any()
+    order = pl.read_parquet(io.BytesIO(_core.table_bytes(columns))).with_row_index("at")
+    at, whole = pl.col("at").cast(pl.Float64), pl.col("launch").len().over("launch").alias("whole")
+    pages = (
+        order.with_columns(whole)
+        .group_by("launch", "page")
+        .agg(
+            loaded=(pl.col("store") == 0).any(),
+            stored=(pl.col("store") == 1).any(),
+            span=(at.max() - at.min()) / pl.col("whole").first(),
+        )
     )
     count = int(order["launch"].max() or 0) + 1  # type: ignore[arg-type]  # a column of numbers
     found = [Use() for _ in range(count)]
     for name, (address, size) in places.items():
         first, last = address // page, (address + size - 1) // page
         of_buffer = pages.filter(pl.col("page").is_between(first, last)).group_by("launch")
-        sums = of_buffer.agg(pl.len().alias("touched"), pl.col("loaded").sum(), pl.col("stored").sum())
+        sums = of_buffer.agg(
+            pl.len().alias("touched"), pl.col("loaded").sum(), pl.col("stored").sum(), pl.col("span").mean()
+        )
         for row in sums.to_dicts():
             for what in ("touched", "loaded", "stored"):
                 getattr(found[row["launch"]], what)[name] = min(row[what] * page, size)
+            found[row["launch"]].spans[name] = row["span"]
     return found
+
+
+def jumped_about(used: Sequence[Use]) -> set[str]:
+    """Buffers in which some launch jumps about."""
+    return {name for use in used for name, span in use.spans.items() if span > _IN_ORDER}
 
 
 def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:

@@ -9,7 +9,7 @@ from octavo.advice.facts import BLOCK
 from octavo.advice.fit.crowded import window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from octavo.advice.fit.costs import Costs
     from octavo.advice.fit.crowded import Passing
@@ -49,7 +49,7 @@ def streamed(sizes: Sequence[int], steps: Sequence[Step], passing: Sequence[Pass
         step = steps[each.step]
         kept, tile = _cut(each)
         seconds = _launch(sizes, step, each, kept, tile, costs)
-        paged = step.seconds + demanded(sizes, step, each, costs)
+        paged = step.seconds + demanded(sizes, step, each, costs, found)
         for piece in each.pieces:
             one = Streamed(piece, 1, tile, kept, seconds, paged, step.share.get(piece, 1.0))
             found.setdefault(piece, []).append(one)
@@ -57,20 +57,27 @@ def streamed(sizes: Sequence[int], steps: Sequence[Step], passing: Sequence[Pass
 
 
 def beyond(sizes: Sequence[int], steps: Sequence[Step], passing: Sequence[Passing], costs: Costs) -> float:
-    """Seconds that launches take more than with all in place, if they are streamed where that takes less."""
+    """Seconds that streamed launches take more than where it fits: there, too, faults bring everything once."""
     total = 0.0
+    known: set[int] = set()
     for each in passing:
         step = steps[each.step]
-        by_hand = _launch(sizes, step, each, *_cut(each), costs) - step.seconds
-        total += min(by_hand, demanded(sizes, step, each, costs))
+        came = sum(_touched(sizes, piece, step) for piece in set(each.pieces) - each.new - known)
+        total += _launch(sizes, step, each, *_cut(each), costs) - step.seconds - came / costs.demand
+        known.update(each.pieces)
     return total
 
 
-def demanded(sizes: Sequence[int], step: Step, passing: Passing, costs: Costs) -> float:
-    """Seconds that buffers take at a launch which pages them through."""
-    moved = {piece: sizes[piece] * step.share.get(piece, 1.0) for piece in passing.pieces}
+def demanded(sizes: Sequence[int], step: Step, passing: Passing, costs: Costs, known: Collection[int]) -> float:
+    """Seconds that buffers take at a launch which pages them through; of those `known`, some is there to leave."""
+    moved = {piece: _touched(sizes, piece, step) for piece in passing.pieces}
     came = sum(amount for piece, amount in moved.items() if piece not in passing.new)
-    return came / costs.demand + sum(moved.values()) / costs.evict
+    free = 0 if passing.pieces[0] in known else passing.left
+    return came / costs.demand + max(sum(moved.values()) - free, 0.0) / costs.evict
+
+
+def _touched(sizes: Sequence[int], piece: int, step: Step) -> float:
+    return sizes[piece] * step.share.get(piece, 1.0)
 
 
 def _cut(passing: Passing) -> tuple[int, int]:

@@ -9,10 +9,10 @@ from octavo.advice.fit import crowded, footprint, paging, streaming
 from octavo.advice.fit.plan import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from octavo.advice.fit.costs import Costs
-    from octavo.advice.fit.crowded import Passing, Served
+    from octavo.advice.fit.crowded import Served
     from octavo.advice.fit.plan import Plan
     from octavo.advice.fit.sequence import Point, Step, Story
     from octavo.advice.fit.streaming import Streamed
@@ -47,6 +47,13 @@ class Weighed:
     came: float
     """Bytes that paging brings more than where it fits."""
 
+    def without(self, pieces: Iterable[int]) -> Weighed:
+        """The same where some buffers cannot be streamed, and so no launch that they pass through."""
+        gone = set(pieces)
+        if not any(gone & set(each.pieces) for each in self.served.passing):
+            return self
+        return replace(self, streams=[], streaming=None)
+
 
 def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: float | None = None) -> Weighed:
     """Weigh the ways in which a program can run in `room` bytes.
@@ -61,39 +68,44 @@ def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: 
     loads = [costs.load(piece.size, stays=piece.kind == "explicit") for piece in story.pieces]
     free = [_UNLIMITED] * len(steps)
     served = crowded.served(sizes, steps, rooms)
-    moved, alone = plan(loads, served.steps, served.rooms), plan(loads, steps, free)
+    moved, alone = plan(loads, served.steps, served.rooms), plan(loads, served.steps, free)
     beyond = paging.on_demand(sizes, steps, rooms).beyond(paging.on_demand(sizes, steps, free))
-    paged = _paged(beyond, costs)
+    paged, through = _paged(beyond, costs), _paged(_through(sizes, steps, served), costs)
     off = max(observed / paged.value, _LEAST) if observed is not None and paged.value else 1.0
     slow = replace(costs, demand=costs.demand / off, evict=costs.evict / off)
-    more = moved.seconds - alone.seconds
-    # Where it fits, too, faults bring what passes through once.
-    more -= _at_first(sizes, steps, served.passing, costs)
-    through = sum(streaming.demanded(sizes, steps[each.step], each, slow) for each in served.passing)
     streams = streaming.streamed(sizes, steps, served.passing, slow)
-    by_hand = more + streaming.beyond(sizes, steps, served.passing, slow)
+    by_hand = streaming.beyond(sizes, steps, served.passing, costs)
+    more = moved.seconds - alone.seconds
     return Weighed(
         movable,
         moved,
         served,
         paged,
-        Extra(more + through, more + through, more + through),
-        Extra(by_hand, by_hand, by_hand) if any(one.helps for one in streams) else None,
+        _certain(more + through.value * off),
+        _certain(more + by_hand) if any(one.helps for one in streams) else None,
         streams,
         beyond.came,
     )
 
 
-def _at_first(sizes: Sequence[int], steps: Sequence[Step], passing: Sequence[Passing], costs: Costs) -> float:
-    """Seconds that faults take longer than the plan says to bring what passes through for the first time."""
-    known: set[int] = set()
-    total = 0.0
-    for each in passing:
-        for piece in set(each.pieces) - each.new - known:
-            came = sizes[piece] * steps[each.step].share.get(piece, 1.0)
-            total += max(came / costs.demand - costs.load(sizes[piece]).fetch, 0.0)
-        known.update(each.pieces)
-    return total
+def _certain(value: float) -> Extra:
+    return Extra(value, value, value)
+
+
+def _through(sizes: Sequence[int], steps: Sequence[Step], served: Served) -> paging.Paged:
+    """What passes through, beyond what comes where it fits, too."""
+    passing = {each.step: each for each in served.passing}
+    pieces = frozenset(piece for each in served.passing for piece in each.pieces)
+    kept, rooms = [], []
+    for number, step in enumerate(steps):
+        if number in passing:
+            kept.append(replace(step, uses=frozenset(passing[number].pieces)))
+            rooms.append(passing[number].left)
+        elif not step.on_device:
+            kept.append(replace(step, reads=step.reads & pieces, replaces=step.replaces & pieces))
+            rooms.append(_UNLIMITED)
+    free = paging.on_demand(sizes, kept, [_UNLIMITED] * len(kept))
+    return paging.on_demand(sizes, kept, rooms).beyond(free)
 
 
 def _only(steps: Sequence[Step], pieces: Collection[int]) -> list[Step]:
@@ -104,12 +116,13 @@ def _only(steps: Sequence[Step], pieces: Collection[int]) -> list[Step]:
 
 
 def _paged(beyond: paging.Paged, costs: Costs) -> Extra:
-    """What faults take as the driver's tree goes ahead; at best nothing but the link's time, at worst each is alone."""
+    """What faults take as the driver's tree goes ahead.
+
+    At best they take nothing but the link's time, and what was evicted need not come back at faults of the host. At
+    worst each fault is alone, and what is evicted goes as slowly as at faults of the host.
+    """
     back = beyond.back / costs.back
-    went = beyond.went / costs.evict
-    value = beyond.came / costs.demand + went + back
-    return Extra(
-        max(value, 0.0),
-        max(max(beyond.came / costs.link, went) + back, 0.0),
-        max(beyond.came / costs.leaf + went + back, 0.0),
-    )
+    value = beyond.came / costs.demand + beyond.went / costs.evict + max(back, 0.0)
+    low = max(beyond.came / costs.link, beyond.went / costs.evict) + back
+    high = beyond.came / costs.leaf + beyond.went / min(costs.back, costs.evict) + max(back, 0.0)
+    return Extra(*(max(seconds, 0.0) for seconds in (value, low, high)))
