@@ -9,6 +9,8 @@ from octavo.runs import colours
 from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octavo.advice.fit.answer import Fit
     from octavo.runs.pictures import Picture
 
@@ -23,8 +25,8 @@ WORDS = {"here": "on the GPU", "through": "passing through", "away": "on the hos
 _COLOURS = {"here": colours.PROCESSORS[1], "through": colours.PROCESSORS[0], "away": "#dddddd"}
 
 
-def states(fit: Fit) -> list[list[State]]:
-    """A row for each piece, a column for each launch: where it is then."""
+def states(fit: Fit, pieces: Sequence[int]) -> list[list[State]]:
+    """A row for each of some pieces, a column for each launch: where it is then."""
     launches = [number for number, step in enumerate(fit.story.steps) if step.on_device]
     held: list[frozenset[int]] = [frozenset()] * len(fit.story.steps)
     through: dict[int, frozenset[int]] = {}
@@ -35,7 +37,7 @@ def states(fit: Fit) -> list[list[State]]:
         movable = fit.weighed.movable
     alive = _alive(fit)
     rows: list[list[State]] = []
-    for piece in range(len(fit.story.pieces)):
+    for piece in pieces:
         row: list[State] = []
         for number in launches:
             step = fit.story.steps[number]
@@ -72,9 +74,9 @@ def text(fit: Fit, *, unicode: bool) -> list[tuple[str, str]]:
 
 def _largest(fit: Fit) -> list[tuple[str, list[State]]]:
     """Name and row of the largest pieces, in the order of all."""
-    pieces, rows = fit.story.pieces, states(fit)
+    pieces = fit.story.pieces
     shown = sorted(sorted(range(len(pieces)), key=lambda number: -pieces[number].size)[:HIGH])
-    return [(pieces[number].name, rows[number]) for number in shown]
+    return [(pieces[number].name, row) for number, row in zip(shown, states(fit, shown), strict=True)]
 
 
 def key(*, unicode: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice.placement_file import FORMAT
@@ -59,19 +60,23 @@ def _buffers(fit: Fit, found: Recording, weighed: Weighed) -> Iterator[dict[str,
         number: piece for piece, number in enumerate(sorted(row["number"] for rows in found.rows for row in rows))
     }
     used = frozenset().union(*(step.uses for step in weighed.served.steps))
+    leaves = _leaves(fit, weighed)
     through = frozenset(piece for each in weighed.served.passing for piece in each.pieces)
     for buffer, site, rows, moves in zip(found.buffers, found.sites, found.rows, found.moves, strict=True):
         for row in rows:
             piece = pieces[row["number"]]
             if fit.story.pieces[piece].kind == "managed" and piece in used - through:
-                yield _buffer(buffer.name, site, row, moves, _leaves(fit, weighed, piece))
+                yield _buffer(buffer.name, site, row, moves, sorted(leaves[piece]))
 
 
-def _leaves(fit: Fit, weighed: Weighed, piece: int) -> list[int]:
-    """Launches before which it makes way."""
-    leaving = (move for move in weighed.plan.moves if move.piece == piece and move.way != "to-device")
-    steps = (fit.story.steps[move.step] for move in leaving)
-    return sorted({step.launch for step in steps if step.on_device})
+def _leaves(fit: Fit, weighed: Weighed) -> dict[int, set[int]]:
+    """Launches before which each piece makes way."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for move in weighed.plan.moves:
+        step = fit.story.steps[move.step]
+        if move.way != "to-device" and step.on_device:
+            found[move.piece].add(step.launch)
+    return found
 
 
 def _buffer(name: str, site: Site, row: dict[str, Any], moves: Moves | None, leaves: list[int]) -> dict[str, Any]:

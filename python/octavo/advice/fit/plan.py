@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from octavo.advice.fit.sequence import Step
 
 Way = Literal["to-device", "to-host", "dropped"]
-_MOST_STEPS = 400_000
-"""Steps that are gone through to make a plan cheaper, at most; chosen: some seconds."""
+_MOST_WORK = 5_000_000
+"""Steps times buffers that are gone through to make a plan cheaper, at most; chosen: some seconds."""
+_LARGE = 500_000
+"""The same of one program, from which on only the first two rules are tried; chosen."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,8 @@ class _Leaver(NamedTuple):
     """Steps until it is used."""
 
 
-_RULES: tuple[Callable[[_Leaver], tuple[float, ...]], ...] = (
+_Rule: TypeAlias = "Callable[[_Leaver], tuple[float, ...]]"
+_RULES: tuple[_Rule, ...] = (
     lambda one: (-one.away, one.cost),
     lambda one: (one.cost / (one.size * one.away), one.cost),
     lambda one: (one.cost / one.size, -one.away),
@@ -148,35 +151,41 @@ def plan(loads: Sequence[Load], steps: Sequence[Step], rooms: Sequence[int]) -> 
 
     """
     future = _Future(loads, steps)
+    work = len(steps) * len(loads)
+    crowded = sum(load.size for load in loads) > min(rooms, default=0)
+    rules = _RULES[: 1 if not crowded else 2 if work > _LARGE else len(_RULES)]
 
-    def of(rule: Callable[[_Leaver], tuple[float, ...]], kept: frozenset[_Stay]) -> Plan:
+    def of(rule: _Rule, kept: frozenset[_Stay]) -> Plan:
         return _Planner(loads, future, rule, kept).through(steps, rooms)
 
     nothing: frozenset[_Stay] = frozenset()
-    best, rule = min(((of(rule, nothing), rule) for rule in _RULES), key=lambda pair: pair[0].seconds)
-    return _improved(best, lambda kept: of(rule, kept), lambda move: _stay(move, future), len(steps))
+    best, rule = min(((of(rule, nothing), rule) for rule in rules), key=lambda pair: pair[0].seconds)
+    tries = _MOST_WORK // max(work, 1)
+    kept = _kept(best, lambda kept: of(rule, kept), lambda move: _stay(move, future), tries)
+    return _Planner(loads, future, rule, kept, note=True).through(steps, rooms)
 
 
 def _stay(move: Move, future: _Future) -> _Stay:
     return _Stay(move.piece, future.after(move.step, move.piece).launch)
 
 
-def _improved(best: Plan, make: Callable[[frozenset[_Stay]], Plan], ended: Callable[[Move], _Stay], steps: int) -> Plan:
-    """The plan with further stays kept, as long as it gets cheaper."""
+def _kept(
+    best: Plan, make: Callable[[frozenset[_Stay]], Plan], ended: Callable[[Move], _Stay], tries: int
+) -> frozenset[_Stay]:
+    """Stays that are to be kept: as long as one more makes the plan cheaper."""
     kept: frozenset[_Stay] = frozenset()
-    left = _MOST_STEPS // max(steps, 1)
     while True:
         leaving = (ended(move) for move in best.moves if move.way != "to-device")
         for stay in dict.fromkeys(stay for stay in leaving if stay.until < inf and stay not in kept):
-            if left <= 0:
-                return best
-            left -= 1
+            if tries <= 0:
+                return kept
+            tries -= 1
             other = make(kept | {stay})
             if other.seconds < best.seconds * (1 - 1e-9):
                 best, kept = other, kept | {stay}
                 break
         else:
-            return best
+            return kept
 
 
 class _Planner:
@@ -186,12 +195,17 @@ class _Planner:
         self,
         loads: Sequence[Load],
         future: _Future,
-        rule: Callable[[_Leaver], tuple[float, ...]],
+        rule: _Rule,
         kept: frozenset[_Stay],
+        *,
+        note: bool = False,
     ) -> None:
-        self._loads, self._future, self._rule, self._kept = loads, future, rule, kept
+        """`note` says whether what is on the device is noted at each step."""
+        self._loads, self._future, self._rule, self._kept, self._note = loads, future, rule, kept, note
         self._written: dict[int, bool] = {}
         """What is on the device, and whether the host lacks it: it was written there, or moved."""
+        self._taken = 0
+        """Bytes of it."""
         self._on_host: set[int] = set()
         """What the host has as it is."""
         self._moves: list[Move] = []
@@ -204,7 +218,7 @@ class _Planner:
             if step.on_device:
                 self._make_room(number, step, room)
                 self._bring(number, step)
-            held.append(tuple(sorted(self._written)))
+            held += [tuple(sorted(self._written))] if self._note else []
         return Plan(tuple(self._moves), tuple(held), sum(move.seconds for move in self._moves))
 
     def _host(self, number: int, step: Step) -> None:
@@ -212,10 +226,14 @@ class _Planner:
             if self._written.get(piece):
                 self._copy_back(number, piece)
             if not self._loads[piece].stays:
-                self._written.pop(piece, None)
+                self._drop(piece)
         for piece in sorted(step.replaces):
             self._on_host.add(piece)
-            self._written.pop(piece, None)
+            self._drop(piece)
+
+    def _drop(self, piece: int) -> None:
+        if self._written.pop(piece, None) is not None:
+            self._taken -= self._loads[piece].size
 
     def _copy_back(self, number: int, piece: int) -> None:
         self._moves.append(Move(number, piece, "to-host", self._loads[piece].leave))
@@ -224,7 +242,7 @@ class _Planner:
 
     def _make_room(self, number: int, step: Step, room: int) -> None:
         missing = sum(self._loads[piece].size for piece in step.uses if piece not in self._written)
-        over = missing + sum(self._loads[piece].size for piece in self._written) - room
+        over = missing + self._taken - room
         if over > 0:
             others = [self._leaver(number, piece) for piece in self._written if piece not in step.uses]
             for piece in _chosen(sorted(others, key=self._order(number)), over):
@@ -250,7 +268,7 @@ class _Planner:
             self._copy_back(number, piece)
         else:
             self._moves.append(Move(number, piece, "dropped", 0.0))
-        del self._written[piece]
+        self._drop(piece)
 
     def _bring(self, number: int, step: Step) -> None:
         for piece in sorted(step.uses - self._written.keys()):
@@ -258,6 +276,7 @@ class _Planner:
             if comes:
                 self._moves.append(Move(number, piece, "to-device", self._loads[piece].fetch))
             self._written[piece] = comes and not self._loads[piece].stays
+            self._taken += self._loads[piece].size
         self._written |= dict.fromkeys(step.writes | step.fills, True)
         self._on_host -= {piece for piece in step.uses if self._written[piece]}
 
