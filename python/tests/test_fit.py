@@ -118,6 +118,13 @@ def test_the_first_touch_brings_nothing():
     assert (found.came, found.went) == (10, 20)
 
 
+def test_launches_that_touch_a_part_each_come_around():
+    """A tenth of 100 bytes each, 20 times: what 50 bytes can hold is gone when it is used again."""
+    steps = [host(writes=(A,)), *[launch(A, share={A: 0.1})] * 20]
+    assert paging.on_demand([100], steps, [50] * len(steps)).came == pytest.approx(200)
+    assert paging.on_demand([100], steps, [100] * len(steps)).came < 100
+
+
 def test_streaming_in_tiles_by_hand():
     """30 GB read at 50 GB/s, but for 19 GB less a window that stay; the kernel runs meanwhile."""
     steps, passing = [launch(A, seconds=0.01)], [crowded.Passing(0, (A,), 19 * GB)]

@@ -21,8 +21,8 @@ Name: TypeAlias = Literal["paging", "moves", "streaming", "strips"]
 NAMES: dict[Name, str] = {
     "paging": "paging on demand",
     "moves": "moves as planned",
-    "streaming": "streamed by hand, copies beside launches",
-    "strips": "explicit, in strips, one after another",
+    "streaming": "streamed by hand",
+    "strips": "in strips, one after another",
 }
 """Ways to run in too little memory."""
 _EVEN = 1.005

@@ -72,16 +72,19 @@ class _Memory:
         self._exists.update(needed)
 
     def _touch(self, piece: int, needed: dict[int, float], room: int) -> None:
-        have = self._held.pop(piece, 0.0)
-        free = room - have - sum(self._held.values())
-        if 0.0 < have < needed[piece] and needed[piece] - have > free + self._older(piece, needed):
-            # Its own end is the oldest: it leaves for its begin.
-            self.went += have
-            free, have = free + have, 0.0
-        missing = max(needed[piece] - have, 0.0)
+        """A launch touches its share of a buffer: any part of it, where that is not all."""
+        size, have = self._sizes[piece], self._held.pop(piece, 0.0)
+        free, older = room - have - sum(self._held.values()), self._older(piece, needed)
+        missing = needed[piece] * (1 - have / size)
+        if 0.0 < have < size and size - have > free + older:
+            # What it needs next is the oldest, and leaves for what it needs now.
+            missing = needed[piece]
+            own = min(have, max(missing - free - older, 0.0))
+            self.went += own
+            free, have = free + own, have - own
         self.came += missing if piece in self._exists else 0.0
         self._make_room(missing - free, needed)
-        self._held[piece] = have + missing
+        self._held[piece] = min(have + missing, size)
         self._last[piece] = self._clock = self._clock + 1
 
     def _older(self, piece: int, needed: dict[int, float]) -> float:

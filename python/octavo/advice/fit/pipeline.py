@@ -41,6 +41,10 @@ FIT_FILE = "fit.json"
 PICTURE_FILE = "resident.png"
 _FIRST_SCALE = 1 / 256
 """At which a program's size is looked at, unless a scale is given; chosen."""
+_QUICK = 1 << 30
+"""Bytes of a program that is built as a whole for its exact size: about two seconds; chosen."""
+_MEMORIES = 4
+"""Times the size of a larger one, the memory that tells how it shrinks: it is looked at closely up to eight; chosen."""
 _SIMULATED = 16 << 20
 """Bytes of the programs that are simulated, unless a scale is given; chosen: seconds, and several blocks of 2 MiB."""
 
@@ -207,30 +211,37 @@ def _scale_of(size: int) -> float:
     return scale
 
 
-def _factor(scenario: Scenario, room: int) -> float:
+def _factor(scenario: Scenario) -> float:
     """How many times larger the whole program is than as the scenario has it.
 
     Raises:
-        ScenarioError: so little memory is too little to run.
+        ScenarioError: the workload cannot be built.
 
     """
     (scale,) = scenario.scales
     if scale >= 1:
         return 1.0
-    limited = Recipe(scenario.toml, "scenario", (runs.limit(room),)).resolve()
+    size = _peak(scenario)
+    if 0 < size / scale <= _QUICK:
+        return _peak(_scaled(scenario, 1.0)) / size
+    # Not all of it may shrink: memory does as the program does.
+    memory = max(round(_MEMORIES * size / scale), 1)
+    limited = Recipe(scenario.toml, "scenario", (runs.limit(memory),)).resolve()
     try:
         part = _core.gpu_memory(limited.toml)
     except _core.SimulationError as error:
-        raise of_engine(error, ScenarioError, hint="more --memory") from None
-    return room / part if part else 1 / scale
+        raise of_engine(error, ScenarioError) from None
+    return memory / part if part else 1 / scale
+
+
+def _peak(scenario: Scenario) -> int:
+    return footprint.peak(footprint.over_time(simulated.story(scenario, 1.0))).all
 
 
 def _sized(scenario: Scenario, constants: SystemConstants, asked: Asked) -> Fit:
     """The answer as far as sizes tell it."""
     (scale,) = scenario.scales
-    story = simulated.story(scenario, 1 / min(scale, 1.0))
-    room = asked.memory(footprint.peak(footprint.over_time(story)).all, scenario.values["node"]).room
-    story = simulated.story(scenario, _factor(scenario, room))
+    story = simulated.story(scenario, _factor(scenario))
     return replace(_answer(story, constants, asked, scenario.values), scale=scale)
 
 
@@ -266,7 +277,7 @@ def _answer(story: Story, constants: SystemConstants, asked: Asked, values: Mapp
 
 def _weighed(answer: Fit, scenario: Scenario, order: Order, root: Path, tell: Watch) -> Fit:
     """The answer with what simulations and the model say of ways to run."""
-    factor = _factor(scenario, answer.room)
+    factor = _factor(scenario)
     found = runs.runs(scenario, answer.room, runs.Run(root / "runs", order.workers, order.force, tell))
     places = simulated.places(found.fits.table("allocations").to_dicts())
     kernels = (found.in_place or found.fits).table("kernels").to_dicts()
