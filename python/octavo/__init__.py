@@ -16,6 +16,8 @@ addresses.spare()
 if TYPE_CHECKING:
     from octavo import advice, explain, measured, policies, report, roofline, trace
     from octavo.advice.answer import Advice
+    from octavo.advice.fit.answer import Fit
+    from octavo.advice.fit.pipeline import fit
     from octavo.advice.pipeline import advise
     from octavo.api import inspect_workload, run, scenario, workload_program, workload_result
     from octavo.comparisons import compare
@@ -51,6 +53,7 @@ __all__ = [
     "Comparison",
     "Config",
     "DamagedError",
+    "Fit",
     "InterruptedRun",
     "OctavoError",
     "OctavoNote",
@@ -68,6 +71,7 @@ __all__ = [
     "advise",
     "compare",
     "explain",
+    "fit",
     "inspect_workload",
     "limit_memory",
     "listing",
@@ -88,6 +92,8 @@ __all__ = [
 # Where the names are, for imports when they are first used: most programs use few.
 _HOMES = {
     "octavo.advice.answer": ("Advice",),
+    "octavo.advice.fit.answer": ("Fit",),
+    "octavo.advice.fit.pipeline": ("fit",),
     "octavo.advice.pipeline": ("advise",),
     "octavo.comparisons": ("compare",),
     "octavo.api": (
@@ -131,6 +137,7 @@ verbs.attach(
         "RunResult.plot": ("octavo.runs.pictures.of_run", "plot"),
         "RunResult.report": ("octavo.report.of_results", "of_run"),
         "RunResult.explain": ("octavo.explain.of_run", "of_run"),
+        "Fit.plot": ("octavo.advice.fit.picture", "draw"),
         "Comparison.report": ("octavo.report.of_results", "of_comparison"),
     }
 )

@@ -157,6 +157,24 @@ def test_three_commands_from_a_program_to_its_gain(clocked, stand_in, cli, tmp_p
     assert clocked(run) < 0.6 * plain
 
 
+def test_a_program_that_does_not_fit_moves_as_planned(clocked, stand_in, cli, tmp_path, monkeypatch):
+    """Three tables in turns, and room for two: the driver evicts the one that comes next."""
+    monkeypatch.setenv("STAND_IN_MEMORY", str(9 << 20))
+    program = (str(stand_in / "shapes"), "turns")
+    plain = clocked(lambda: subprocess.run(program, check=True))
+    assert cli("record", "--", *program).returncode == 0
+    done = cli("fit", "profile.json", "--node", str(MACHINE), "--memory", "9MiB", "-o", "answer")
+    assert done.returncode == 0, done.stderr
+    assert "profile.json slows" in done.stdout
+    found = json.loads((tmp_path / "answer" / "fit.json").read_text())
+    ways = {way["name"]: way["seconds"] for way in found["ways"]}
+    planned = json.loads((tmp_path / "answer" / "placement.json").read_text())["buffers"]
+    assert sorted(len(buffer["moves"]["to_host_before"]) for buffer in planned) == [2, 3, 3]
+    applied = clocked(lambda: apply(tmp_path / "answer", program))
+    assert applied < 0.8 * plain
+    assert ways["paging"] - ways["moves"] == pytest.approx((plain - applied) * 1e-3, rel=0.3)
+
+
 def test_what_a_recording_could_not_see_is_said(clocked, stand_in, cli, monkeypatch):
     monkeypatch.setenv("STAND_IN_OLD", "1")
     done = cli("record", "--", str(stand_in / "shapes"), "atax")

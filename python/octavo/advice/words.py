@@ -88,6 +88,15 @@ def size(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
+def amount(count: float) -> str:
+    """Bytes in powers of a thousand, as the memory of GPUs is told."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}" if unit != "B" else f"{count:.0f} B"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
 def seconds(value: float) -> str:
     """A time, which may be below 0, in the multiple that reads best."""
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):

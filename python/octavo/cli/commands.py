@@ -89,6 +89,12 @@ COMMANDS = {
         PLACE,
         "Say where each buffer of a program should lie (device, managed, prefetched, pinned), what it gains, and why.",
     ),
+    "fit": Command(
+        "fit",
+        "fit",
+        PLACE,
+        "Say whether a program fits into a GPU's memory: it fits, slows by how much, or fails; and what to move when.",
+    ),
     "constants": Command(
         "constants",
         "constants",

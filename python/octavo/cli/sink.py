@@ -42,6 +42,11 @@ class Sink:
         """Whether a person reads."""
         return not (self.as_json or self.quiet)
 
+    @property
+    def unicode(self) -> bool:
+        """Whether what people read shows letters beyond ASCII."""
+        return streams.is_unicode(self._terminal.stream)
+
     def table(
         self,
         title: str,
@@ -67,7 +72,7 @@ class Sink:
             for row in _rows(visible(title) + (", continued" if index else ""), self._terminal):
                 self._terminal.line("", bold=row)
             self._terminal.line("")
-            head, *others = grid.lines(part, "─" if streams.is_unicode(self._terminal.stream) else "-")
+            head, *others = grid.lines(part, "─" if self.unicode else "-")
             self._terminal.line("", bold=head)
             for line in others:
                 self._terminal.line(line)

@@ -41,7 +41,8 @@ pub struct Movables {
 /// What is decided about a launch.
 #[derive(Clone, Copy, Default)]
 pub struct Moving {
-    /// What moves before it.
+    /// What leaves before it, and what comes then.
+    pub leaving: Batch,
     pub batch: Batch,
     /// Which launch it is, if it is counted.
     pub ordinal: Option<u64>,
@@ -79,21 +80,40 @@ impl Movables {
             };
             file.recorded.kernels.iter().position(same)
         });
+        let allowed = site.is_some_and(|site| self.trial.allows(site));
+        let leaving = if allowed { self.leaving(ordinal, launch, words) } else { Batch::default() };
         let mut batch = Batch::default();
         batch.stream = launch.stream as usize;
         for word in words {
             let Some((begin, bytes, movable)) = self.all.at(*word) else { continue };
             movable.used_in = Some(launch.stream as usize);
-            let allowed = movable.moves.to_device && site.is_some_and(|site| self.trial.allows(site));
-            if allowed && !batch.is_full() && movable.is_elsewhere(begin, bytes) {
+            if allowed && movable.moves.to_device && !batch.is_full() && movable.is_elsewhere(begin, bytes) {
                 movable.on_device = true;
                 self.trial.log.brought(movable.buffer, bytes);
                 batch.add(begin, bytes);
             }
             movable.seen = false;
         }
-        let timed = self.trial.before_launch(ordinal, site, !batch.is_empty(), file);
-        Moving { batch, ordinal: Some(ordinal), begin: None, timed: timed || self.borders_return(ordinal + 1) }
+        let timed = self.trial.before_launch(ordinal, site, !(batch.is_empty() && leaving.is_empty()), file);
+        Moving { leaving, batch, ordinal: Some(ordinal), begin: None, timed: timed || self.borders_return(ordinal + 1) }
+    }
+
+    /// What goes to the host before a launch that does not use it: it is needed later than what comes, and no other
+    /// stream may be at work on it.
+    fn leaving(&mut self, ordinal: u64, launch: &Launch, words: &[u64]) -> Batch {
+        let mut leaving = Batch::default();
+        leaving.stream = launch.stream as usize;
+        for (begin, bytes, movable) in self.all.each() {
+            let asked = movable.on_device && movable.moves.to_host_before.contains(&ordinal);
+            let used = words.iter().any(|word| (begin..begin + bytes).contains(word));
+            let busy = movable.used_in.is_some_and(|stream| stream != leaving.stream);
+            if asked && !used && !busy && !leaving.is_full() {
+                (movable.on_device, movable.used_in, movable.seen) = (false, None, false);
+                self.trial.log.returned(movable.buffer, bytes);
+                leaving.add(begin, bytes);
+            }
+        }
+        leaving
     }
 
     /// Whether anything goes to the host before a wait after so many launches.

@@ -26,8 +26,10 @@ pub unsafe fn launching(launch: &Launch, captured: bool) -> Moving {
     // SAFETY: the caller says so.
     let Some(moving) = (unsafe { decided(launch, applied, file) }) else { return Moving::default() };
     let begin = moving.timed.then(|| Event::of(launch.stream)).flatten();
-    if !moving.batch.is_empty() && moving.batch.bring(Way::Device) != 0 {
-        applied.told(|known| known.movables.trial.log.refused());
+    for (batch, way) in [(moving.leaving, Way::Host), (moving.batch, Way::Device)] {
+        if !batch.is_empty() && batch.bring(way) != 0 {
+            applied.told(|known| known.movables.trial.log.refused());
+        }
     }
     Moving { begin, ..moving }
 }

@@ -59,6 +59,9 @@ pub struct Moves {
     /// To the host before it waits after so many launches of the process.
     #[serde(default)]
     pub to_host_after: BTreeSet<u64>,
+    /// To the host before these launches of the process, counted from 0, which need the room.
+    #[serde(default)]
+    pub to_host_before: BTreeSet<u64>,
     /// What is in it is discarded before all of it is filled.
     #[serde(default)]
     pub discard_before_fill: bool,

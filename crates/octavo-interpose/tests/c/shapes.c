@@ -254,10 +254,34 @@ static void streams(void) {
     for (int one = 0; one < 2; one++) cudaFree(each[one].in), cudaFree(each[one].out);
 }
 
+/* Three tables in turns, each with what the launch before made of it: room for two of them is not enough for a driver
+ * that lets go of what was used least recently. */
+enum { TURNS = 6, TABLES = 3 };
+static void turn(void **values) {
+    int *table = *(int **)values[0];
+    for (int at = 0; at < PLATE; at++) table[at] += 1;
+    stand_in_spend(12000);
+}
+static void turns(void) {
+    int *tables[TABLES];
+    stand_in_kernel((void *)turn, "turn", 3, THREE);
+    for (int each = 0; each < TABLES; each++) tables[each] = managed(PLATE * WORD), fill(tables[each], PLATE, each);
+    for (int round = 0; round < TURNS; round++)
+        for (int each = 0; each < TABLES; each++) {
+            void *values[] = {&tables[each], &tables[each], &tables[each]};
+            launch(turn, 1024, values, NULL);
+        }
+    wait();
+    for (int each = 0; each < TABLES; each++) {
+        for (int at = 0; at < PLATE; at += 511) check(tables[each][at] == each + at + TURNS);
+        cudaFree(tables[each]);
+    }
+}
+
 int main(int count, char **arguments) {
     static const struct { const char *name; void (*run)(void); } all[] = {
         {"atax", atax}, {"needle", needle}, {"hotspot", hotspot}, {"sparse", sparse}, {"rounds", rounds}, {"shared", shared},
-        {"cleared", cleared}, {"fresh", fresh}, {"streams", streams},
+        {"cleared", cleared}, {"fresh", fresh}, {"streams", streams}, {"turns", turns},
     };
     by_hand = count > 2 && !strcmp(arguments[2], "hand");
     touched = count > 2 && !strcmp(arguments[2], "touched");

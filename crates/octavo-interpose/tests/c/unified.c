@@ -21,6 +21,7 @@ static const double BACK_BLOCK = 20000, BACK = 500;           /* the host reads 
 static const double FIRST = 1000;                             /* first touch by the host: 4.1 GB/s */
 static const double MOVE = 35000, MOVED = 90, POPULATED = 20; /* prefetched: 46.9 GB/s, and 42 us a call */
 static const double RETURN = 13000, RETURNED = 229;           /* prefetched to the host: 17.9 GB/s, and 18 us a call */
+static const double EVICT = 13000, EVICTED = 229;             /* the driver makes room: taken to be as a prefetch to the host */
 static const double COPIED = 280, COPIED_PINNED = 77;         /* 14.7 and 53 GB/s */
 static const double LINES = 81, INSIDE = 2;                   /* pinned 50.6 GB/s, device 2 TB/s */
 
@@ -32,12 +33,13 @@ struct piece {
     size_t size, pages;
     enum kind kind;
     int read_mostly;
+    unsigned long used; /* the last launch that touched it */
     unsigned char *place;
     uint64_t *hash; /* of pages that are in both places */
 };
 static struct piece pieces[MOST];
 static struct { void *stream; double busy; } streams[STREAMS];
-static struct { unsigned long gpu_faults, host_faults, made, prefetched, discarded, launches; } count;
+static struct { unsigned long gpu_faults, host_faults, made, prefetched, discarded, launches, evicted; } count;
 static double host, spent;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -84,8 +86,48 @@ static void show(struct piece *piece) {
     }
 }
 
+static void show_all(void) {
+    for (struct piece *each = pieces; each < pieces + MOST; each++)
+        if (each->view && each->kind == MANAGED) show(each);
+}
+
 static void duplicate(struct piece *piece, size_t page) {
     piece->place[page] = BOTH, piece->hash[page] = hash(piece->inside + page * PAGE);
+}
+
+static size_t on_device(const struct piece *piece, size_t from, size_t to) {
+    size_t pages = 0;
+    for (size_t page = from; page < to && page < piece->pages; page++) pages += piece->place[page] >= DEVICE;
+    return pages;
+}
+/* The first block of a piece that has pages on the device; past its end if none has. */
+static size_t first_block(const struct piece *piece) {
+    size_t begin = 0;
+    while (begin < piece->pages && !on_device(piece, begin, begin + BLOCK)) begin += BLOCK;
+    return begin;
+}
+/* Blocks of what was used least recently leave until the device's memory holds the rest; what makes room stays, if it
+ * can. The ns that this takes. */
+static double make_room(struct piece *keep) {
+    const char *limit = getenv("STAND_IN_MEMORY");
+    size_t room = limit ? strtoul(limit, NULL, 10) / PAGE : 0, held = 0;
+    for (struct piece *each = pieces; room && each < pieces + MOST; each++)
+        if (each->view && each->kind == MANAGED) held += on_device(each, 0, each->pages);
+    double ns = 0;
+    while (room && held > room) {
+        struct piece *oldest = keep;
+        for (struct piece *each = pieces; each < pieces + MOST; each++)
+            if (each->view && each != keep && each->kind == MANAGED && first_block(each) < each->pages &&
+                (oldest == keep || each->used < oldest->used)) oldest = each;
+        size_t begin = first_block(oldest);
+        for (size_t page = begin; page < begin + BLOCK && page < oldest->pages; page++) {
+            if (oldest->place[page] < DEVICE) continue;
+            ns += oldest->place[page] == BOTH ? 0 : EVICTED;
+            oldest->place[page] = HOST, held--, count.evicted++;
+        }
+        ns += EVICT;
+    }
+    return ns;
 }
 
 /* The GPU's fault on a page: as the driver's tree has it, the largest part of the block comes of which more than 51 in
@@ -107,7 +149,7 @@ static double fault(struct piece *piece, size_t page) {
         if (piece->place[each] == HOST && piece->read_mostly) duplicate(piece, each);
         else piece->place[each] = DEVICE;
     }
-    return ns;
+    return ns + make_room(piece);
 }
 
 /* A processor touched a page: the ns that this took; `block` is the last block with a fault of the host's. */
@@ -232,10 +274,12 @@ void unified_end(void *stream) {
     for (struct piece *each = pieces; each < pieces + MOST; each++) {
         if (!each->view) continue;
         unsigned char *there = present(each);
+        for (size_t page = 0; page < each->pages; page++)
+            if (there[page]) each->used = count.launches;
         ns += touched(each, there);
         free(there);
-        if (each->kind == MANAGED) show(each);
     }
+    show_all();
     host += LAUNCH_CALL;
     work(stream, ns);
     pthread_mutex_unlock(&lock);
@@ -288,7 +332,8 @@ void unified_prefetch(void *pointer, size_t size, enum way way, void *stream) {
         if (*place != NOWHERE && piece->read_mostly) duplicate(piece, page);
         else *place = there;
     }
-    if (piece) show(piece);
+    if (piece && way == TO_DEVICE) piece->used = count.launches + 1, ns += make_room(piece);
+    show_all();
     host += PREFETCH_CALL;
     work(stream, ns);
     pthread_mutex_unlock(&lock);
@@ -345,6 +390,6 @@ __attribute__((destructor)) static void end(void) {
     settle();
     fprintf(file, "{\"ns\": %.0f, \"launches\": %lu, \"gpu_faults\": %lu, \"host_faults\": %lu, \"made\": %lu, ", free_from(NULL),
             count.launches, count.gpu_faults, count.host_faults, count.made);
-    fprintf(file, "\"prefetched\": %lu, \"discarded\": %lu}\n", count.prefetched, count.discarded);
+    fprintf(file, "\"prefetched\": %lu, \"discarded\": %lu, \"evicted\": %lu}\n", count.prefetched, count.discarded, count.evicted);
     fclose(file);
 }

@@ -199,6 +199,31 @@ fn what_is_not_needed_is_discarded_before_it_is_filled() {
     assert!(discarded["ns"].as_f64() < kept["ns"].as_f64());
 }
 
+/// Three tables in turns where two have room: as an expert would, the last one stays and the others make way.
+#[test]
+fn what_makes_way_leaves_before_the_launch_that_needs_the_room() {
+    const ROOM: &str = "9437184";
+    let built = Built::new();
+    let program = built.shapes();
+    built.clock(built.recorded(&program).arg("turns").env("STAND_IN_MEMORY", ROOM));
+    let profile = built.profile();
+    let plain = built.clock(built.plain(&program).arg("turns").env("STAND_IN_MEMORY", ROOM));
+    let mut file = file(&profile, &json!({"to_device": true}));
+    let buffers = file["buffers"].as_array_mut().unwrap();
+    // In rounds of three launches: what was just used makes way for what comes next but one.
+    let leaves: [&[u64]; 3] = [&[4, 10, 16], &[2, 8, 14], &[6, 12]];
+    for (number, before) in leaves.iter().enumerate() {
+        buffers[number]["moves"] = json!({"to_device": true, "to_host_before": before});
+        buffers[number]["order"] = json!([number]);
+    }
+    let applied = built.clock(under(&built, &program, "turns", &file).env("STAND_IN_MEMORY", ROOM));
+    assert!(applied["evicted"].as_u64() < plain["evicted"].as_u64().map(|pages| pages / 4), "{plain} {applied}");
+    assert!(applied["ns"].as_f64() < plain["ns"].as_f64().map(|ns| ns * 0.8), "{plain} {applied}");
+    let log = log(&built);
+    assert_eq!(log["buffers"][1]["to_host"], json!(3), "{log}");
+    assert!(log["gained_ns"].as_i64() > Some(0), "{log}");
+}
+
 #[test]
 fn what_does_not_help_is_withdrawn() {
     let built = Built::new();
