@@ -14,7 +14,7 @@ from octavo import addresses, verbs
 addresses.spare()
 
 if TYPE_CHECKING:
-    from octavo import advice, explain, measured, policies, report, roofline, trace
+    from octavo import advice, explain, generators, measured, policies, report, roofline, trace
     from octavo.advice.answer import Advice
     from octavo.advice.pipeline import advise
     from octavo.api import inspect_workload, run, scenario, workload_program, workload_result
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SimulationError,
         TraceError,
         ValidationError,
+        WorkloadError,
     )
     from octavo.files.notes import OctavoNote
     from octavo.runs.comparison import Comparison
@@ -64,10 +65,12 @@ __all__ = [
     "SimulationError",
     "TraceError",
     "ValidationError",
+    "WorkloadError",
     "advice",
     "advise",
     "compare",
     "explain",
+    "generators",
     "inspect_workload",
     "limit_memory",
     "listing",
@@ -115,6 +118,7 @@ _HOMES = {
         "SimulationError",
         "TraceError",
         "ValidationError",
+        "WorkloadError",
     ),
     "octavo.files.notes": ("OctavoNote",),
     "octavo.runs.execute": ("Progress",),

@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::LazyLock;
 
 use octavo_program::{Size, Workload};
-use octavo_registry::{Choice, Options, Registry};
+use octavo_registry::{Choice, DIGEST, Options, Registry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,10 +50,13 @@ impl WorkloadChoice {
 }
 
 /// Lets the folder of a trace, the file of a recorded step, or the names of several programs (`hs+gups`) stand where
-/// the name of a workload is expected. A trace is a folder, so a file of any name is a step.
+/// the name of a workload is expected. A trace is a folder, so a file of any name is a step. A Python file stays a name;
+/// it is read as it is now, unless the digest of what it was stands beside it.
 pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     let Some(Value::String(name)) = workload.get("name") else { return };
-    if let Some(entry) = recorded(name) {
+    if is_source(name) {
+        workload.entry(DIGEST).or_insert(Value::Null);
+    } else if let Some(entry) = recorded(name) {
         let path = std::mem::replace(&mut workload["name"], entry.into());
         workload.insert("path".to_owned(), path);
         // Whatever was there before.
@@ -75,6 +78,11 @@ fn recorded(name: &str) -> Option<&'static str> {
     } else {
         (is_path(name) || octavo_trace::is_trace(path) && is_free()).then_some(trace)
     }
+}
+
+/// Whether a name is that of a Python file, or of a class in one, and not of several programs.
+fn is_source(name: &str) -> bool {
+    (name.ends_with(".py") || name.contains(".py:")) && (!name.contains('+') || Path::new(name).is_file())
 }
 
 fn is_path(name: &str) -> bool {
