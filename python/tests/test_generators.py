@@ -143,6 +143,7 @@ def test_a_scenario_file_a_comparison_and_jobs_name_it(own, cli):
     compared = octavo.compare("own.py", placements=["on-touch", "first-touch"], node="grit-2gpu")
     assert len(compared.results) == 2
     assert octavo.scenario("own.py+fir").workload == "own.py+fir"
+    assert octavo.scenario("fir+own.py").workload == "fir+own.py"
     done = cli("run", "own.py", "--node", "grit-2gpu", "--quiet", "-o", "out")
     assert done.returncode == 0, done.stderr
     again = octavo.run("out/scenario.toml", output="again")
@@ -284,6 +285,13 @@ def test_what_was_generated_and_is_damaged_is_generated_again(own, empty_cache):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     assert launched("own.py") == first
+
+
+def test_a_cache_that_cannot_be_written_is_refused(own, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("OCTAVO_CACHE", str(tmp_path / "file"))
+    with refused("unwritable", octavo.OctavoError, names=["OCTAVO_CACHE"]):
+        launched(own('yield load("a", 5)\n'))
 
 
 def test_what_may_be_a_mistake_is_noted(own):

@@ -65,6 +65,7 @@ pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
         let programs: Vec<Value> = name.split('+').map(|name| name.trim().into()).collect();
         workload.insert("name".to_owned(), MIX.into());
         workload.insert("applications".to_owned(), programs.into());
+        workload.shift_remove(DIGEST); // Of what looked like a single file.
     }
 }
 
@@ -87,4 +88,33 @@ fn is_source(name: &str) -> bool {
 
 fn is_path(name: &str) -> bool {
     name.contains(['/', MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spelled_out(workload: Value) -> Value {
+        let Value::Object(mut workload) = workload else { panic!("a table") };
+        spell_out_name(&mut workload);
+        workload.into()
+    }
+
+    #[test]
+    fn a_python_file_stays_a_name_and_is_read_anew_unless_its_digest_is_there() {
+        for name in ["mine.py", "folder/mine.py", "mine.py:Own"] {
+            assert_eq!(spelled_out(json!({ "name": name })), json!({ "name": name, "digest": null }));
+            let resolved = json!({ "name": name, "digest": "00ff", "scale": 0.5 });
+            assert_eq!(spelled_out(resolved.clone()), resolved);
+        }
+    }
+
+    #[test]
+    fn a_python_file_may_be_one_of_several_programs() {
+        let expected = json!({ "name": MIX, "applications": ["fir", "mine.py"] });
+        assert_eq!(spelled_out(json!({ "name": "fir+mine.py" })), expected);
+        assert_eq!(spelled_out(json!({ "name": "fir+mine.py", "digest": null })), expected);
+    }
 }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from octavo._core import OptionError
 from octavo.apart.process import Process, VanishedError
 from octavo.errors import TraceError, WorkloadError
-from octavo.files import disk
 from octavo.files.notes import note
 from octavo.policies.engine import read
 from octavo.policies.find import place
@@ -44,7 +43,7 @@ def described(name: str, given: str, scale: float, seed: int) -> str:
             _KNOWN[key] = kept.read_text(encoding="utf-8")
         except OSError:
             _KNOWN[key] = json.dumps(_answer({**asked, "do": "describe"}))
-            disk.write_text(kept, _KNOWN[key])
+            cache.keep(kept, _KNOWN[key])
     return _KNOWN[key]
 
 
@@ -77,7 +76,7 @@ def _is_whole(path: Path) -> bool:
 def _generate(asked: dict[str, Any], path: Path) -> None:
     with written(path, replace=False) as new:
         found = _answer({**asked, "do": "generate", "folder": str(new)})
-        disk.write_text(cache.notes_of(path), json.dumps(found["notes"]))
+        cache.keep(cache.notes_of(path), json.dumps(found["notes"]))
 
 
 def _asked(name: str, given: str, scale: float, seed: int) -> dict[str, Any]:

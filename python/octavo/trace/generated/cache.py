@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo import _core
+from octavo.errors import OutputError, again
+from octavo.files import disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +47,13 @@ def notes_of(path: Path) -> Path:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Wait until no other process generates a trace; systems without locks do not wait."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Wait until no other process generates a trace; systems without locks do not wait.
+
+    Raises:
+        OutputError: the folder cannot be written to.
+
+    """
+    _prepare(path.parent)
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:
@@ -55,6 +62,26 @@ def alone(path: Path) -> Iterator[None]:
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def keep(path: Path, text: str) -> None:
+    """Write a file of the cache; errors as `alone`."""
+    _prepare(path.parent)
+    disk.write_text(path, text)
+
+
+def _prepare(place: Path) -> None:
+    """Make sure that the folder is there and can be written to.
+
+    Raises:
+        OutputError: it cannot.
+
+    """
+    try:
+        disk.check_writable(place)
+    except OutputError as error:
+        hint = f"choose another folder with the environment variable {FOLDER}"
+        raise again(error, OutputError, hint=hint) from None
 
 
 def touch(path: Path) -> None:
