@@ -132,7 +132,7 @@ def cupti(
 def rmm(
     source: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE…", help="CSV file of RMM's logging resource adaptor; one for each GPU."),
+        typer.Argument(metavar="FILE...", help="CSV file of RMM's logging resource adaptor; one for each GPU."),
     ],
     output: Output = None,
     force: options.Force = False,
