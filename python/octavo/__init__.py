@@ -14,7 +14,7 @@ from octavo import addresses, verbs
 addresses.spare()
 
 if TYPE_CHECKING:
-    from octavo import advice, explain, measured, policies, report, roofline, trace
+    from octavo import advice, explain, generators, measured, policies, report, roofline, trace
     from octavo.advice.answer import Advice
     from octavo.advice.fit.answer import Fit
     from octavo.advice.fit.pipeline import fit
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SimulationError,
         TraceError,
         ValidationError,
+        WorkloadError,
     )
     from octavo.files.notes import OctavoNote
     from octavo.runs.comparison import Comparison
@@ -67,11 +68,13 @@ __all__ = [
     "SimulationError",
     "TraceError",
     "ValidationError",
+    "WorkloadError",
     "advice",
     "advise",
     "compare",
     "explain",
     "fit",
+    "generators",
     "inspect_workload",
     "limit_memory",
     "listing",
@@ -121,6 +124,7 @@ _HOMES = {
         "SimulationError",
         "TraceError",
         "ValidationError",
+        "WorkloadError",
     ),
     "octavo.files.notes": ("OctavoNote",),
     "octavo.runs.execute": ("Progress",),

@@ -31,7 +31,7 @@ class Arguments(TypedDict, total=False):
     """What `octavo.scenario`, `octavo.run` and `octavo.compare` take besides; they win over a scenario's own values.
 
     Attributes:
-        workload: workload by name, or folder of a trace.
+        workload: workload by name, Python file of one, or folder of a trace.
         jobs: programs that run beside one another, each a table as `[[job]]` in a file: `{"workload": "fir"}`.
         placement: placement strategy by name, as a Python file, or as a class of `octavo.policies`.
         prefetch: prefetcher; as `placement`.

@@ -63,6 +63,7 @@ CODES = {
     "bad-program": "a CUDA program that cannot be rewritten",
     "bad-scenario": "a scenario that cannot be used, for a reason that has no code",
     "bad-trace": "a recorded trace that cannot be used, for a reason that has no code",
+    "bad-workload": "a workload in Python that raised, or that says something else when it is asked again",
     "cannot-compare": "a comparison with another simulator or a real GPU that cannot be made",
     "cannot-run": "a scenario that is well formed, but cannot be simulated",
     "conflict": "options or keys that exclude one another",
@@ -219,6 +220,12 @@ class ScenarioError(OctavoError):
 
     code = "bad-scenario"
     exit_code = 2
+
+
+class WorkloadError(ScenarioError):
+    """A workload written in Python that raised or said what cannot be; `file` and `line` are where in its file."""
+
+    code = "bad-workload"
 
 
 class SimulationError(OctavoError):

@@ -41,6 +41,12 @@ def tool(name: str) -> str:
     return shutil.which(name) or missing(f"`{name}`")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What workloads in Python generate is kept for the tests alone."""
+    os.environ["OCTAVO_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def warm() -> Iterator[Warm]:
     """What starts the command quickly."""

@@ -185,3 +185,30 @@ def saxpy(path: Path, **variant: object) -> Path:
     export.gpu_fault(7000, A + PAGE, 1, access=3)
     export.copy(7100, HTOD, A + PAGE, PAGE)
     return export.save()
+
+
+def solver(path: Path, **variant: object) -> Path:
+    """An explicit program on one GPU: two inputs are copied in, a kernel runs 30 times for 40 us, a result comes back.
+
+    Between the kernels, scratch memory is freed and allocated again at its place, and 4 KiB are read back once.
+    """
+    age = variant.pop("age", False)
+    export = Export(path, **variant)  # type: ignore[arg-type]
+    device, at = {"kind": 2}, [A + number * 64 * MIB for number in range(4)]
+    for place, size in zip(at, (32 * MIB, 16 * MIB, 48 * MIB, 8 * MIB), strict=True):
+        export.memory(1000, place, size, **device)
+    export.copy(2000, 1, None, 32 * MIB, None)
+    export.copy(3000, 1, None, 16 * MIB, None)
+    for number in range(30):
+        start = 1_000_000 + number * 50_000
+        export.kernel(start, start + 40_000)
+        if number == 9:
+            export.memory(start + 41_000, at[3], 8 * MIB, allocates=False, **device)
+            export.memory(start + 42_000, at[3], 4 * MIB, **device)
+            export.copy(start + 43_000, 2, None, 4 * KIB, None)
+    export.copy(3_000_000, 2, None, 48 * MIB, None)
+    for place, size in zip(at, (32 * MIB, 16 * MIB, 48 * MIB, 4 * MIB), strict=True):
+        export.memory(4_000_000, place, size, allocates=False, **device)
+    if age:
+        export.age()
+    return export.save()

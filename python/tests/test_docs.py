@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from inline_code import Keys, inline, is_python, options
-from nsys_exports import saxpy
+from nsys_exports import saxpy, solver
 from test_activity import record
 from typer.main import get_command
 
@@ -73,6 +73,7 @@ def prepare_own_workload(folder: Path) -> None:
 def prepare_real_programs(folder: Path) -> None:
     """Profiles as the page's commands expect them."""
     saxpy(folder / "saxpy.sqlite")
+    solver(folder / "solver.sqlite")
     (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, flags=2))
 
 

@@ -56,6 +56,18 @@ def test_rows_around_midnight_may_be_out_of_order(tmp_path):
     assert memory(result) == [(0, 256), (99_990 * 10**6, 0), (100_010 * 10**6, 512), (2 * 10**11, 0)]
 
 
+def test_logs_of_several_gpus_are_read_together(tmp_path, cli):
+    for name, rows in {"log.dev3.csv": LOG[:1], "log.dev1.csv": [LOG[2].replace("free", "allocate")]}.items():
+        (tmp_path / name).write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
+    found = import_rmm([tmp_path / "log.dev3.csv", tmp_path / "log.dev1.csv"], tmp_path / "run")
+    # The second begins after midnight: 100 ms later.
+    assert found.table("memory_intervals").rows() == [(0, "gpu3", 256), (10**11, "gpu1", 256)]
+    assert found.summary["source"]["file"] == "log.dev3.csv, log.dev1.csv"
+    assert cli("import", "rmm", "log.dev3.csv", "log.dev1.csv", "-o", "again").returncode == 0
+    with refused("ambiguous", ProfileError, file="log.dev1.csv", found=1):
+        import_rmm([tmp_path / "log.dev1.csv"] * 2, tmp_path / "other")
+
+
 @pytest.mark.parametrize(
     ("rows", "code", "facts"),
     [

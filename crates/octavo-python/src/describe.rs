@@ -9,6 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 
 use crate::errors::{ScenarioError, SimulationError};
+use crate::generators::{forget_raised, or_raised};
 use crate::scenario::{load, with_workload};
 
 /// JSON schema of scenario files.
@@ -55,7 +56,8 @@ pub fn event_kinds() -> Vec<&'static str> {
 /// decides who runs what, as if all work-groups of a launch took equally long.
 #[pyfunction]
 pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
-    let characteristics = py.detach(|| {
+    forget_raised();
+    let characteristics = or_raised(py.detach(|| {
         let scenario = load(resolved)?;
         let setting = Setting {
             gpus: scenario.node.gpus,
@@ -69,7 +71,7 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
             };
             characterise_filled(workload, &setting, room).map_err(|error| SimulationError::new_err(error.to_string()))
         })
-    })?;
+    }))?;
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
@@ -83,7 +85,8 @@ pub fn read_notes() -> Vec<String> {
 /// the name of the first. What was not reached is null.
 #[pyfunction]
 pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
-    let numbers = py.detach(|| with_workload(&load(resolved)?, |workload| Ok(workload.result())))?;
+    forget_raised();
+    let numbers = or_raised(py.detach(|| with_workload(&load(resolved)?, |workload| Ok(workload.result()))))?;
     let Some((result, _)) = numbers.first() else {
         let message =
             "this workload computes nothing that can be shown; programs on graphs do, and those of the MemMap study";
@@ -105,7 +108,8 @@ pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str
     let recorded = kind == "recorded";
     let kind = if recorded { ProgramKind::default() } else { named::<ProgramKind>("kind", kind)? };
     let spread = named::<Spread>("spread", spread)?;
-    let listing = py.detach(|| {
+    forget_raised();
+    let listing = or_raised(py.detach(|| {
         let lowering = Lowering { kind, spread, host_threads: threads, ..Lowering::default() };
         with_workload(&load(resolved)?, |workload| {
             let failed = |error: &dyn std::fmt::Display| SimulationError::new_err(error.to_string());
@@ -119,7 +123,7 @@ pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str
                 None => Ok(Listing::new(&program, workload)),
             }
         })
-    })?;
+    }))?;
     Ok(serde_json::to_string(&listing).expect("a listing can be written as JSON"))
 }
 

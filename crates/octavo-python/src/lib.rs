@@ -6,6 +6,7 @@ mod circuit;
 mod convert;
 mod describe;
 mod errors;
+mod generators;
 mod gpu;
 mod memory;
 mod policies;
@@ -66,6 +67,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::policies::extend();
+        crate::generators::extend();
         module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
 }

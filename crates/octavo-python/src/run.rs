@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::allocator;
 use crate::errors;
+use crate::generators::{forget_raised, or_raised};
 use crate::memory::{Held, memory_around};
 use crate::policies::take_raised;
 use crate::scenario::load;
@@ -45,16 +46,18 @@ pub fn run(
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     drop(take_raised()); // Of an earlier run that could not end in it.
+    forget_raised();
     let held = Held::begin();
     let in_use = || held.bytes();
     let bound = memory_limit.map(|limit| MemoryBound { limit, around: memory_around(), in_use: &in_use });
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
-    let (scenario, built) = py.detach(|| {
+    let built = py.detach(|| {
         let scenario = load(resolved)?;
         let built = scenario.built_while(&mut || telling.tell(0, 1, 0));
         let built = built.map_err(|error| telling.raised.take().unwrap_or_else(|| errors::parts(&error)))?;
         Ok::<_, PyErr>((scenario, built))
-    })?;
+    });
+    let (scenario, built) = or_raised(built)?;
     let outcome = py.detach(|| {
         check_memory(&scenario, &built, bound)?;
         match &scenario.executor {
@@ -69,7 +72,7 @@ pub fn run(
     drop(built);
     let result = match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
-        (None, Err(error)) => Err(errors::simulation(py, &error)),
+        (None, Err(error)) => or_raised(Err(errors::simulation(py, &error))),
         (None, Ok((summary, tables))) => {
             let tables: PyResult<_> = tables.into_iter().map(|table| to_python(py, table)).collect();
             Ok((summary, tables?))
@@ -103,19 +106,21 @@ fn memory_of(scenario: &Scenario, built: &Built) -> Result<MemoryEstimate, SimEr
 /// graphs.
 #[pyfunction]
 pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64, u64)> {
-    py.detach(|| {
+    forget_raised();
+    or_raised(py.detach(|| {
         let scenario = load(resolved)?;
         let built = scenario.sizes().map_err(|error| errors::parts(&error))?;
         let needed =
             memory_of(&scenario, &built).map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
         Ok((needed.node, needed.pages, needed.records, needed.inputs))
-    })
+    }))
 }
 
 /// Bytes of memory that each GPU of a resolved scenario has for its programs at their scale; none without a limit.
 #[pyfunction]
 pub fn gpu_memory(py: Python<'_>, resolved: &str) -> PyResult<Option<u64>> {
-    py.detach(|| load(resolved)?.gpu_memory().map_err(|error| errors::parts(&error)))
+    forget_raised();
+    or_raised(py.detach(|| load(resolved)?.gpu_memory().map_err(|error| errors::parts(&error))))
 }
 
 /// The pages that a resolved scenario's workload accesses without time, in order: see `octavo_sim::page_order`. Runs of
@@ -123,7 +128,8 @@ pub fn gpu_memory(py: Python<'_>, resolved: &str) -> PyResult<Option<u64>> {
 #[pyfunction]
 #[pyo3(signature = (resolved, turn=1))]
 pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable> {
-    let table = py.detach(|| {
+    forget_raised();
+    let table = or_raised(py.detach(|| {
         let scenario = load(resolved)?;
         let built = scenario.built_while(&mut || ControlFlow::Continue(())).map_err(|error| errors::parts(&error))?;
         let [part] = built.parts.as_slice() else {
@@ -132,7 +138,7 @@ pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable
         };
         page_order_of(&built.node, &built.memory, &job(part), turn)
             .map_err(|error| errors::SimulationError::new_err(error.to_string()))
-    })?;
+    }))?;
     to_python(py, table)
 }
 

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::generators::{forget_raised, or_raised};
 use crate::policies::take_raised;
 
 /// Resolves a scenario file and overrides (`key=value`); returns it as TOML and as JSON.
@@ -25,6 +26,7 @@ pub fn resolve(
 ) -> PyResult<(String, String)> {
     let source = Source { name, text };
     drop(take_raised()); // Of an earlier call that could not end in it.
+    forget_raised();
     let Some(read) = read else { return spelled_out(octavo_scenario::resolve(source, &overrides)) };
     let raised = Cell::new(None);
     let reader = |place: &str, named_by: Option<&str>| {
@@ -62,7 +64,7 @@ pub fn toml_line(text: &str, key: &str) -> Option<usize> {
 
 fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, String)> {
     let refused = |error| take_raised().unwrap_or_else(|| errors::scenario(error));
-    let Resolved { scenario, toml } = resolved.map_err(refused)?;
+    let Resolved { scenario, toml } = or_raised(resolved.map_err(refused))?;
     let json = serde_json::to_string(&scenario).expect("a scenario can be written as JSON");
     Ok((toml, json))
 }

@@ -10,6 +10,7 @@ use octavo_trace::{
 use pyo3::prelude::*;
 
 use crate::errors::{self, TraceError};
+use crate::generators::{forget_raised, or_raised};
 use crate::scenario::load;
 
 /// A trace in numbers, as JSON.
@@ -52,7 +53,8 @@ pub fn table_flaw(py: Python<'_>, path: PathBuf) -> Option<String> {
 /// Writes the workload of a resolved scenario as the trace folder `path`: the whole program, unless launches alone run.
 #[pyfunction]
 pub fn trace_record(py: Python<'_>, resolved: &str, path: &str, command: &str) -> PyResult<()> {
-    py.detach(|| {
+    forget_raised();
+    or_raised(py.detach(|| {
         let parts = load(resolved)?.parts();
         let parts = parts.map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
         let [part] = &parts[..] else {
@@ -62,7 +64,7 @@ pub fn trace_record(py: Python<'_>, resolved: &str, path: &str, command: &str) -
         let source = concat!("octavo ", env!("CARGO_PKG_VERSION"));
         octavo_trace::record(Path::new(path), part.workload.as_ref(), part.program.as_ref(), source, command)
             .map_err(|error| errors::trace(&error))
-    })
+    }))
 }
 
 /// Name, first byte, bytes, GPU from 1 (0: none in particular).

@@ -104,14 +104,22 @@ fn several_programs(common: &Value) -> [Value; 3] {
 
 /// Names that [`octavo_registry::is_place`] takes for places of Python classes.
 const PLACE: &str = r"(^[^:]+\.py$)|(^.+:[A-Za-z_][\w.<>]*$)";
+/// The same of workloads, which a plus sign would make several programs.
+const WORKLOAD_PLACE: &str = r"(^[^:+]+\.py$)|(^[^+]+:[A-Za-z_][\w.<>]*$)";
 
 /// As [`choice`], or a Python class in either form; its options are its own.
 fn strategy<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
     let mut schema = choice(registry);
+    add_place(&mut schema, PLACE, "my_policy.py");
+    schema
+}
+
+/// Lets a Python class, such as that of `example`, stand beside the names of a choice.
+fn add_place(schema: &mut Value, pattern: &str, example: &str) {
     let place = json!({
         "type": "string",
-        "pattern": PLACE,
-        "description": "A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several.",
+        "pattern": pattern,
+        "description": format!("A Python class: `{example}`, or `{example}:Mine` where the file has several."),
     });
     let table = json!({
         "type": "object",
@@ -129,7 +137,6 @@ fn strategy<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
         .as_array_mut()
         .into_iter()
         .for_each(|alternatives| alternatives.extend([place.clone(), table.clone()]));
-    schema
 }
 
 /// `"name"`, or a table with a name and that entry's options.
@@ -145,7 +152,9 @@ fn choice<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
 /// The workloads; size and seed stand beside the options of each.
 fn workload_choice(common: &Value) -> Value {
     let mut schema = choice(&WORKLOADS);
-    for alternative in schema["oneOf"].as_array_mut().into_iter().flatten().skip(1) {
+    add_place(&mut schema, WORKLOAD_PLACE, "my_workload.py");
+    let tables = schema["oneOf"].as_array_mut().into_iter().flatten().filter(|each| each["type"] == "object");
+    for alternative in tables {
         for key in ["scale", "seed"] {
             alternative["properties"][key] = common["properties"][key].clone();
         }

@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::LazyLock;
 
 use octavo_program::{Size, Workload};
-use octavo_registry::{Choice, Options, Registry};
+use octavo_registry::{Choice, DIGEST, Options, Registry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,10 +50,13 @@ impl WorkloadChoice {
 }
 
 /// Lets the folder of a trace, the file of a recorded step, or the names of several programs (`hs+gups`) stand where
-/// the name of a workload is expected. A trace is a folder, so a file of any name is a step.
+/// the name of a workload is expected. A trace is a folder, so a file of any name is a step. A Python file stays a name;
+/// it is read as it is now, unless the digest of what it was stands beside it.
 pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     let Some(Value::String(name)) = workload.get("name") else { return };
-    if let Some(entry) = recorded(name) {
+    if is_source(name) {
+        workload.entry(DIGEST).or_insert(Value::Null);
+    } else if let Some(entry) = recorded(name) {
         let path = std::mem::replace(&mut workload["name"], entry.into());
         workload.insert("path".to_owned(), path);
         // Whatever was there before.
@@ -62,6 +65,7 @@ pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
         let programs: Vec<Value> = name.split('+').map(|name| name.trim().into()).collect();
         workload.insert("name".to_owned(), MIX.into());
         workload.insert("applications".to_owned(), programs.into());
+        workload.shift_remove(DIGEST); // Of what looked like a single file.
     }
 }
 
@@ -77,6 +81,40 @@ fn recorded(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a name is that of a Python file, or of a class in one, and not of several programs.
+fn is_source(name: &str) -> bool {
+    (name.ends_with(".py") || name.contains(".py:")) && (!name.contains('+') || Path::new(name).is_file())
+}
+
 fn is_path(name: &str) -> bool {
     name.contains(['/', MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spelled_out(workload: Value) -> Value {
+        let Value::Object(mut workload) = workload else { panic!("a table") };
+        spell_out_name(&mut workload);
+        workload.into()
+    }
+
+    #[test]
+    fn a_python_file_stays_a_name_and_is_read_anew_unless_its_digest_is_there() {
+        for name in ["mine.py", "folder/mine.py", "mine.py:Own"] {
+            assert_eq!(spelled_out(json!({ "name": name })), json!({ "name": name, "digest": null }));
+            let resolved = json!({ "name": name, "digest": "00ff", "scale": 0.5 });
+            assert_eq!(spelled_out(resolved.clone()), resolved);
+        }
+    }
+
+    #[test]
+    fn a_python_file_may_be_one_of_several_programs() {
+        let expected = json!({ "name": MIX, "applications": ["fir", "mine.py"] });
+        assert_eq!(spelled_out(json!({ "name": "fir+mine.py" })), expected);
+        assert_eq!(spelled_out(json!({ "name": "fir+mine.py", "digest": null })), expected);
+    }
 }

@@ -39,7 +39,8 @@ Target = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="Workload, folder of a trace, scenario file, folder of a run or of an imported profile, or a recording.",
+        help="Workload, Python file, folder of a trace, scenario file, folder of a run or of an imported profile, or "
+        "a recording.",
         show_default=False,
     ),
 ]

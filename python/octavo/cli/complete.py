@@ -46,7 +46,7 @@ def key(incomplete: str) -> list[str]:
     return [f"{each}=" for each in catalogue.settable() if each.startswith(incomplete)]
 
 
-_KINDS = (".toml", ".trace", ".json", ".gz")
+_KINDS = (".toml", ".trace", ".json", ".gz", ".py")
 """How files of scenarios, traces and recorded steps end."""
 
 

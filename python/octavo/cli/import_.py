@@ -11,7 +11,8 @@ from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
-from octavo.measured.imports import import_cupti, import_nsys, import_rmm, import_torch
+from octavo.errors import ProfileError
+from octavo.measured.imports import import_cupti, import_nsys, import_program, import_rmm, import_torch
 from octavo.plain import visible
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ Output = Annotated[
     typer.Option("--output", "-o", metavar="FOLDER", help="Result folder; runs/NAME if left out.", show_default=False),
 ]
 
+Program = Annotated[
+    Path | None,
+    typer.Option(
+        "--program",
+        metavar="FILE.py",
+        help="Write the program (memory, copies, kernels) as a workload in this Python file, in place of a result.",
+        show_default=False,
+    ),
+]
+
 _MOST_ALLOCATIONS = 30
 """Allocations in the table that people see; the Parquet table has all."""
 _STAYED = {"remote_map": "mapped", "thrashing": "fought over"}
@@ -47,18 +58,23 @@ def _group() -> None:
     epilog=options.examples(
         "octavo import nsys report.sqlite -o runs/profile",
         "octavo import nsys report.sqlite --process 4711 --json",
+        "octavo import nsys report.sqlite --program report.py",
     )
 )
 def nsys(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="What `nsys export --type sqlite` wrote.")],
     output: Output = None,
     process: Process = None,
+    program: Program = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels."""
+    """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels; or a whole program."""
     sink = Sink(as_json=as_json, quiet=quiet)
+    if program is not None:
+        _program(sink, source, program, process, output, force=force)
+        return
     folder = output or Path("runs") / source.stem
     with Terminal(errors=True).status("reading", quiet=quiet) as tell:
 
@@ -67,6 +83,26 @@ def nsys(
 
         result = import_nsys(source, folder, process=process, force=force, watch=watch)
     show(sink, result)
+
+
+def _program(sink: Sink, source: Path, file: Path, process: int | None, output: Path | None, *, force: bool) -> None:
+    """Write a workload."""
+    if output is not None:
+        raise ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
+    found = import_program(source, file, process=process, force=force)
+    sink.document(found)
+    rows = [
+        (
+            "ranges of device memory",
+            f"{len(found['buffers']):,}, {size(sum(each['bytes'] for each in found['buffers']))}",
+        ),
+        ("copies", f"{len(found['copies']):,}, {size(sum(each[4] for each in found['copies']))}"),
+        ("kernels", f"{len(found['kernels']):,}, {sum(each[1] for each in found['kernels']) * 1e-6:,.3f} ms"),
+    ]
+    sink.table(f"{source.name}: a program", ["recorded", ""], rows)
+    for text in found["assumed"]:
+        sink.tell(f"Assumed: {text}")
+    sink.say(f"{file} is written; run it with: octavo run {file} --scale 0.01 --kind explicit")
 
 
 @app.command(epilog=options.examples("octavo import cupti machine.samples/managed.activity.bin -o runs/managed"))
@@ -88,16 +124,23 @@ def cupti(
     show(Sink(as_json=as_json, quiet=quiet), import_cupti(source, folder, layout=layout, force=force))
 
 
-@app.command(epilog=options.examples("octavo import rmm rmm_log.csv -o runs/rmm"))
+@app.command(
+    epilog=options.examples(
+        "octavo import rmm rmm_log.csv -o runs/rmm", "octavo import rmm log.dev0.csv log.dev1.csv -o runs/rmm"
+    )
+)
 def rmm(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file of RMM's logging resource adaptor.")],
+    source: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="CSV file of RMM's logging resource adaptor; one for each GPU."),
+    ],
     output: Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Import an allocation log of RMM: memory in use over time, and when each allocation lived."""
-    folder = output or Path("runs") / source.stem
+    folder = output or Path("runs") / source[0].stem
     _show_allocator(Sink(as_json=as_json, quiet=quiet), import_rmm(source, folder, force=force))
 
 

@@ -68,6 +68,13 @@ def guard(file: Target, force: Replace = False, quiet: options.Quiet = False) ->
     _policy("guard", file, f"{_RUN} --guard {file}", force=force, quiet=quiet)
 
 
+@app.command(epilog=options.examples("octavo new workload my_workload.py", "octavo run my_workload.py"))
+def workload(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write a workload in Python that runs as it is: its buffers, its launches, and which lines they touch."""
+    file = file if file.suffix else file.with_suffix(".py")
+    _policy("workload", file, f"octavo run {file}", force=force, quiet=quiet)
+
+
 @app.command(epilog=options.examples("octavo new sweep sweep.toml", "octavo sweep sweep.toml"))
 def sweep(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
     """Write a small sweep that runs as it is, with every kind of axis explained."""

@@ -40,7 +40,7 @@ Target = Annotated[
     typer.Argument(
         metavar="TARGET",
         autocompletion=complete.targets,
-        help="Workload by name, folder of a trace, file of a recorded step, or scenario file (TOML).",
+        help="Workload by name, Python file, folder of a trace, file of a recorded step, or scenario file (TOML).",
         show_default=False,
     ),
 ]
@@ -50,12 +50,13 @@ Workload = Annotated[
         "--workload",
         "-w",
         autocompletion=complete.names("workloads"),
-        help="Workload by name, folder of a trace, or file of a recorded step. Overrides the scenario file's.",
+        help="Workload by name, Python file, folder of a trace, or file of a recorded step. Overrides the scenario "
+        "file's.",
     ),
 ]
 Named = Annotated[
     str,
-    typer.Argument(metavar="WORKLOAD", help="Workload by name, or folder of a trace.", show_default=False),
+    typer.Argument(metavar="WORKLOAD", help="Workload by name, Python file, or folder of a trace.", show_default=False),
 ]
 Node = Annotated[
     str | None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from octavo._core import Memory, Needs, Occupancy, Residency
-from octavo.policies.options import Declared
+from octavo.policies.options import Configurable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ HOST: Final = -1
 """The host among processors; GPUs are numbered from 0."""
 
 
-class Policy(ABC):
+class Policy(Configurable):
     """What every policy has. Options are annotated class attributes: see `octavo.policies.option`.
 
     One object is made for each run. It must decide the same way whenever it sees the same: no clocks, no unseeded
@@ -40,16 +40,9 @@ class Policy(ABC):
     node: Node
     """Sizes of the node; set before `start` is called."""
 
-    _declared: ClassVar[dict[str, Declared]] = {}
+    _reserved: ClassVar[tuple[str, ...]] = (*Configurable._reserved, "node")
 
-    def __init_subclass__(cls, **arguments: object) -> None:
-        """Keep what options were declared with, and leave their defaults in the class."""
-        super().__init_subclass__(**arguments)
-        cls._declared = {name: value for name, value in vars(cls).items() if isinstance(value, Declared)}
-        for name, value in cls._declared.items():
-            setattr(cls, name, value.default)
-
-    def start(self) -> None:  # noqa: B027 - optional
+    def start(self) -> None:
         """Called once, before anything else, when options and `node` are set; prepare state here."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from octavo._core import OptionError
 from octavo.policies import options
@@ -11,8 +11,12 @@ from octavo.policies.described import described
 from octavo.policies.find import find
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from octavo._core import Node
     from octavo.policies.base import Policy
+    from octavo.policies.find import Found
+    from octavo.policies.options import Configurable
 
 
 def resolve(kind: str, name: str, given: str) -> tuple[str, str]:
@@ -24,7 +28,7 @@ def resolve(kind: str, name: str, given: str) -> tuple[str, str]:
         OptionError: the policy cannot be found or used, or an option cannot.
 
     """
-    values, digest = _read(given)
+    values, digest = read(given)
     if digest is not None:
         return name, given
     found = described(kind, name)
@@ -38,20 +42,31 @@ def build(kind: str, name: str, given: str, node: Node) -> Policy:
         OptionError: as `resolve`, or its source is not what the digest is of.
 
     """
-    values, digest = _read(given)
-    found = find(kind, name, digest)
-    settled = options.settled(options.declared(found.policy), values)
-    try:
-        policy = found.policy()
-    except Exception as error:
-        raise OptionError("name", f"{found.name}: __init__ raised {type(error).__name__}: {error}") from error
-    for key, value in settled.items():
-        setattr(policy, key, value)
+    values, digest = read(given)
+    policy = cast("Policy", made(find(kind, name, digest), values))
     policy.node = node
     return policy
 
 
-def _read(given: str) -> tuple[dict[str, Any], str | None]:
+def made(found: Found, values: Mapping[str, object]) -> Configurable:
+    """A new object of a class, with its options set.
+
+    Raises:
+        OptionError: an option cannot be used, or there can be no object.
+
+    """
+    settled = options.settled(options.declared(found.policy), values)
+    try:
+        own = found.policy()
+    except Exception as error:
+        raise OptionError("name", f"{found.name}: __init__ raised {type(error).__name__}: {error}") from error
+    for key, value in settled.items():
+        setattr(own, key, value)
+    return own
+
+
+def read(given: str) -> tuple[dict[str, Any], str | None]:
+    """Options by name, and the digest beside them."""
     values: dict[str, Any] = json.loads(given)
     digest = values.pop("digest", None)
     if digest is not None and not isinstance(digest, str):

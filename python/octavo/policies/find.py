@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING
 
 from octavo._core import OptionError
 from octavo.files.text import read_bytes
+from octavo.generators.base import Generator
 from octavo.policies import digest
 from octavo.policies.base import KINDS, Policy
+from octavo.policies.options import Configurable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+BASES: dict[str, type[Configurable]] = {**KINDS, "workload": Generator}
+"""What a class of each kind is derived from."""
 _LOCK = threading.RLock()
 _MODULES: dict[tuple[str, str], ModuleType] = {}
 """Modules of files by path and digest."""
@@ -29,10 +33,10 @@ _OBJECTS: dict[str, list[Found]] = {}
 
 @dataclass(frozen=True)
 class Found:
-    """A policy class, its full name and the digest of its source."""
+    """A class, its full name and the digest of its source."""
 
     name: str
-    policy: type[Policy]
+    policy: type[Configurable]
     digest: str
 
 
@@ -40,7 +44,7 @@ def find(kind: str, name: str, expected: str | None = None) -> Found:
     """The class that `name` stands for: `file.py`, `file.py:Class` or `module:Class`.
 
     Args:
-        kind: one of `KINDS`, such as `placement`.
+        kind: one of `BASES`, such as `placement` or `workload`.
         name: as a user types it.
         expected: the digest that its source must have, if any.
 
@@ -68,7 +72,7 @@ def place(name: str) -> str:
     return name if name.endswith(".py") else name.partition(":")[0]
 
 
-def file_of(policy: type[Policy]) -> str | None:
+def file_of(policy: type[Configurable]) -> str | None:
     """The file of the module that has a class, if there is one."""
     return getattr(sys.modules.get(policy.__module__), "__file__", None)
 
@@ -98,7 +102,7 @@ def is_object(name: str, expected: str | None = None) -> bool:
 
 
 def _check(kind: str, found: Found) -> None:
-    base = KINDS[kind]
+    base = BASES[kind]
     if not issubclass(found.policy, base):
         raise OptionError("name", f"{found.name} is not a {base.__name__}: expected a class derived from it")
     missing = ", ".join(sorted(found.policy.__abstractmethods__))
@@ -132,7 +136,7 @@ def _load(path: Path, source: bytes, key: str, local: tuple[str, ...]) -> Module
             exec(compile(source, module.__file__, "exec"), vars(module))  # noqa: S102 - the user's own code
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        raise OptionError("name", f"{path} cannot be loaded: {_described(error, module.__file__)}") from error
+        raise OptionError("name", f"{path} cannot be loaded: {described_error(error, module.__file__)}") from error
     return module
 
 
@@ -151,30 +155,36 @@ def _imports_from(folder: Path, names: tuple[str, ...]) -> Iterator[None]:
         sys.modules.update(before)
 
 
-def _described(error: BaseException, file: str) -> str:
+def described_error(error: BaseException, file: str) -> str:
     """An exception and the last line of the file that it came from."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"line {error.lineno}: {type(error).__name__}: {error.msg}"
+    line = line_in(error, file)
+    where = f"line {line}: " if line is not None else ""
+    return f"{where}{type(error).__name__}: {error}"
+
+
+def line_in(error: BaseException, file: str) -> int | None:
+    """The last line of a file that an exception came through."""
     traceback, line = error.__traceback__, None
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == file:
             line = traceback.tb_lineno
         traceback = traceback.tb_next
-    where = f"line {line}: " if line is not None else ""
-    return f"{where}{type(error).__name__}: {error}"
+    return line
 
 
-def _only(kind: str, module: ModuleType, path: Path) -> type[Policy]:
+def _only(kind: str, module: ModuleType, path: Path) -> type[Configurable]:
     """The only class of a kind that a file defines."""
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
-    fitting = [cls for cls in own if issubclass(cls, KINDS[kind]) and not inspect.isabstract(cls)]
+    fitting = [cls for cls in own if issubclass(cls, BASES[kind]) and not inspect.isabstract(cls)]
     if len(fitting) == 1:
         return fitting[0]
-    base = KINDS[kind].__name__
+    base = BASES[kind].__name__
     if fitting:
         names = ", ".join(f"{path}:{cls.__qualname__}" for cls in fitting)
         raise OptionError("name", f"{path} has several classes derived from {base}: expected one of {names}")
-    others = ", ".join(cls.__qualname__ for cls in own if issubclass(cls, Policy))
+    others = ", ".join(cls.__qualname__ for cls in own if issubclass(cls, Configurable))
     raise OptionError(
         "name", f"{path} has no complete class derived from {base}" + (f", only {others}" if others else "")
     )
@@ -202,12 +212,16 @@ def _in_module(kind: str, name: str, expected: str | None) -> Found:
     return Found(name, policy, digest.of_class(policy))
 
 
-def _attribute(module: ModuleType, name: str, place: str) -> type[Policy]:
+def _attribute(module: ModuleType, name: str, place: str) -> type[Configurable]:
     policy: object = module
     for part in name.split("."):
         policy = getattr(policy, part, None)
-    if isinstance(policy, type) and issubclass(policy, Policy):
+    if isinstance(policy, type) and issubclass(policy, Configurable):
         return policy
-    known = [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Policy)]
+    known = [
+        name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Configurable)
+    ]
     own = [name for name in known if vars(module)[name].__module__ == module.__name__]
-    raise OptionError("name", f"{place} has no policy class `{name}`" + (f", only {', '.join(own)}" if own else ""))
+    raise OptionError(
+        "name", f"{place} has no class `{name}` of a policy or a workload" + (f", only {', '.join(own)}" if own else "")
+    )

@@ -1,4 +1,4 @@
-"""Options of a policy: annotated class attributes with defaults, checked like options of built-in strategies."""
+"""Options of a user's class: annotated attributes with defaults, checked like options of what is built in."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import difflib
 import inspect
 import sys
 import typing
+from abc import ABC
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from octavo._core import OptionError
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 Value = bool | int | float | str
 T = TypeVar("T", bool, int, float, str)
 
+_BASES = ("octavo.policies.base", "octavo.generators.base")
+"""Modules of the base classes, of which no attribute is an option."""
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-RESERVED = ("name", "digest")
-"""Keys that stand beside the options in a scenario."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,23 @@ class Declared:
     maximum: float | None
 
 
-class Declaring(Protocol):
-    """A class that keeps what its options were declared with, as every policy does."""
+class Configurable(ABC):  # noqa: B024 - what is abstract is said below
+    """A class of a user's own with options, which a scenario names by its place."""
 
-    _declared: ClassVar[dict[str, Declared]]
+    _declared: ClassVar[dict[str, Declared]] = {}
+    _reserved: ClassVar[tuple[str, ...]] = ("name", "digest")
+    """What no option can be called: keys that stand beside the options in a scenario, and attributes of the base."""
+
+    def __init_subclass__(cls, **arguments: object) -> None:
+        """Keep what options were declared with, and leave their defaults in the class."""
+        super().__init_subclass__(**arguments)
+        cls._declared = {name: value for name, value in vars(cls).items() if isinstance(value, Declared)}
+        for name, value in cls._declared.items():
+            setattr(cls, name, value.default)
 
 
 def option(default: T, meaning: str = "", *, minimum: float | None = None, maximum: float | None = None) -> T:
-    """Declare an option of a policy.
+    """Declare an option of a policy or a workload.
 
     Args:
         default: its value unless a scenario sets it; give its unit and source in `meaning`.
@@ -51,13 +61,13 @@ def option(default: T, meaning: str = "", *, minimum: float | None = None, maxim
         The option; instances have its value: `threshold: int = option(8, "faults", minimum=1)`.
 
     """
-    # The class keeps the default; see `Policy.__init_subclass__`.
+    # The class keeps the default; see `Configurable.__init_subclass__`.
     return cast("T", Declared(default, meaning, minimum, maximum))
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a policy class."""
+    """One option of a class."""
 
     name: str
     kind: type
@@ -103,8 +113,8 @@ class Option:
         return cast("Value", self.kind(value))
 
 
-def declared(policy: type[Declaring]) -> dict[str, Option]:
-    """The options of a policy class by name, in the order of their declaration, options of its bases first.
+def declared(policy: type[Configurable]) -> dict[str, Option]:
+    """The options of a class by name, in the order of their declaration, options of its bases first.
 
     Raises:
         OptionError: an annotation or a default cannot be an option's.
@@ -112,7 +122,7 @@ def declared(policy: type[Declaring]) -> dict[str, Option]:
     """
     found: dict[str, Option] = {}
     for cls in reversed(policy.__mro__):
-        if cls.__module__ == "octavo.policies.base":
+        if cls.__module__ in _BASES:
             continue
         for name, annotation in inspect.get_annotations(cls).items():
             if name in vars(cls) and not name.startswith("_"):
@@ -137,11 +147,11 @@ def settled(options: Mapping[str, Option], given: Mapping[str, object]) -> dict[
     return {name: option.check(given.get(name, option.default)) for name, option in options.items()}
 
 
-def _option(cls: type[Declaring], name: str, annotation: object) -> Option | None:
+def _option(cls: type[Configurable], name: str, annotation: object) -> Option | None:
     annotation = _evaluated(cls, name, annotation)
     if typing.ClassVar in (annotation, typing.get_origin(annotation)):
         return None
-    if name in RESERVED or name == "node":
+    if name in cls._reserved:
         raise OptionError("name", f"{cls.__name__}: an option cannot be called `{name}`")
     about = cls._declared.get(name) or Declared(vars(cls)[name], "", None, None)
     kind, words = _kind(cls, name, annotation)
@@ -163,7 +173,7 @@ def _evaluated(cls: type, name: str, annotation: object) -> Any:
         raise OptionError("name", f"{cls.__name__}: annotation of `{name}` cannot be read: {error}") from None
 
 
-def _kind(policy: type[Declaring], name: str, annotation: Any) -> tuple[type, tuple[str, ...]]:
+def _kind(policy: type[Configurable], name: str, annotation: Any) -> tuple[type, tuple[str, ...]]:
     words = typing.get_args(annotation) if typing.get_origin(annotation) is Literal else ()
     if words and all(isinstance(word, str) for word in words):
         return str, words

@@ -61,13 +61,13 @@ class Scenario:
 
     @property
     def workload(self) -> str:
-        """Name of the workload, the folder of a trace, or the programs of all jobs (`hs+gups`)."""
+        """Name of the workload, a trace's folder, a Python file and class, or the programs of all jobs (`hs+gups`)."""
         return "+".join(self._programs)
 
     @property
     def label(self) -> str:
         """The workload as a name for people and folders."""
-        return "+".join(Path(program).name.removesuffix(".trace") for program in self._programs)
+        return "+".join(_short(program) for program in self._programs)
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
@@ -238,12 +238,12 @@ def _stored(toml: str) -> str:
 
 
 def is_scenario_file(target: str | Path) -> bool:
-    """Whether a target is a scenario file: it ends in `.toml`, or is a file that is no recorded step.
+    """Whether a target is a scenario file: it ends in `.toml`, or is a file that is no recorded step and no Python.
 
     Any other names a workload, whatever files there are, or is the folder of a trace.
     """
     path = Path(target)
-    if path.suffix in (".toml", ".step"):
+    if path.suffix in (".toml", ".step", ".py"):
         return path.suffix == ".toml"
     # A name that is too long for a path is none; `Path` would raise.
     is_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112
@@ -269,6 +269,12 @@ def value_at(values: object, key: str) -> object:
 def _by_scale(program: Mapping[str, Any], sized: Mapping[str, set[str]]) -> bool:
     """Whether the scale of a program gives its size: none of the options that follow from it has a value."""
     return all(program.get(option) is None for option in sized.get(program["name"], ()))
+
+
+def _short(program: str) -> str:
+    """A workload as a name: of a Python file its own, or the class that was chosen in it."""
+    file, _, own = program.partition(".py:")
+    return own or Path(file).name.removesuffix(".trace").removesuffix(".py")
 
 
 def _program_name(program: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ def run(scenario: str, files: Mapping[str, str], limits: tuple[int | None, int |
 
 
 def _lacking(scenario: str, files: Mapping[str, str]) -> str | None:
-    """The file or policy that is not here as the scenario means it, if any."""
+    """The file or class that is not here as the scenario means it, if any."""
     for path, expected in files.items():
         try:
             found = str(entry(Path(path)))
@@ -69,16 +69,18 @@ def _lacking(scenario: str, files: Mapping[str, str]) -> str | None:
         if found != expected:
             return f"it has another {path}: expected {expected}, found {found}"
     try:
-        for policy in _policies(Scenario(scenario).values):
-            find(*policy)
+        for own in _classes(Scenario(scenario).values):
+            find(*own)
     except _core.OptionError as error:
         return str(error.args[-1])
     return None
 
 
-def _policies(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and digest of every policy written in Python: of the node, and of jobs that have their own."""
+def _classes(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and digest of every policy and workload written in Python: of the node, and of jobs' own."""
     for part in (values, *values.get("job", [])):
-        for kind, choice in part.get("memory", {}).items():
+        workload = part.get("workload", {})
+        own = {} if isinstance(workload.get("path"), str) else {"workload": workload}
+        for kind, choice in (part.get("memory", {}) | own).items():
             if isinstance(choice, dict) and isinstance(choice.get("digest"), str):
                 yield kind, choice["name"], choice["digest"]

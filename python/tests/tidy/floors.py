@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 FLOORS = (
     ("core", "_core addresses arrays errors extras files given html plain quantities roofline verbs"),
-    ("scenario", "apart arguments policies scenarios workloads"),
+    ("scenario", "apart arguments generators policies scenarios workloads"),
     ("results and runs", "api comparisons runs sweeps trace variants"),
     ("answers", "advice explain gates measured transform"),
     ("reports", "report"),

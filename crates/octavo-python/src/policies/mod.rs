@@ -21,6 +21,6 @@ pub use answers::{Decision, Hint, Move, Needs, Unsubscribe};
 pub use call::take_raised;
 pub use demotion::Occupancy;
 pub use memory::{Memory, Residency};
-pub use outside::{OptionError, extend};
+pub use outside::{OptionError, extend, resolve as resolve_class};
 pub use sharing::{JobMemory, Shortage, Yield};
 pub use views::{AccessCount, CounterNotification, Fault, Node, Page, Service};

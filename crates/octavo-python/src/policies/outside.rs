@@ -145,7 +145,8 @@ impl Outside<Box<dyn ThrashingGuard>, Geometry> for Guards {
     }
 }
 
-fn resolve(kind: &str, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
+/// The class that `choice` names, with every option and the digest of its source.
+pub fn resolve(kind: &str, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
     Python::attach(|py| {
         let engine = py.import(intern!(py, "octavo.policies.engine"))?;
         let resolved = engine.call_method1(intern!(py, "resolve"), (kind, &choice.name, text(&choice.options)))?;

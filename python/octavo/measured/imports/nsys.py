@@ -66,13 +66,13 @@ def read(export: Export, wanted: int | None) -> Profile:
     notes: Counter[str] = Counter()
     rows, processes = nsys_rows.activity(export, notes)
     if not len(rows):
-        raise ProfileError(_nothing(export, notes), schema.RECORD)
+        raise ProfileError(_nothing(export, notes), f"{schema.RECORD}{_EXPLICIT}")
     process = _process(export, processes, wanted)
     own = np.isin(processes, (process, -1))
     notes["rows of other processes, left out"] += int((~own).sum())
     changes, others = nsys_rows.changes(export, process, notes)
     return Profile(
-        source=_source(export, process),
+        source=source(export, process),
         rows=rows if own.all() else rows[own],
         changes=changes,
         kernels=nsys_rows.kernels(export, process, notes),
@@ -81,6 +81,9 @@ def read(export: Export, wanted: int | None) -> Profile:
         missing=_missing(export, rows),
         notes=notes,
     )
+
+
+_EXPLICIT = "; if the program copies by itself, --program FILE.py makes a workload of it"
 
 
 def _nothing(export: Export, notes: Counter[str]) -> str:
@@ -127,7 +130,8 @@ def _process(export: Export, processes: Numbers, wanted: int | None) -> int:
     return next(iter(found), -1)
 
 
-def _source(export: Export, process: int) -> dict[str, Any]:
+def source(export: Export, process: int) -> dict[str, Any]:
+    """What a process of an export was, and what recorded it."""
     names = {
         int(nsys_rows.process(np.array(number))): name
         for number, name in export.rows("PROCESSES", ["globalPid", "name"])

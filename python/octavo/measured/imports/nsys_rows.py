@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Flags = npt.NDArray[np.bool_]
 
-_MOST_BYTES = 1 << 47
+MOST_BYTES = 1 << 47
 """Bytes of an allocation: all addresses that a process has with four levels of page tables on x86-64."""
 _PROCESS_BITS = 24
 """Bits below the process in a global number of a process."""
@@ -135,7 +135,8 @@ def process(number: Numbers) -> Numbers:
     return np.where(number >= 0, (number >> _PROCESS_BITS) & _PROCESS_MASK, -1)
 
 
-def _process(number: int) -> int:
+def process_of(number: int) -> int:
+    """As `process`, of one number."""
     return (number >> _PROCESS_BITS) & _PROCESS_MASK if number >= 0 else -1
 
 
@@ -161,12 +162,12 @@ def changes(export: Export, wanted: int, notes: Counter[str]) -> tuple[list[Chan
         return managed, others
     kinds, operations = export.meanings(schema.MEMORY_KINDS, notes), export.meanings(schema.OPERATIONS, notes)
     for start, address, size, kind, operation, pid, name in export.records(schema.MEMORY):
-        if _process(pid) not in (wanted, -1):
+        if process_of(pid) not in (wanted, -1):
             continue
         memory, allocates = str(kinds.get(kind, f"kind {kind}")), operations.get(operation)
         if allocates is None:
             notes[f"unknown operation {operation} on memory, left out"] += 1
-        elif not _is_memory(start, address, size):
+        elif not is_memory(start, address, size):
             notes["allocations and frees with impossible times, addresses or sizes, left out"] += 1
         elif memory in schema.MANAGED:
             managed.append(Change(start, address, size, bool(allocates), memory, name if name else None))
@@ -175,8 +176,9 @@ def changes(export: Export, wanted: int, notes: Counter[str]) -> tuple[list[Chan
     return managed, others
 
 
-def _is_memory(start: int, address: int, size: int) -> bool:
-    return start >= 0 and 0 < address < LAST_ADDRESS and 0 <= size <= min(_MOST_BYTES, LAST_ADDRESS - address)
+def is_memory(start: int, address: int, size: int) -> bool:
+    """Whether time, address and size of a change of memory are possible."""
+    return start >= 0 and 0 < address < LAST_ADDRESS and 0 <= size <= min(MOST_BYTES, LAST_ADDRESS - address)
 
 
 def kernels(export: Export, wanted: int, notes: Counter[str]) -> pl.DataFrame:

@@ -99,6 +99,23 @@ COPY_KINDS = Enumeration(
         "unified device-to-device": What.DEVICE_TO_DEVICE,
     },
 )
+EXPLICIT_COPIES = Enumeration(
+    "ENUM_CUDA_MEMCPY_OPER",
+    {
+        **dict.fromkeys(("UVM_HTOD", "UVM_DTOH", "UVM_DTOD"), "managed"),
+        "_HTOD": "in",
+        "_DTOH": "out",
+        **dict.fromkeys(("_DTOD", "_HTOA", "_ATOH", "_ATOA", "_ATOD", "_DTOA", "_HTOH", "_PTOP"), "other"),
+    },
+    {1: "in", 2: "out", **dict.fromkeys(range(3, 11), "other"), **dict.fromkeys((11, 12, 13), "managed")},
+    others=("_UNKNOWN",),
+    labels={
+        "host-to-device": "in",
+        "device-to-host": "out",
+        **{f"unified {way}": "managed" for way in ("host-to-device", "device-to-host", "device-to-device")},
+    },
+)
+"""The same copies, for programs that copy by themselves."""
 CAUSES = Enumeration(
     "ENUM_CUDA_UNIF_MEM_MIGRATION",
     {f"CAUSE_{cause.name}": cause for cause in Cause},
