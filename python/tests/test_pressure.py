@@ -154,7 +154,9 @@ def test_jobs_of_different_scales_have_the_memory_as_it_is(cli, tmp_path):
     (tmp_path / "jobs.toml").write_text(text)
     found = json.loads(cli("run", "jobs.toml", "--json", "-o", "a").stdout)["pressure"]
     assert (found["whole"], found["capacity"]) == (None, 80 * GB)
-    assert cli("run", "jobs.toml", "-o", "a").returncode == 0
+    said = " ".join(cli("run", "jobs.toml", "-o", "a").stdout.split())
+    assert "whole program not known, as jobs have different scales" in said
+    assert cli("run", "jobs.toml", "--scale", "1/64", "-o", "b").returncode == 2, "it would be lost"
     assert cli("run", "jobs.toml", "--memory", "1GiB", "-o", "b").returncode == 2
 
 
