@@ -318,7 +318,7 @@ def test_buffers_that_alias_are_refused():
         (["bfs-shoc", "--placements", "managed"], "`flag`: none is left of --placements managed: host and device"),
         (["fir", "--budget", "40"], "--budget: expected a size such as 40GB or 512MiB, found 40"),
         (["fir", "--placements", "gpu"], "expected some of device, managed, prefetched, pinned, found gpu"),
-        (["fir", "--node", "grit-4gpu"], "node.gpus: expected a node of one GPU, found 4"),
+        (["fir", "--node", "grit-4gpu", "--placements", "prefetched"], "expected others beside prefetched on 4 GPUs"),
         (["fir", "--node", "old.toml"], "expected a machine file of format 1, found 3"),
         (["fri"], "unknown workload `fri`, expected one of"),
         (["empty"], "empty"),

@@ -14,6 +14,7 @@ from octavo.arguments import spelled_out
 from octavo.errors import AdviceError
 from octavo.plain import shortened
 from octavo.quantities import bytes_of
+from octavo.runs import pressure
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.decided import decided
 from octavo.runs.held import holds_result, is_imported
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from octavo.advice.verification import Found
     from octavo.arguments import Arguments
     from octavo.runs.execute import Progress
+    from octavo.runs.pressure import Pressure
 
     Watch = Callable[[Progress], None] | None
 
@@ -41,6 +43,8 @@ _IMPORTED = ("a profile of unified memory tells no accesses: pinned memory is no
 """What to know about advice on an imported profile."""
 _UNCHECKED = "a profile cannot be simulated: the gain is the model's alone, and no run has checked it"
 """What to know about advice on every profile and recording."""
+_ONE_TARGET = "prefetched memory is not considered on several GPUs: a prefetch goes to one of them"
+"""What to know about advice for several GPUs."""
 Readings: TypeAlias = Literal["sound", "published"]
 
 
@@ -165,6 +169,7 @@ def _simulated(
         )
     scenario, constants = _scenario(run.scenario if run is not None else source, arguments)
     programs.check(scenario)
+    order = order.on_gpus(constants.gpus)
     root, keep = api.folder_of(output)
     with telling(watch) as tell, experiment_folder(root, order.key(scenario.toml, constants), force=order.force):
         found = _on_program(scenario, constants, run, order, root, tell)
@@ -188,8 +193,8 @@ def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tup
 def _on_program(
     scenario: Scenario, constants: SystemConstants, run: RunResult | None, order: Order, root: Path, watch: Watch
 ) -> Advice:
+    constants = systems.spread(systems.limited(constants, scenario), scenario)
     buffers = programs.buffers(scenario, constants.system)
-    constants = systems.limited(constants, scenario)
     managed = run if run is not None and run.scenario == scenario and activity.tells(run) else None
     notes: tuple[str, ...] = ("nothing was run: faults, their concurrency and re-migration are estimates",)
     if not order.quick:
@@ -201,10 +206,19 @@ def _on_program(
     if verified is not None:
         found = found.choosing(verified.choice, verified.present)
         notes = (*notes, *_fits(verified), *_instead(scenario))
+    notes = (*notes, *_together(constants))
     exhausted = exhaustive.table(found, every, known) if every else None
     present = RunResult(root / _RUNS / verification.label(found.present))
-    told = tuple(decided(present)) if holds_result(present.folder) else ()
-    return Advice(scenario.label, found, constants, verified, exhausted, notes, told)
+    ran = holds_result(present.folder)
+    told = tuple(decided(present)) if ran else ()
+    size = pressure.pressure(present) if ran else _size(scenario, found)
+    return Advice(scenario.label, found, constants, verified, exhausted, notes, told, pressure=size)
+
+
+def _size(scenario: Scenario, found: Plan) -> Pressure:
+    """Footprint and memory of a program that did not run."""
+    footprint = sum(each.buffer.size for each in found.buffers)
+    return pressure.of(scenario, footprint, systems.memory(scenario), None)
 
 
 def _verified(
@@ -240,6 +254,13 @@ def _fits(verified: Found) -> list[str]:
     if verified.advised is None:
         return ["none of the placements that were simulated fits into memory: the advice is the model's alone"]
     return ["the present placement does not fit into memory"] if verified.present is None else []
+
+
+def _together(constants: SystemConstants) -> list[str]:
+    """What to say where there are several GPUs."""
+    gpus = constants.gpus
+    said = f"the model takes {gpus} GPUs as one that has what all have; simulations have each by itself"
+    return [said, _ONE_TARGET] if gpus > 1 else []
 
 
 def _instead(scenario: Scenario) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -57,6 +57,23 @@ class Order:
                 key="faults",
                 found=source,
             )
+
+    def on_gpus(self, gpus: int) -> Order:
+        """The same on so many GPUs: a prefetch goes to one of them, so that it is none for a program of several.
+
+        Raises:
+            AdviceError: nothing else may be advised.
+
+        """
+        placements = tuple(each for each in self.placements if gpus == 1 or each != "prefetched")
+        if not placements:
+            raise AdviceError(
+                f"--placements: expected others beside prefetched on {gpus} GPUs: a prefetch goes to one of them",
+                "allow others, too, or --set node.gpus=1",
+                code="unexpected-value",
+                key="placements",
+            )
+        return replace(self, placements=placements)
 
     def plan(self, buffers: Sequence[Buffer], constants: SystemConstants, time: float = inf) -> Plan:
         """What the model proposes for buffers of a program that takes so many seconds as it is."""
