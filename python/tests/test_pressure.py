@@ -9,6 +9,7 @@ import pytest
 import octavo
 from octavo import _core
 from octavo.runs.pressure import Pressure, pressure
+from octavo.scenarios.catalogue import names
 
 GB = 10**9
 
@@ -166,6 +167,16 @@ def test_too_little_memory_is_refused_at_every_scale(cli):
         assert done.returncode == 2, scale
         assert "Traceback" not in done.stderr
     assert cli("advise", "fir", "-n", "cuda-sm90", "--scale", "1/256", "--memory", "300KB").returncode == 2
+
+
+@pytest.mark.parametrize("workload", [name for name in names("workloads") if name not in ("step", "trace")])
+def test_the_scale_of_a_program_is_known_unless_an_option_gives_its_size(workload):
+    of = {"workload": workload, "node": "cuda-sm90", "scale": 1 / 16}
+    assert octavo.scenario(**of).scales == {1 / 16}
+    if workload in ("hs", "srad"):
+        assert octavo.scenario(**of, overrides={"workload.input": "grace-hopper"}).scales == {1 / 16}
+        size = {"hs": "side", "srad": "rows"}[workload]
+        assert octavo.scenario(**of, overrides={f"workload.{size}": 512}).scales == {1}
 
 
 def test_scale_above_1_and_traces_say_what_they_have():
