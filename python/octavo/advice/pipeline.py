@@ -20,13 +20,14 @@ from octavo.runs.decided import decided
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
+from octavo.scenarios import capacity
 from octavo.scenarios.scenario import Scenario, is_scenario_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
-    from octavo.advice.facts import Placement
+    from octavo.advice.facts import Buffer, Placement
     from octavo.advice.model import System
     from octavo.advice.proposal import Plan
     from octavo.advice.recording import Recording
@@ -73,7 +74,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     Args:
         source: a workload by name, a scenario (or its TOML file), the folder of a trace, of a run or of an imported
             profile, a recording (`docs/runtime.md`), or the folder of `octavo profile --buffers`.
-        budget: device memory that may be used, bytes or a size such as `40GB`; all that the node has if left out.
+        budget: device memory that may be used: bytes or a size such as `40GB` for the program at scale 1, of which a
+            smaller one gets its part, or whole percent of the footprint (`60%`); all that the node has if left out.
         placements: what may be advised: `device`, `managed`, `prefetched` (managed, and prefetched before the launches
             that use it), `pinned`.
         readings: how the model's equations are read: `sound`, or `published` as printed.
@@ -103,8 +105,10 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         True
 
     """
+    percent = capacity.percent(budget)
     order = Order(
-        budget=_bytes(budget),
+        budget=None if percent is not None else _bytes(budget),
+        percent=percent,
         placements=tuple(given.names("placements", placements) or ()),
         readings=given.choice("readings", readings, get_args(Readings)),
         runs=_runs(runs, quick=quick),
@@ -199,6 +203,8 @@ def _on_program(
     notes: tuple[str, ...] = ("nothing was run: faults, their concurrency and re-migration are estimates",)
     if not order.quick:
         buffers, notes = activity.by_runs(buffers, scenario, constants, managed, order, root, watch), ()
+    size = _size(scenario, buffers)
+    order = order.at_scale(size.footprint, size.whole)
     found = order.plan(buffers, constants)
     every = exhaustive.choices(found, order.placements) if order.exhaustive else []
     known = _exhausted(scenario, found, every, order, root, watch) if every else {}
@@ -211,13 +217,13 @@ def _on_program(
     present = RunResult(root / _RUNS / verification.label(found.present))
     ran = holds_result(present.folder)
     told = tuple(decided(present)) if ran else ()
-    size = pressure.pressure(present) if ran else _size(scenario, found)
+    size = pressure.pressure(present) if ran else size
     return Advice(scenario.label, found, constants, verified, exhausted, notes, told, pressure=size)
 
 
-def _size(scenario: Scenario, found: Plan) -> Pressure:
+def _size(scenario: Scenario, buffers: Sequence[Buffer]) -> Pressure:
     """Footprint and memory of a program that did not run."""
-    footprint = sum(each.buffer.size for each in found.buffers)
+    footprint = sum(buffer.size for buffer in buffers)
     return pressure.of(scenario, footprint, systems.memory(scenario), None)
 
 

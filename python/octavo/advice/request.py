@@ -25,6 +25,9 @@ class Order:
     """A request; as `octavo.advise` explains it."""
 
     budget: int | None
+    """Bytes of device memory; of a program at scale 1, until `at_scale`."""
+    percent: int | None
+    """The same as a share of what the buffers have."""
     placements: tuple[Placement, ...]
     readings: Literal["sound", "published"]
     runs: int
@@ -75,14 +78,23 @@ class Order:
             )
         return replace(self, placements=placements)
 
+    def at_scale(self, footprint: int, whole: int | None) -> Order:
+        """The same for a program that is smaller than its whole: of bytes it gets its part."""
+        if self.budget is None or whole is None or whole <= footprint:
+            return self
+        return replace(self, budget=-(-self.budget * footprint // whole))
+
     def plan(self, buffers: Sequence[Buffer], constants: SystemConstants, time: float = inf) -> Plan:
         """What the model proposes for buffers of a program that takes so many seconds as it is."""
+        sizes = sum(buffer.size for buffer in buffers)
+        budget = self.budget if self.percent is None else sizes * self.percent // 100
         return proposal.plan(
-            buffers, constants, budget=self.budget, placements=self.placements, readings=self.readings, time=time
+            buffers, constants, budget=budget, placements=self.placements, readings=self.readings, time=time
         )
 
     def key(self, about: str, constants: SystemConstants) -> str:
         """Eight hexadecimal digits that tell apart what leads to different plans."""
         asked = (about, asdict(constants.system), self.budget, self.placements, self.readings, self.quick, self.runs)
-        beside = () if self.faults is None else (str(self.faults.resolve()),)
+        faults = [] if self.faults is None else [str(self.faults.resolve())]
+        beside = [*faults, *([] if self.percent is None else [f"{self.percent}%"])]
         return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]
