@@ -74,8 +74,7 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     Args:
         source: a workload by name, a scenario (or its TOML file), the folder of a trace, of a run or of an imported
             profile, a recording (`docs/runtime.md`), or the folder of `octavo profile --buffers`.
-        budget: device memory that may be used: bytes or a size such as `40GB` for the program at scale 1, of which a
-            smaller one gets its part, or whole percent of the footprint (`60%`); all that the node has if left out.
+        budget: device memory for the program at scale 1, bytes or `40GB`, or `60%` of its footprint; all if left out.
         placements: what may be advised: `device`, `managed`, `prefetched` (managed, and prefetched before the launches
             that use it), `pinned`.
         readings: how the model's equations are read: `sound`, or `published` as printed.
@@ -105,10 +104,9 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         True
 
     """
-    percent = capacity.percent(budget)
     order = Order(
-        budget=None if percent is not None else _bytes(budget),
-        percent=percent,
+        budget=_bytes(budget),
+        percent=capacity.percent(budget),
         placements=tuple(given.names("placements", placements) or ()),
         readings=given.choice("readings", readings, get_args(Readings)),
         runs=_runs(runs, quick=quick),
@@ -138,6 +136,8 @@ def _runs(runs: int | None, *, quick: bool) -> int:
 def _bytes(budget: int | str | None) -> int | None:
     if not isinstance(budget, str):
         return None if budget is None else given.whole("budget", budget, least=0)
+    if capacity.percent(budget) is not None:
+        return None
     try:
         return bytes_of(budget)
     except ValueError:
