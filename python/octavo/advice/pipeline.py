@@ -78,9 +78,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         placements: what may be advised: `device`, `managed`, `prefetched` (managed, and prefetched before the launches
             that use it), `pinned`.
         readings: how the model's equations are read: `sound`, or `published` as printed.
-        runs: simulations of the whole program that check what the model proposes: the present placement, the
-            proposal, and what is next best; 4 if left out, or none with `quick`. The fastest of them is the advice. 0
-            leaves it at the proposal.
+        runs: simulations that check what the model proposes: of the present placement, the proposal, and what is next
+            best; 4 if left out, none with `quick`. The fastest of them is the advice; with 0, the proposal.
         exhaustive: also simulate every placement of every buffer.
         on: with `exhaustive`, where its runs are: `local`, `ray`, or the address of a cluster, as of `octavo.sweep`.
         quick: simulate nothing: skip the runs with managed and with pinned memory, too, which tell what crosses the
