@@ -110,6 +110,16 @@ def test_a_budget_is_kept_and_what_it_leaves_out_is_said():
     assert "larger than the device memory" in by_name(octavo.advise("fir", budget="64B", **of))["input"].why
 
 
+def test_a_budget_is_of_the_program_at_scale_1_or_a_share_of_it():
+    def budget(scale, budget):
+        found = octavo.advise("fir", budget=budget, scale=scale, quick=True, node="cuda-sm90")
+        return found.plan.budget / sum(each.buffer.size for each in found.plan.buffers)
+
+    assert budget(1 / 64, "80MB") == pytest.approx(budget(1 / 16, "80MB"), rel=0.01)
+    assert budget(1 / 64, "80MB") == pytest.approx(80e6 / 162e6, rel=0.01)
+    assert budget(1 / 64, "60%") == pytest.approx(0.6, rel=0.01)
+
+
 def test_the_present_placement_is_that_of_the_scenario(tmp_path):
     path = tmp_path / "mixed.toml"
     path.write_text(
@@ -318,7 +328,7 @@ def test_buffers_that_alias_are_refused():
         (["bfs-shoc", "--placements", "managed"], "`flag`: none is left of --placements managed: host and device"),
         (["fir", "--budget", "40"], "--budget: expected a size such as 40GB or 512MiB, found 40"),
         (["fir", "--placements", "gpu"], "expected some of device, managed, prefetched, pinned, found gpu"),
-        (["fir", "--node", "grit-4gpu"], "node.gpus: expected a node of one GPU, found 4"),
+        (["fir", "--node", "grit-4gpu", "--placements", "prefetched"], "expected others beside prefetched on 4 GPUs"),
         (["fir", "--node", "old.toml"], "expected a machine file of format 1, found 3"),
         (["fri"], "unknown workload `fri`, expected one of"),
         (["empty"], "empty"),

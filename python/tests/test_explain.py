@@ -229,7 +229,7 @@ def test_the_command_says_what_python_says(cli, runs, explained):
     expected = difference(*(RunResult.load(runs / name) for name in ("on-touch", "grit"))).sentences
     said = two.stdout.splitlines()
     assert said[: len(expected)] == expected
-    assert all(line.startswith("Note: ") for line in said[len(expected) :]), "of the node"
+    assert all(line.startswith(("stencil2d: ", "Note")) for line in said[len(expected) :]), "of the size and the node"
     assert cli("explain", str(runs / "on-touch"), str(runs / "grit"), "--what-if").returncode == 2
     picture = runs / "apart.svg"
     cli("explain", str(runs / "on-touch"), str(runs / "grit"), "--picture", str(picture))

@@ -8,6 +8,7 @@ import pytest
 
 import octavo
 from octavo.scenarios.catalogue import names
+from octavo_studies.grace_hopper.study import Study
 
 MACHINES = Path(__file__).parents[2] / "machines"
 STOCK_DRIVER = (
@@ -43,10 +44,21 @@ def test_all_ways_to_ask_give_one_answer(node, kind):
     job = {"name": "alone", "workload": scenario["workload"], "program": scenario["program"]}
     assert [*compared, *swept] == [round(seconds * 1e12)] * 3
     assert octavo.run(jobs=[job], node=node).seconds == seconds
-    if octavo.scenario(workload=WORKLOAD, node=node).values["node"]["gpus"] == 1:  # Advice is for one.
-        found = octavo.advise(WORKLOAD, scale=SCALE, node=node, kind=kind).found
-        assert found is not None
-        assert found.present == seconds
+    found = octavo.advise(WORKLOAD, scale=SCALE, node=node, kind=kind, runs=2).found
+    assert found is not None
+    assert found.present == seconds
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("node", [*STOCK_DRIVER, *OTHERS])
+def test_a_study_runs_a_node_as_other_commands_do(node, kind, tmp_path):
+    """But for the creation of a context, which the study shortens with its inputs."""
+    same = "node.host.costs.context=0ns"
+    study = Study(tmp_path, (same,), node=node, scale=SCALE)
+    [of_study] = study.run("kinds", {("hotspot", kind): ()}).results.values()
+    own = octavo.run("hs", scale=SCALE, node=node, kind=kind, overrides=["workload.input=grace-hopper", same])
+    assert of_study.seconds == own.seconds
+    assert of_study.scenario.values["memory"] == own.scenario.values["memory"]
 
 
 def test_nodes_have_the_memory_system_of_their_machine():

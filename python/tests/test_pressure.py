@@ -9,6 +9,7 @@ import pytest
 import octavo
 from octavo import _core
 from octavo.runs.pressure import Pressure, pressure
+from octavo.scenarios.catalogue import names
 
 GB = 10**9
 
@@ -154,7 +155,9 @@ def test_jobs_of_different_scales_have_the_memory_as_it_is(cli, tmp_path):
     (tmp_path / "jobs.toml").write_text(text)
     found = json.loads(cli("run", "jobs.toml", "--json", "-o", "a").stdout)["pressure"]
     assert (found["whole"], found["capacity"]) == (None, 80 * GB)
-    assert cli("run", "jobs.toml", "-o", "a").returncode == 0
+    said = " ".join(cli("run", "jobs.toml", "-o", "a").stdout.split())
+    assert "whole program not known, as jobs have different scales" in said
+    assert cli("run", "jobs.toml", "--scale", "1/64", "-o", "b").returncode == 2, "it would be lost"
     assert cli("run", "jobs.toml", "--memory", "1GiB", "-o", "b").returncode == 2
 
 
@@ -164,6 +167,16 @@ def test_too_little_memory_is_refused_at_every_scale(cli):
         assert done.returncode == 2, scale
         assert "Traceback" not in done.stderr
     assert cli("advise", "fir", "-n", "cuda-sm90", "--scale", "1/256", "--memory", "300KB").returncode == 2
+
+
+@pytest.mark.parametrize("workload", [name for name in names("workloads") if name not in ("step", "trace")])
+def test_the_scale_of_a_program_is_known_unless_an_option_gives_its_size(workload):
+    of = {"workload": workload, "node": "cuda-sm90", "scale": 1 / 16}
+    assert octavo.scenario(**of).scales == {1 / 16}
+    if workload in ("hs", "srad"):
+        assert octavo.scenario(**of, overrides={"workload.input": "grace-hopper"}).scales == {1 / 16}
+        size = {"hs": "side", "srad": "rows"}[workload]
+        assert octavo.scenario(**of, overrides={f"workload.{size}": 512}).scales == {1}
 
 
 def test_scale_above_1_and_traces_say_what_they_have():

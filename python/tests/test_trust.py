@@ -7,14 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
-from matplotlib.text import Text
 
 import octavo
+from octavo.runs import pictures
 from octavo.runs.decided import LEAST, decided
 from octavo.runs.pressure import pressure
 from octavo.runs.room import Room, room
-from octavo.scenarios.about import about
+from octavo.scenarios.about import about, together
 from octavo.scenarios.catalogue import names
+from octavo_studies.grace_hopper import parts
+from octavo_studies.grace_hopper.study import Study
 
 ROOT = Path(__file__).parents[2]
 GB = 10**9
@@ -44,18 +46,57 @@ def test_what_is_compared_is_the_node_as_it_is():
     h100 = str(ROOT / "machines/h100.toml")
     assert of_node(h100).compared
     assert not of_node(h100).changed
+    assert of_node(h100).validated
+    assert "validated against an H100" in of_node(h100).sentence
     assert "dram.banks" in of_node(h100, **{"node.dram.banks": 79}).sentence
+    assert not of_node(h100, **{"node.dram.banks": 79}).validated
+    assert of_node(h100).memories == ("stock-driver",)
+    other = of_node(h100, **{"memory.placement": "grit"})
+    assert "memory" in other.sentence.partition("changed here: ")[2]
+    assert not other.validated
     assert "capacity" not in of_node(h100, **{"node.capacity.bytes": "40GB"}).sentence
     assert of_node("cuda-sm90").compared is None
+    assert "not validated (docs/" in of_node("cuda-sm90").sentence
+    assert not of_node("grit-4gpu").validated, "published results alone"
 
 
-def test_pictures_name_the_node_and_say_whether_it_was_compared():
+def test_one_sentence_names_all_memory_systems_of_a_node():
+    [found] = together(of_node("grit-4gpu", **{"memory.placement": name}) for name in ("on-touch", "grit", "grit"))
+    assert found.memories == ("on-touch", "grit")
+    assert "grit-4gpu, memory on-touch, grit: not validated" in found.brief
+
+
+def below(picture) -> str:
+    """What stands below a picture."""
+    return " ".join(picture.figure.get_supxlabel().split())
+
+
+def test_pictures_name_node_and_memory_system_and_say_whether_they_are_validated():
     of = {"workload": "vectoradd", "scale": 0.001, "node": "cuda-sm90"}
+    said = "cuda-sm90, memory stock-driver: not validated (docs/nodes.md#what-has-been-measured)"
     compared = octavo.compare(**of, kinds=["explicit", "managed"])
-    pictures = [*(compared.plot(name) for name in compared.drawings()), octavo.run(**of).plot()]
-    for picture in pictures:
-        said = [text.get_text() for text in picture.figure.findobj(Text)]
-        assert any(of_node("cuda-sm90").brief in " ".join(text.split()) for text in said), said
+    run = octavo.run(**of)
+    jobs = octavo.run(jobs=[{"name": "a", "workload": {"name": "fir", "scale": 0.001}}], node="cuda-sm90")
+    advice = octavo.advise("vectoradd", scale=0.001, node="cuda-sm90", quick=True)
+    drawn = [*(compared.plot(name) for name in compared.drawings()), run.plot(), run.explain().plot(), jobs.plot()]
+    assert [below(picture) for picture in (*drawn, advice.plot())] == [said] * (len(drawn) + 1)
+    assert not pictures.bars(None, compared.speedups(), xlabel="", title="").figure.get_supxlabel()
+
+
+def test_pictures_of_sweeps_and_studies_say_it_too(tmp_path, monkeypatch):
+    said = []
+    save = pictures.Picture.save
+    monkeypatch.setattr(pictures.Picture, "save", lambda self, path: (said.append(below(self)), save(self, path))[1])
+    scenario = {"workload": {"name": "vectoradd", "scale": 0.001}, "program": {"kind": "managed"}}
+    grid = {"node.preset": ["cuda-sm80", "cuda-sm90"]}
+    octavo.sweep({"scenario": scenario, "grid": grid}, output=tmp_path / "sweep")
+    assert said
+    assert all(f"{node}, memory stock-driver" in one for one in said for node in grid["node.preset"])
+    said.clear()
+    found = parts.PARTS["memory"](Study(tmp_path / "study", programs=("hotspot",), kinds=("managed",), scale=1 / 4096))
+    assert said
+    assert all("gh200-numa, memory grace-hopper" in one for one in said)
+    assert [node["name"] for node in found.nodes] == ["gh200-numa"]
 
 
 @pytest.mark.parametrize("node", ["mi300a", "mi300a-4"])

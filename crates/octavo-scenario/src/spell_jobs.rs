@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Problem;
 use crate::merge::Merged;
+use crate::presets;
 use crate::workloads::{MIX, spell_out_name};
 
 /// The most jobs of a scenario.
@@ -32,6 +33,7 @@ pub(crate) fn spell_out_jobs(merged: &mut Merged) -> Result<(), Problem> {
     if jobs.is_empty() || jobs.len() > MOST {
         return Err(Problem::mismatch("job", format!("1 to {MOST} jobs"), jobs.len()));
     }
+    refuse_what_no_job_takes(merged)?;
     let common = Common::take(merged)?;
     let jobs = merged.values.get_mut("job").and_then(Value::as_array_mut).into_iter().flatten();
     for (index, job) in jobs.enumerate() {
@@ -40,6 +42,19 @@ pub(crate) fn spell_out_jobs(merged: &mut Merged) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// What is said once for all jobs is lost where each says it itself.
+fn refuse_what_no_job_takes(merged: &Merged) -> Result<(), Problem> {
+    let jobs = merged.get("job").and_then(Value::as_array).into_iter().flatten();
+    let own: Vec<Option<&Value>> = jobs.map(|job| job.get("workload")).collect();
+    let defaults = presets::defaults().source;
+    let is_written = |key: &str| merged.origin(&format!("workload.{key}")).source != defaults;
+    let is_taken = |key: &str| own.iter().any(|own| own.is_none_or(|own| own.get(key).is_none()));
+    let said = merged.get("workload").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let Some(lost) = said.into_iter().find(|key| is_written(key) && !is_taken(key)) else { return Ok(()) };
+    let message = format!("every job has a {lost} of its own: expected that of a job, job.NAME.workload.{lost}");
+    Err(Problem::new(format!("workload.{lost}"), message))
 }
 
 fn job_names(merged: &Merged) -> Vec<&str> {

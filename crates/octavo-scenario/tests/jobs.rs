@@ -67,6 +67,8 @@ fn overrides_change_a_job_by_its_name_or_all_of_them() {
     assert_eq!(job(&["workload.scale=0.125"], 0).workload.scale, 0.125);
     assert_eq!(job(&["program.kind=pinned"], 1).program.kind, octavo_scenario::RunKind::Pinned);
     assert_eq!(job(&["program.kind=pinned"], 0).program.kind, octavo_scenario::RunKind::Explicit, "its own stays");
+    let of_none = refusal(&["job.front.workload={ name = \"fir\", scale = 0.5 }", "workload.scale=0.125"]);
+    assert!(of_none.contains("`workload.scale`: every job has a scale of its own"), "{of_none}");
     let stray = refusal(&["job.bakc.share=0.5"]);
     let expected =
         "--set job.bakc.share=0.5: `job.bakc`: unknown job, expected one of front, back; did you mean `back`?";

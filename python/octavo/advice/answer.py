@@ -9,6 +9,7 @@ import polars as pl
 
 from octavo import html
 from octavo.advice import picture, words
+from octavo.runs import decided, pictures
 
 if TYPE_CHECKING:
     from octavo.advice.exhaustive import Exhausted
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from octavo.advice.verification import Found
     from octavo.runs.decided import Decided
     from octavo.runs.pictures import Picture
+    from octavo.runs.pressure import Pressure
 
 COLUMNS = ("buffer", "size", "now", "advised", "gain", "between", "why")
 
@@ -41,6 +43,8 @@ class Advice:
     """Values of the node that no source gives and that decide the simulated time of the present placement."""
     recording: Recording | None = None
     """The recording that the advice is about, if it is about one."""
+    pressure: Pressure | None = None
+    """Footprint and memory, at the program's scale and at scale 1; none of a profile, which is of a whole program."""
 
     @property
     def placements(self) -> dict[str, Placement]:
@@ -68,7 +72,8 @@ class Advice:
 
     def plot(self) -> Picture:
         """The roofline with every buffer on it."""
-        return picture.draw(self.plan, self.constants)
+        with pictures.below(lambda: self.constants.about.brief):
+            return picture.draw(self.plan, self.constants)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: times in seconds, sizes in bytes."""
@@ -82,6 +87,7 @@ class Advice:
             "found": None if self.found is None else self.found.to_dict(),
             "exhaustive": None if self.exhausted is None else self.exhausted.to_dict(),
             "notes": list(self.notes),
+            "pressure": None if self.pressure is None else self.pressure.to_dict(),
             "nodes": [{**self.constants.about.to_dict(), "decided": [asdict(one) for one in self.decided]}],
             "roofline": picture.curves(self.plan, self.constants),
             "buffers": [each.to_dict() for each in self.plan.buffers],
@@ -91,13 +97,20 @@ class Advice:
             },
         }
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What to know about it, about the program's size and about the node."""
+        size = () if self.pressure is None else (self.pressure.sentence, *self.pressure.notes)
+        known = decided.sentence(self.decided)
+        return (*self.notes, *size, self.constants.about.sentence, *([known] if known else []))
+
     def __repr__(self) -> str:
         return f"Advice({self.name}: {', '.join(f'{name} {place}' for name, place in self.placements.items())})"
 
     def _repr_html_(self) -> str:
         caption = f"{self.name} on {self.constants.name}"
         gain = f"Predicted gain: {words.seconds(self.plan.gain.value)} ({between(self.plan.gain)})"
-        notes = (html.paragraph(f"Note: {note}") for note in self.notes)
+        notes = (html.paragraph(f"Note: {note}") for note in self.told)
         return html.table(caption, COLUMNS, rows(self.plan)) + html.paragraph(gain) + "".join(notes)
 
 

@@ -14,18 +14,20 @@ from octavo.arguments import spelled_out
 from octavo.errors import AdviceError
 from octavo.plain import shortened
 from octavo.quantities import bytes_of
+from octavo.runs import pressure
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.decided import decided
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
+from octavo.scenarios import capacity
 from octavo.scenarios.scenario import Scenario, is_scenario_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
-    from octavo.advice.facts import Placement
+    from octavo.advice.facts import Buffer, Placement
     from octavo.advice.model import System
     from octavo.advice.proposal import Plan
     from octavo.advice.recording import Recording
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from octavo.advice.verification import Found
     from octavo.arguments import Arguments
     from octavo.runs.execute import Progress
+    from octavo.runs.pressure import Pressure
 
     Watch = Callable[[Progress], None] | None
 
@@ -41,6 +44,8 @@ _IMPORTED = ("a profile of unified memory tells no accesses: pinned memory is no
 """What to know about advice on an imported profile."""
 _UNCHECKED = "a profile cannot be simulated: the gain is the model's alone, and no run has checked it"
 """What to know about advice on every profile and recording."""
+_ONE_TARGET = "prefetched memory is not considered on several GPUs: a prefetch goes to one of them"
+"""What to know about advice for several GPUs."""
 Readings: TypeAlias = Literal["sound", "published"]
 
 
@@ -69,13 +74,12 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     Args:
         source: a workload by name, a scenario (or its TOML file), the folder of a trace, of a run or of an imported
             profile, a recording (`docs/runtime.md`), or the folder of `octavo profile --buffers`.
-        budget: device memory that may be used, bytes or a size such as `40GB`; all that the node has if left out.
+        budget: device memory for the program at scale 1, bytes or `40GB`, or `60%` of its footprint; all if left out.
         placements: what may be advised: `device`, `managed`, `prefetched` (managed, and prefetched before the launches
             that use it), `pinned`.
         readings: how the model's equations are read: `sound`, or `published` as printed.
-        runs: simulations of the whole program that check what the model proposes: the present placement, the
-            proposal, and what is next best; 4 if left out, or none with `quick`. The fastest of them is the advice. 0
-            leaves it at the proposal.
+        runs: simulations that check what the model proposes: of the present placement, the proposal, and what is next
+            best; 4 if left out, none with `quick`. The fastest of them is the advice; with 0, the proposal.
         exhaustive: also simulate every placement of every buffer.
         on: with `exhaustive`, where its runs are: `local`, `ray`, or the address of a cluster, as of `octavo.sweep`.
         quick: simulate nothing: skip the runs with managed and with pinned memory, too, which tell what crosses the
@@ -101,6 +105,7 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     """
     order = Order(
         budget=_bytes(budget),
+        percent=capacity.percent(budget),
         placements=tuple(given.names("placements", placements) or ()),
         readings=given.choice("readings", readings, get_args(Readings)),
         runs=_runs(runs, quick=quick),
@@ -130,6 +135,8 @@ def _runs(runs: int | None, *, quick: bool) -> int:
 def _bytes(budget: int | str | None) -> int | None:
     if not isinstance(budget, str):
         return None if budget is None else given.whole("budget", budget, least=0)
+    if capacity.percent(budget) is not None:
+        return None
     try:
         return bytes_of(budget)
     except ValueError:
@@ -165,6 +172,7 @@ def _simulated(
         )
     scenario, constants = _scenario(run.scenario if run is not None else source, arguments)
     programs.check(scenario)
+    order = order.on_gpus(constants.gpus)
     root, keep = api.folder_of(output)
     with telling(watch) as tell, experiment_folder(root, order.key(scenario.toml, constants), force=order.force):
         found = _on_program(scenario, constants, run, order, root, tell)
@@ -188,12 +196,14 @@ def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tup
 def _on_program(
     scenario: Scenario, constants: SystemConstants, run: RunResult | None, order: Order, root: Path, watch: Watch
 ) -> Advice:
+    constants = systems.spread(systems.limited(constants, scenario), scenario)
     buffers = programs.buffers(scenario, constants.system)
-    constants = systems.limited(constants, scenario)
     managed = run if run is not None and run.scenario == scenario and activity.tells(run) else None
     notes: tuple[str, ...] = ("nothing was run: faults, their concurrency and re-migration are estimates",)
     if not order.quick:
         buffers, notes = activity.by_runs(buffers, scenario, constants, managed, order, root, watch), ()
+    size = _size(scenario, buffers)
+    order = order.at_scale(size.footprint, size.whole)
     found = order.plan(buffers, constants)
     every = exhaustive.choices(found, order.placements) if order.exhaustive else []
     known = _exhausted(scenario, found, every, order, root, watch) if every else {}
@@ -201,10 +211,19 @@ def _on_program(
     if verified is not None:
         found = found.choosing(verified.choice, verified.present)
         notes = (*notes, *_fits(verified), *_instead(scenario))
+    notes = (*notes, *_together(constants))
     exhausted = exhaustive.table(found, every, known) if every else None
     present = RunResult(root / _RUNS / verification.label(found.present))
-    told = tuple(decided(present)) if holds_result(present.folder) else ()
-    return Advice(scenario.label, found, constants, verified, exhausted, notes, told)
+    ran = holds_result(present.folder)
+    told = tuple(decided(present)) if ran else ()
+    size = pressure.pressure(present) if ran else size
+    return Advice(scenario.label, found, constants, verified, exhausted, notes, told, pressure=size)
+
+
+def _size(scenario: Scenario, buffers: Sequence[Buffer]) -> Pressure:
+    """Footprint and memory of a program that did not run."""
+    footprint = sum(buffer.size for buffer in buffers)
+    return pressure.of(scenario, footprint, systems.memory(scenario), None)
 
 
 def _verified(
@@ -240,6 +259,13 @@ def _fits(verified: Found) -> list[str]:
     if verified.advised is None:
         return ["none of the placements that were simulated fits into memory: the advice is the model's alone"]
     return ["the present placement does not fit into memory"] if verified.present is None else []
+
+
+def _together(constants: SystemConstants) -> list[str]:
+    """What to say where there are several GPUs."""
+    gpus = constants.gpus
+    said = f"the model takes {gpus} GPUs as one that has what all have; simulations have each by itself"
+    return [said, _ONE_TARGET] if gpus > 1 else []
 
 
 def _instead(scenario: Scenario) -> list[str]:

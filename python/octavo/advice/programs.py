@@ -42,7 +42,7 @@ _ON_HOST = "@host"
 
 
 def check(scenario: Scenario) -> None:
-    """Make sure that there is one program on one GPU to advise.
+    """Make sure that there is one program to advise.
 
     Raises:
         AdviceError: there is not.
@@ -55,14 +55,6 @@ def check(scenario: Scenario) -> None:
             "advise each of them by itself",
             code="unexpected-value",
             found=names,
-        )
-    gpus = scenario.values["node"]["gpus"]
-    if gpus != 1:
-        raise AdviceError(
-            f"node.gpus: expected a node of one GPU, found {gpus}",
-            "choose another --node, or --set node.gpus=1",
-            code="unexpected-value",
-            found=gpus,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,6 +25,9 @@ class Order:
     """A request; as `octavo.advise` explains it."""
 
     budget: int | None
+    """Bytes of device memory; of a program at scale 1, until `at_scale`."""
+    percent: int | None
+    """The same as a share of what the buffers have."""
     placements: tuple[Placement, ...]
     readings: Literal["sound", "published"]
     runs: int
@@ -58,14 +61,40 @@ class Order:
                 found=source,
             )
 
+    def on_gpus(self, gpus: int) -> Order:
+        """The same on so many GPUs: a prefetch goes to one of them, so that it is none for a program of several.
+
+        Raises:
+            AdviceError: nothing else may be advised.
+
+        """
+        placements = tuple(each for each in self.placements if gpus == 1 or each != "prefetched")
+        if not placements:
+            raise AdviceError(
+                f"--placements: expected others beside prefetched on {gpus} GPUs: a prefetch goes to one of them",
+                "allow others, too, or --set node.gpus=1",
+                code="unexpected-value",
+                key="placements",
+            )
+        return replace(self, placements=placements)
+
+    def at_scale(self, footprint: int, whole: int | None) -> Order:
+        """The same for a program that is smaller than its whole: of bytes it gets its part."""
+        if self.budget is None or whole is None or whole <= footprint:
+            return self
+        return replace(self, budget=-(-self.budget * footprint // whole))
+
     def plan(self, buffers: Sequence[Buffer], constants: SystemConstants, time: float = inf) -> Plan:
         """What the model proposes for buffers of a program that takes so many seconds as it is."""
+        sizes = sum(buffer.size for buffer in buffers)
+        budget = self.budget if self.percent is None else sizes * self.percent // 100
         return proposal.plan(
-            buffers, constants, budget=self.budget, placements=self.placements, readings=self.readings, time=time
+            buffers, constants, budget=budget, placements=self.placements, readings=self.readings, time=time
         )
 
     def key(self, about: str, constants: SystemConstants) -> str:
         """Eight hexadecimal digits that tell apart what leads to different plans."""
         asked = (about, asdict(constants.system), self.budget, self.placements, self.readings, self.quick, self.runs)
-        beside = () if self.faults is None else (str(self.faults.resolve()),)
+        faults = [] if self.faults is None else [str(self.faults.resolve())]
+        beside = [*faults, *([] if self.percent is None else [f"{self.percent}%"])]
         return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]

@@ -181,14 +181,41 @@ def limited(constants: SystemConstants, scenario: Scenario) -> SystemConstants:
         ScenarioError: that is too little to run.
 
     """
-    try:
-        room = _core.gpu_memory(scenario.toml)
-    except _core.SimulationError as error:
-        raise of_engine(error, ScenarioError, hint="more node.capacity, or --memory") from None
+    room = memory(scenario)
     if room is None:
         return constants
     origins = {**constants.origins, "capacity": Origin("derived", "node.capacity, the program's footprint and scale")}
     return replace(constants, system=replace(constants.system, capacity=room), origins=origins)
+
+
+def spread(constants: SystemConstants, scenario: Scenario) -> SystemConstants:
+    """All GPUs of a node as one, for a program that is spread over them: what each has of its own adds up."""
+    if constants.gpus == 1:
+        return constants
+    node, system = scenario.values["node"], constants.system
+    behind = int((node.get("host_switches") or {}).get("gpus", 1))
+    links = max(constants.gpus // behind, 1) if node["host_link"]["sharing"] == "per-gpu" else 1
+    copied = quantities.number(node["host"]["cpu"]["memory_bandwidth"], "B/s") / 2
+    whole = replace(
+        system,
+        **{name: getattr(system, name) * constants.gpus for name in ("peak", "device", "multiprocessors", "capacity")},
+        **{name: getattr(system, name) * links for name in ("on_demand", "on_demand_back", "by_lines")},
+        **{name: min(getattr(system, name) * links, copied) for name in ("copy", "copy_back")},
+    )
+    return replace(constants, system=whole)
+
+
+def memory(scenario: Scenario) -> int | None:
+    """Bytes of a GPU's memory that a program has at its scale; none where there is no limit.
+
+    Raises:
+        ScenarioError: that is too little to run.
+
+    """
+    try:
+        return _core.gpu_memory(scenario.toml)
+    except _core.SimulationError as error:
+        raise of_engine(error, ScenarioError, hint="more node.capacity, or --memory") from None
 
 
 _WHERE = {

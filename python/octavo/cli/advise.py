@@ -18,7 +18,7 @@ from octavo.runs.progress import watching
 EXAMPLES = options.examples(
     "octavo advise fir --scale 1/64",
     "octavo advise spmv --scale 1/64 --runs 8",
-    "octavo advise bfs-shoc --scale 1/64 --budget 1MiB --facts",
+    "octavo advise bfs-shoc --scale 1/64 --budget 60% --facts",
     "octavo advise pagerank.trace --node machine.toml --kind explicit -o runs/advice",
     "octavo advise runs/saxpy --node cuda-sm80 --json",
     "octavo advise red --scale 1/64 --node machines/h100.toml --memory 60%",
@@ -46,7 +46,13 @@ Target = Annotated[
 ]
 Budget = Annotated[
     str | None,
-    typer.Option("--budget", metavar="SIZE", help="Device memory that may be used, such as 40GB; all if left out."),
+    typer.Option(
+        "--budget",
+        metavar="SIZE",
+        help="Device memory that may be used, for the program at scale 1 (40GB) or as whole percent of the footprint "
+        "(60%); all if left out.",
+        show_default=False,
+    ),
 ]
 Placements = Annotated[
     list[str] | None,

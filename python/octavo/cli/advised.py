@@ -6,7 +6,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from octavo.advice import actions, answer, verification, words
-from octavo.runs import decided
 
 if TYPE_CHECKING:
     from octavo.advice.answer import Advice
@@ -31,9 +30,8 @@ def show(sink: Sink, advice: Advice, library: Library, *, facts: bool) -> None:
     """Where each buffer should lie, what was found by runs, and what to write."""
     title = f"{advice.name} on {advice.constants.name}"
     sink.table(title, answer.COLUMNS, answer.rows(advice.plan))
-    for note in (*advice.notes, advice.constants.about.sentence, decided.sentence(advice.decided)):
-        if note:
-            sink.tell(f"Note: {note}")
+    for note in advice.told:
+        sink.tell(f"Note: {note}")
     if not advice.plan.exact:
         sink.tell("Note: there are too many buffers to be sure that no other choice fits the budget better")
     sink.tell(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({answer.between(advice.plan.gain)})")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.cli import trust
-from octavo.cli.run import milliseconds, show_own_strategies, tell_scale
+from octavo.cli import footprint, trust
+from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.runs import measures
 from octavo.runs.pressure import pressure
 from octavo.runs.replicates import names
@@ -27,9 +27,8 @@ def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]
     _show_tables(sink, comparison)
     first = _first(comparison)
     for workload, found in pressure_of.items():
-        rows = ", ".join(f"{name} {value}" for name, value in found.rows())
-        sink.tell(f"{workload}: {rows}.")
-        tell_scale(sink, first[workload], found, of=f" on {workload}")
+        sink.tell(f"{workload}: {found.sentence}")
+        footprint.tell(sink, first[workload], found, of=f" on {workload}")
     trust.tell(sink, comparison.results.values())
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo.cli import options, trust
+from octavo.cli import footprint, options, trust
 from octavo.errors import OctavoError, OutputError
 
 if TYPE_CHECKING:
@@ -89,9 +89,10 @@ def explain(
         result = next(iter(found.values()))
         folder = (output or beside(result.folder)) if what_if else None
         one = explained(result, what_if=folder, replicates=replicates, workers=effort.workers, watch=watch)
-    sink.document({**one.to_dict(), "nodes": trust.documents([result])} if sink.as_json else {})
+    sink.document({**one.to_dict(), **_beside([result])} if sink.as_json else {})
     for sentence in one.sentences:
         sink.tell(sentence)
+    footprint.tell_all(sink, [result])
     trust.tell(sink, [result])
     if one.facts.waits:
         sink.table("what faults wait for", WAIT_COLUMNS, [_wait(each) for each in one.facts.waits])
@@ -158,18 +159,23 @@ def _show_differences(
     """Where each run differs from the first; a table names the buffers beyond those that the sentences do."""
     from octavo.explain.words import MOST_BUFFERS  # noqa: PLC0415 - polars takes long to import
 
-    nodes = trust.documents(results) if sink.as_json else []
     told = found[0].to_dict() if len(found) == 1 else {"differences": [one.to_dict() for one in found]}
-    sink.document({**told, "nodes": nodes})
+    sink.document({**told, **_beside(results)} if sink.as_json else {})
     for one in found:
         for sentence in one.sentences:
             sink.tell(sentence)
         rows = [(row["allocation"], *_both(row["faults"]), *_both(row["moved"])) for row in one.changed]
         if len(rows) > MOST_BUFFERS:
             sink.table(f"buffers: {one.names[0]} → {one.names[1]}", BUFFER_COLUMNS, rows)
+    footprint.tell_all(sink, results)
     trust.tell(sink, results)
     if picture is not None:
         found[0].plot().save(picture)
+
+
+def _beside(results: Iterable[RunResult]) -> dict[str, Any]:
+    """What JSON says of the sizes and the nodes of results."""
+    return {"pressure": footprint.documents(results), "nodes": trust.documents(results)}
 
 
 def _both(counts: tuple[int, int]) -> tuple[str, str]:

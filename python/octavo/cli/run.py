@@ -10,12 +10,11 @@ import typer
 
 from octavo import api
 from octavo.cli import dry_run as dry
-from octavo.cli import options, trust
+from octavo.cli import footprint, options, trust
 from octavo.cli.complete import names as complete
 from octavo.errors import ScenarioError
 from octavo.runs import measures
 from octavo.runs.execute import Point, execute
-from octavo.runs.fixed import fixed
 from octavo.runs.pressure import pressure
 from octavo.runs.progress import watching
 from octavo.runs.replicates import check, interval, replicate
@@ -106,9 +105,7 @@ def run(
     repeated = [result, *further] if further else []
     _show(sink, result, repeated, pressure(result))
     if chart is not None:
-        from octavo.runs import gantt  # noqa: PLC0415 - few runs are drawn
-
-        gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})
+        result.plot().save(chart)
     if perfetto is not None:
         sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
 
@@ -168,20 +165,9 @@ def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult], found_pr
     ]
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_jobs(sink, result)
-    tell_scale(sink, result, found_pressure)
+    footprint.tell(sink, result, found_pressure)
     trust.tell(sink, [result])
     sink.say(f"Results: {result.folder}")
-
-
-def tell_scale(sink: Sink, result: RunResult, pressure: Pressure, *, of: str = "") -> None:
-    """Say what a reader should know before the numbers of a program below scale 1 are taken for the whole one's."""
-    notes = [pressure.warning] if pressure.warning else []
-    if out_of_proportion := fixed(result, pressure):
-        notes.append(f"at scale {pressure.scale or 1:g} {'; '.join(out_of_proportion)}.")
-    if (beside := room(result, pressure)) is not None:
-        notes.append(beside.sentence)
-    for note in notes:
-        sink.tell(f"Note{of}: {note}")
 
 
 def _spread(times: Interval) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.cli import dry_run as dry
-from octavo.cli import options, trust
+from octavo.cli import footprint, options, trust
 from octavo.cli.run import milliseconds
 from octavo.errors import OctavoError
 from octavo.runs import measures
@@ -133,7 +133,9 @@ def sweep(
         sink.document(_document(root, planned, table))
     if sink.human:
         _show(sink, planned, table)
-        trust.tell(sink, _results(root, table.head(_SHOWN).to_dicts()))
+        results = _results(root, table.head(_SHOWN).to_dicts())
+        footprint.tell_all(sink, results)
+        trust.tell(sink, results)
     files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, *PICTURE_FILES) if (root / name).is_file())]
     sink.tell(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
@@ -147,8 +149,9 @@ def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]
     several = planned.spec.replicates > 1
     machines = not several and bool(read_places(root))
     points = with_machines(root, table) if machines else table
-    nodes = trust.documents(_results(root, table.to_dicts()))
-    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts(), "nodes": nodes}
+    results = _results(root, table.to_dicts())
+    beside = {"pressure": footprint.documents(results), "nodes": trust.documents(results)}
+    found: dict[str, Any] = {"folder": str(root), "points": points.to_dicts(), **beside}
     if several:
         found["level_with"] = {str(point): others for point, others in level(table, _compared(planned)).items()}
     if planned.goal is None:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from octavo.runs import decided
-from octavo.scenarios.about import About, about
+from octavo.scenarios.about import About, about, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,11 +34,17 @@ def documents(results: Iterable[RunResult]) -> list[dict[str, Any]]:
 
 def _nodes(results: Iterable[RunResult]) -> dict[About, list[Decided]]:
     """The nodes of results, and of each the values that decide any of its results, with their largest share."""
-    nodes: dict[About, dict[str, Decided]] = {}
+    deciding: dict[About, list[Decided]] = {}
     for result in results:
         scenario = result.scenario
-        largest = nodes.setdefault(about(scenario.values), {})
-        for value in decided.of(scenario, result.totals):
-            if value.key not in largest or largest[value.key].share < value.share:
-                largest[value.key] = value
-    return {node: sorted(found.values(), key=lambda one: (-one.share, one.key)) for node, found in nodes.items()}
+        deciding.setdefault(about(scenario.values), []).extend(decided.of(scenario, result.totals))
+    return {node: _largest(value for one in of for value in deciding[one]) for node, of in together(deciding).items()}
+
+
+def _largest(found: Iterable[Decided]) -> list[Decided]:
+    """Each value once, with its largest share, the largest first."""
+    largest: dict[str, Decided] = {}
+    for value in found:
+        if value.key not in largest or largest[value.key].share < value.share:
+            largest[value.key] = value
+    return sorted(largest.values(), key=lambda one: (-one.share, one.key))

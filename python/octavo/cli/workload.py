@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo import api
-from octavo.cli import complete, options, trust
+from octavo.cli import complete, footprint, options, trust
 from octavo.cli.sink import Sink
 from octavo.cli.terminal import Terminal
 
@@ -181,8 +181,13 @@ def _show_requests(sink: Sink, name: str, found: dict[str, Any]) -> None:
     steps = Counter(int(step) for step in found["made"])
     first = Counter(int(step) for step, before in zip(found["made"], found["before"], strict=True) if before is None)
     rows = [[str(step), str(count), str(first[step])] for step, count in sorted(steps.items())[:10]]
-    title = f"{name}: {len(found['made']):,} tokens of {len(set(found['request'])):,} requests, {len(steps)} steps"
+    served, known = len(set(found["request"])), len(found.get("arrives_s", ()))
+    title = f"{name}: {len(found['made']):,} tokens of {served:,} requests, {len(steps)} steps"
     sink.table(title, ["step", "tokens", "without one before"], rows)
+    if served < known:
+        sink.tell(
+            f"Of {known:,} requests, {known - served:,} get no token in these steps: more workload.steps reach them"
+        )
 
 
 @app.command(epilog=SERVED_EXAMPLES)
@@ -197,17 +202,21 @@ def served(
 
     sink = Sink(as_json=as_json)
     results = named([run])
-    documents = {name: {**latencies(one), "scale": pressure(one).scale} for name, one in results.items()}
+    documents = {
+        name: {**latencies(one), "scale": (of := pressure(one)).scale, "pressure": of.to_dict()}
+        for name, one in results.items()
+    }
     sink.document(documents if len(documents) > 1 else next(iter(documents.values())))
     for name, found in documents.items():
         _show_served(sink, f"{name}: " if len(documents) > 1 else "", found)
+    footprint.tell_all(sink, results.values())
     trust.tell(sink, results.values())
 
 
 def _show_served(sink: Sink, name: str, found: dict[str, Any]) -> None:
     names = {"first": "time to first token", "next": "time between tokens"}
     rows = [[called, str(found[each]["count"]), *_waits(found[each])] for each, called in names.items()]
-    of = "" if found["scale"] in (1, None) else f", of a model at scale {found['scale']:g}"
+    of = "" if found["scale"] in (1, None) else f", of a shrunk model, at scale {found['scale']:g}"
     title = f"{name}{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second{of}"
     sink.table(title, ["", "tokens", "half wait at most", "99 of 100 at most"], rows)
 

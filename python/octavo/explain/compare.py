@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.explain import picture, words
 from octavo.explain.facts import Facts, facts
+from octavo.runs import pictures
 
 if TYPE_CHECKING:
     from octavo.runs.pictures import Picture
@@ -79,7 +80,8 @@ class Difference:
 
     def plot(self, *, width: float | None = None) -> Picture:
         """How much longer or shorter the second takes for each cause."""
-        return picture.apart(self.names, self.causes, width)
+        with pictures.below(lambda: "; ".join(dict.fromkeys(each.node for each in self.facts))):
+            return picture.apart(self.names, self.causes, width)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON holds it."""

@@ -9,6 +9,7 @@ from octavo import html
 from octavo.explain import picture, words
 from octavo.explain.facts import Facts, facts, pairs
 from octavo.explain.what_if import Remedy, tried
+from octavo.runs import pictures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,8 @@ class Explanation:
 
     def plot(self, *, width: float | None = None) -> Picture:
         """Draw how busy driver, memory, walkers and links are and, if changes were tried, the time of each."""
-        return picture.draw(self.name, self.facts, self.remedies, width)
+        with pictures.below(lambda: self.facts.node):
+            return picture.draw(self.name, self.facts, self.remedies, width)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

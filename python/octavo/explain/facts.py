@@ -11,6 +11,7 @@ from octavo.explain.occupied import occupied
 from octavo.explain.waits import Wait, waits
 from octavo.quantities import bytes_of, count
 from octavo.runs import events, measures
+from octavo.scenarios.about import briefs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,8 @@ class Facts:
     """By how much, on average."""
     without_room: int = 0
     """Pages that took up no room on GPUs whose memory has a limit (`ideal`)."""
+    node: str = ""
+    """The node, its memory system and whether it was validated, for pictures."""
 
 
 def facts(result: RunResult) -> Facts:
@@ -80,6 +83,7 @@ def facts(result: RunResult) -> Facts:
         waits=waits(result),
         **_retries(result.totals["accesses"]),
         without_room=_without_room(summary),
+        node=briefs([result.scenario.values]),
     )
 
 

@@ -21,6 +21,7 @@ from octavo.report.series import lent, over_time
 from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
 from octavo.runs import colours, decided, events
+from octavo.runs.pressure import pressure
 from octavo.scenarios.about import about
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ def _why(run: Run, base: Run | None) -> dict[str, Any]:
     folder = what_if.beside(run.result.folder)
     tried = what_if.kept(run.result, folder) if folder.is_dir() else []
     sentences += words.remedies(tried or None)
-    node = about(run.result.scenario.values).sentence
+    size, node = pressure(run.result), about(run.result.scenario.values).sentence
+    sentences += [f"Size: {size.sentence}", *size.notes]
     sentences += [said for said in (node, decided.sentence(decided.decided(run.result))) if said]
     rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
     return {"why": sentences, "waits": rows, "tried": bool(tried)}

@@ -18,7 +18,7 @@ from octavo.runs.pictures import sheet
 from octavo.runs.pictures.asked import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
 from octavo.runs.speedups import with_speedup, with_speedup_intervals
-from octavo.scenarios.about import about
+from octavo.scenarios.about import briefs
 from octavo.scenarios.scenario import LAUNCHES
 from octavo.verbs import Verb
 
@@ -157,31 +157,36 @@ class Comparison:
         return found[what](inches)
 
     def drawings(self) -> dict[str, Callable[[float], pictures.Picture]]:
-        """What can be drawn, by name."""
-        if not self.has_time:
-            return {}
+        """What can be drawn, by name; each says below of which nodes it is."""
+        return {name: self._below(draw) for name, draw in self._drawings().items()} if self.has_time else {}
+
+    def _below(self, draw: Callable[[float], pictures.Picture]) -> Callable[[float], pictures.Picture]:
+        def said() -> str:
+            return briefs(result.scenario.values for result in self.results.values())
+
+        def drawn(width: float) -> pictures.Picture:
+            with pictures.below(said):
+                return draw(width)
+
+        return drawn
+
+    def _drawings(self) -> dict[str, Callable[[float], pictures.Picture]]:
         table = self.marked(self.speedups() if len(self.workloads) > 1 else self.speedups().head(1))
         points = self.marked(self.points)
-        on = self._node()
-        title = f"Speed-up over {self.baseline}{on}"
+        title = f"Speed-up over {self.baseline}"
         found: dict[str, Callable[[float], pictures.Picture]] = {
             "speedup": lambda width: pictures.bars(
                 None, table, xlabel="speed-up", title=title, line_at=1.0, width=width, intervals=self._whiskers()
             ),
-            "breakdown": lambda width: pictures.breakdown(None, points, title=f"Run time by cause{on}", width=width),
+            "breakdown": lambda width: pictures.breakdown(None, points, title="Run time by cause", width=width),
         }
         if any(result.scenario.jobs for result in self.results.values()):
             named = {" ".join(key): result for key, result in self.results.items()}
             found[_JOBS] = lambda width: gantt.jobs(None, named, width=width)
         if measures.has_phases(self.points):
-            title_of_phases = f"Time of whole programs by phase{on}"
-            found[_PHASES] = lambda width: pictures.phases(None, points, title=title_of_phases, width=width)
+            whole = "Time of whole programs by phase"
+            found[_PHASES] = lambda width: pictures.phases(None, points, title=whole, width=width)
         return found
-
-    def _node(self) -> str:
-        """The node of all results, for titles; nothing where there are several."""
-        briefs = {about(result.scenario.values).brief for result in self.results.values()}
-        return f", on {briefs.pop()}" if len(briefs) == 1 else ""
 
     def _whiskers(self) -> dict[tuple[str, str], tuple[float, float]]:
         found = self.intervals()

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from octavo.quantities import bytes_of
+from octavo.runs.fixed import fixed
 
 if TYPE_CHECKING:
-    from octavo.runs.result import RunResult
+    from collections.abc import Mapping
+
+    from octavo.scenarios.scenario import Scenario
+
+
+class Ran(Protocol):
+    """A result, as far as its size is asked for."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """What it came to."""
+
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
@@ -30,6 +46,8 @@ class Pressure:
     """Of the program, 1 of a recorded trace; none of jobs that have different ones."""
     follows: bool
     """Whether memory is a share of the footprint."""
+    distorted: tuple[str, ...] = ()
+    """What of the node does not shrink, and weighs more or less than at scale 1."""
 
     @property
     def fits(self) -> bool | None:
@@ -57,10 +75,28 @@ class Pressure:
             f"{size.replace(' ', '')}"
         )
 
+    @property
+    def notes(self) -> list[str]:
+        """What to know before the numbers of a program below scale 1 are taken for the whole one's."""
+        found = [self.warning] if self.warning else []
+        if self.distorted:
+            found.append(f"at scale {self.scale or 1:g} {'; '.join(self.distorted)}.")
+        return found
+
+    @property
+    def sentence(self) -> str:
+        """The table in a line."""
+        return f"{', '.join(f'{name} {value}' for name, value in self.rows())}."
+
     def rows(self) -> list[tuple[str, str]]:
         """Names and values for a table."""
         whole = "" if self.whole is None or self.whole == self.footprint else f", {_text(self.whole)} at scale 1"
-        return [("footprint", _text(self.footprint) + whole), ("GPU memory", self._memory())]
+        verdicts = {True: "fits", False: "does not fit"}
+        if self.scale is None:
+            verdict = [("whole program", "not known, as jobs have different scales")]
+        else:
+            verdict = [] if self.whole_fits is None else [("whole program", verdicts[self.whole_fits])]
+        return [("footprint", _text(self.footprint) + whole), ("GPU memory", self._memory()), *verdict]
 
     def _memory(self) -> str:
         if self.capacity is None:
@@ -74,33 +110,45 @@ class Pressure:
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON says: the fields, and what follows from them."""
-        return {**asdict(self), "fits": self.fits, "whole_fits": self.whole_fits, "warning": self.warning}
+        found = {**asdict(self), "distorted": list(self.distorted)}
+        return {**found, "fits": self.fits, "whole_fits": self.whole_fits, "warning": self.warning}
 
 
-def pressure(result: RunResult) -> Pressure:
+def pressure(result: Ran) -> Pressure:
     """Say how much of the GPUs' memory a run's program takes.
 
     Raises:
         OutputError: the result cannot be read, or is the profile of a real program.
 
     """
-    scenario, summary = result.scenario, result.summary
-    node, scales = scenario.values["node"], scenario.scales
-    footprint, capacity = summary["footprint_bytes"], summary["capacity_bytes"]
-    whole: int | None
-    whole_capacity: int | None
+    totals = result.totals
+    return of(result.scenario, totals["footprint_bytes"], totals["capacity_bytes"], totals)
+
+
+def of(scenario: Scenario, footprint: int, capacity: int | None, totals: Mapping[str, Any] | None) -> Pressure:
+    """The same of a scenario with a footprint and a GPU's memory in bytes, and what its run came to, if it ran."""
+    values = scenario.values
+    node, scales = values["node"], scenario.scales
     given = bytes_of(node["capacity"].get("bytes", "0B"))
     scale = scales.pop() if len(scales) == 1 else None
+    whole, whole_capacity = _whole(node, scale, footprint, capacity)
+    distorted = fixed(values, totals, footprint, whole) if whole is not None and whole > footprint else []
+    return Pressure(footprint, whole, capacity, whole_capacity, node["gpus"], scale, given == 0, tuple(distorted))
+
+
+def _whole(
+    node: Mapping[str, Any], scale: float | None, footprint: int, capacity: int | None
+) -> tuple[int | None, int | None]:
+    """Footprint and memory at scale 1."""
+    given = bytes_of(node["capacity"].get("bytes", "0B"))
     shrinks = given and node["capacity"].get("shrinks", False)
     if shrinks and capacity and scale is not None and scale < 1:
         # Memory keeps its ratio to the footprint, so that the one tells the other.
-        whole, whole_capacity = max(round(footprint * given / capacity), footprint), given
-    else:
-        whole = None if scale is None else round(footprint / scale)
-        whole_capacity = capacity
-        if capacity and whole and footprint and not given:
-            whole_capacity = round(capacity * whole / footprint)
-    return Pressure(footprint, whole, capacity, whole_capacity, node["gpus"], scale, given == 0)
+        return max(round(footprint * given / capacity), footprint), given
+    whole = None if scale is None else round(footprint / scale)
+    if capacity and whole and footprint and not given:
+        return whole, round(capacity * whole / footprint)
+    return whole, capacity
 
 
 def _text(size: int) -> str:

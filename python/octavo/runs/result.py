@@ -20,6 +20,7 @@ from octavo.runs.held import (
     instead,
     is_imported,
 )
+from octavo.runs.pressure import pressure
 from octavo.scenarios.about import about
 from octavo.scenarios.scenario import Scenario
 from octavo.verbs import Verb
@@ -234,8 +235,14 @@ def _facts(result: RunResult) -> dict[str, str]:
     found = {"time": f"{result.seconds * 1e3:.3f} ms"} if result.has_time else {}
     names = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "prefetched")
     found |= {name.replace("_", " "): f"{manager[name]:,}" for name in names if name in manager}
-    node = {} if is_imported(result.folder) else {"node": about(result.scenario.values).sentence}
-    return {**found, **node, "tables": ", ".join(result.tables), "folder": str(result.folder)}
+    simulated = {} if is_imported(result.folder) else {**_size(result), "node": about(result.scenario.values).sentence}
+    return {**found, **simulated, "tables": ", ".join(result.tables), "folder": str(result.folder)}
+
+
+def _size(result: RunResult) -> dict[str, str]:
+    """Footprint and memory, at the scale of the run and at scale 1, and what to know of both."""
+    found = pressure(result)
+    return {**dict(found.rows()), **({"at this scale": " ".join(found.notes)} if found.notes else {})}
 
 
 def _text(path: Path) -> str:

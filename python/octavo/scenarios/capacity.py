@@ -33,9 +33,8 @@ def override(recipe: Recipe, memory: int | str) -> str:
     scenario = recipe.resolve()
     if "change" in scenario.values["node"]["capacity"]:
         raise ScenarioError("--memory: the scenario says itself how memory changes", "leave it out", key="memory")
-    percent = _PERCENT.fullmatch(str(memory))
-    if percent is not None and int(percent[1]) > 0:
-        return f'node.capacity={{bytes="0B", footprint_percent={int(percent[1])}}}'
+    if share := percent(memory):
+        return f'node.capacity={{bytes="0B", footprint_percent={share}}}'
     if len(scenario.scales) > 1:
         raise ScenarioError(
             "--memory: expected programs of one scale, of which the memory is a part",
@@ -44,6 +43,12 @@ def override(recipe: Recipe, memory: int | str) -> str:
             key="memory",
         )
     return f'node.capacity={{bytes="{_bytes(memory)}B", footprint_percent=0, shrinks=true}}'
+
+
+def percent(memory: object) -> int | None:
+    """Whole percent of a footprint, if memory is said so."""
+    found = _PERCENT.fullmatch(memory) if isinstance(memory, str) else None
+    return int(found[1]) if found is not None else None
 
 
 def _bytes(memory: object) -> int:

@@ -24,6 +24,11 @@ _KINDS = (
     "allocators",
     "sizings",
 )
+_NO_SIZES = {
+    *("all_reduce", "chunk_qubits", "cut", "initialised_by", "input", "iterations", "read_rows", "run", "source"),
+    *("spacing", "stages", "step_ms", "steps", "stride", "touches", "turn"),
+}
+"""Options without a default of their own that leave the size to the scale."""
 
 
 def listing() -> dict[str, list[dict[str, Any]]]:
@@ -41,7 +46,7 @@ def names(kind: str) -> list[str]:
 def sized_by_scale() -> dict[str, set[str]]:
     """For each workload, the options that have no default, as they follow from the scale."""
     return {
-        entry["name"]: {option["name"] for option in entry["options"] if option["default"] is None}
+        entry["name"]: {option["name"] for option in entry["options"] if option["default"] is None} - _NO_SIZES
         for entry in listing()["workloads"]
     }
 

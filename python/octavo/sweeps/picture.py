@@ -11,6 +11,8 @@ from octavo.files import shared
 from octavo.files.notes import note
 from octavo.runs import measures, pictures
 from octavo.runs.pictures.asked import save
+from octavo.runs.result import RunResult
+from octavo.scenarios.about import briefs
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.quantity import numbers
 from octavo.sweeps.store import PICTURE, PICTURE_FILES
@@ -44,7 +46,7 @@ def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None, wanted:
     points = table.filter(pl.col("status") == OK)
     if goal is not None:
         points = points.filter(pl.col(goal.metric).is_not_null())
-    found = None if points.is_empty() or not extras.pictures() else _picture(spec, points, goal, wanted.width)
+    found = None if points.is_empty() or not extras.pictures() else _below(root, spec, points, goal, wanted.width)
     if found is not None:
         save(found, root, PICTURE, wanted)
         return
@@ -53,6 +55,16 @@ def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None, wanted:
     if wanted.said:
         why = "no point has a result" if points.is_empty() else f"an axis has more than {_MOST_CELLS} values"
         note(f"{spec.name}: no picture is drawn, as {why}")
+
+
+def _below(root: Path, spec: Spec, points: pl.DataFrame, goal: Goal | None, width: float) -> Picture | None:
+    """The picture, which says below what it is of."""
+
+    def said() -> str:
+        return briefs(RunResult(root / run).scenario.values for run in points["run"])
+
+    with pictures.below(said):
+        return _picture(spec, points, goal, width)
 
 
 def _picture(spec: Spec, points: pl.DataFrame, goal: Goal | None, width: float) -> Picture | None:

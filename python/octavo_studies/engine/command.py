@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable  # noqa: TC003 - requests are read when commands are made
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from octavo.runs.execute import Progress  # noqa: TC001 - as above
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from octavo.cli.sink import Sink
@@ -96,7 +96,18 @@ class Command:
                 one(sink)
             else:
                 sink.table(one.title, one.columns, one.rows)
+        for sentence in dict.fromkeys(_nodes(answer.document)):
+            sink.tell(f"Note: {sentence}")
         sink.document({"folder": str(answer.root), **answer.document})
         sink.say(f"{self.leaves}: {answer.root}")
         if answer.status:
             raise typer.Exit(answer.status)
+
+
+def _nodes(document: Mapping[str, Any]) -> Iterator[str]:
+    """What a study's report, or the reports of its parts, say of the nodes that ran."""
+    for name, value in document.items():
+        if name == "nodes":
+            yield from (node["sentence"] for node in value)
+        elif isinstance(value, Mapping):
+            yield from _nodes(value)

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.runs import pictures
 from octavo.runs.comparison import SAVED
+from octavo.scenarios.about import brief, together
 from octavo_studies.engine import Found, compared
 from octavo_studies.memmap import systems
 from octavo_studies.memmap.tables import geometric
 from octavo_studies.published import published
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import polars as pl
+
+    from octavo.scenarios.about import About
 
 FILES = (*SAVED, "structures.parquet", "roofline.parquet", "costs.parquet")
 """Tables and the report."""
@@ -26,6 +29,7 @@ def of(
     of_cases: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
     roofline: pl.DataFrame,
     costs: pl.DataFrame,
+    nodes: Iterable[About],
 ) -> Found:
     """What was found, in tables.
 
@@ -48,6 +52,7 @@ def of(
         "systems": table,
         "structures": structures,
         "roofline": roofline,
+        "nodes": [node.to_dict() for node in together(nodes)],
     }
     return Found(root, "Host or device for each data structure", points, document, files)
 
@@ -63,9 +68,10 @@ def _compared(means: Mapping[str, float], table: pl.DataFrame) -> list[dict[str,
     ]
 
 
-def save(found: Found, key: str) -> None:
-    """Write tables and pictures into the study's folder, which is open."""
-    _draw(found)
+def save(found: Found, key: str, nodes: Iterable[About]) -> None:
+    """Write tables and pictures, which say below what ran, into the study's folder, which is open."""
+    with pictures.below(lambda: brief(nodes)):
+        _draw(found)
     found.save(key)
 
 

@@ -17,6 +17,7 @@ from octavo.runs.experiment import RUNS
 from octavo.runs.result import RunResult
 from octavo.runs.slugs import slug
 from octavo.scenarios import lost
+from octavo.scenarios.about import about
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 from octavo_studies import engine
 from octavo_studies.memmap import found, kernels, tables
@@ -126,8 +127,9 @@ def reproduce(study: Study) -> Found:
     with experiment_folder(root, key, force=study.force, draws=True, writes=found.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(study, next(iter(scenarios.values())), root)
-        what = found.of(root, tables.of(cases), roofline, tables.costs(cases))
-        found.save(what, key)
+        nodes = [about(scenario.values) for scenario in scenarios.values()]
+        what = found.of(root, tables.of(cases), roofline, tables.costs(cases), nodes)
+        found.save(what, key, nodes)
     return what
 
 

@@ -6,7 +6,7 @@ from octavo.runs.pictures.boxes import boxes
 from octavo.runs.pictures.cells import heat_map
 from octavo.runs.pictures.lines import lines
 from octavo.runs.pictures.programs import breakdown, phases
-from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_target, tidy, time_unit, write
+from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, below, check_target, tidy, time_unit, write
 from octavo.runs.pictures.times import lent, memory
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Picture",
     "agreement",
     "bars",
+    "below",
     "boxes",
     "breakdown",
     "check_target",

@@ -9,7 +9,7 @@ import polars as pl
 from octavo.runs import gantt, measures, pictures
 from octavo.runs.held import is_imported
 from octavo.runs.pictures import sheet
-from octavo.scenarios.about import about
+from octavo.scenarios.about import briefs
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
@@ -34,9 +34,10 @@ def plot(result: RunResult, *, width: float | None = None) -> pictures.Picture:
     if is_imported(result.folder) and "memory_intervals" in result.tables:
         return pictures.memory(None, result, title=f"Memory in use: {result.name}", width=width)
     scenario = result.scenario
-    if scenario.jobs:
-        return gantt.jobs(None, {result.name: result}, width=width)
-    point = pl.DataFrame([measures.row(scenario.label, scenario.system, result)])
-    draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
-    title = "Time by phase" if measures.has_phases(point) else "Time by cause"
-    return draw(None, point, title=f"{title}, on {about(scenario.values).brief}", width=width)
+    with sheet.below(lambda: briefs([scenario.values])):
+        if scenario.jobs:
+            return gantt.jobs(None, {result.name: result}, width=width)
+        point = pl.DataFrame([measures.row(scenario.label, scenario.system, result)])
+        draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
+        title = "Time by phase" if measures.has_phases(point) else "Time by cause"
+        return draw(None, point, title=title, width=width)

@@ -6,6 +6,8 @@ import io
 import math
 import textwrap
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from octavo.files.replaced import PICTURES, check_made
 from octavo.plain import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -36,6 +38,9 @@ _WITHOUT_DATES: Mapping[str, dict[str, Any]] = {
 }
 
 
+_BELOW: ContextVar[Callable[[], str] | None] = ContextVar("below", default=None)
+_SMALL = 6
+"""Points of what stands below pictures; chosen."""
 _NARROWEST, _WIDEST = 1.5, 40.0
 """Widths in inches between which pictures can be drawn; chosen."""
 
@@ -216,8 +221,22 @@ def _powers(found: Figure) -> set[Text]:
     return {text for axis in both if axis.get_scale() == "log" for text in axis.get_ticklabels(which="both")}
 
 
+@contextmanager
+def below(said: Callable[[], str]) -> Iterator[None]:
+    """Say something below every picture that is made meanwhile: of which machine it is, and what that is worth."""
+    token = _BELOW.set(said)
+    try:
+        yield
+    finally:
+        _BELOW.reset(token)
+
+
 def write(found: Figure, path: Path | None) -> Picture:
     """The figure as a picture, in a file if one is named; errors as `Picture.save`."""
+    if (said := _BELOW.get()) is not None:
+        lines = wrapped(said(), found.get_figwidth(), _SMALL)
+        found.set_figheight(found.get_figheight() + 0.1 + _SMALL / 55 * (1 + lines.count("\n")))
+        found.supxlabel(lines, fontsize=_SMALL, color="#555555")
     picture = Picture(found)
     if path is not None:
         picture.save(path)
