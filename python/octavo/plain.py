@@ -1,4 +1,7 @@
-"""Text of others shown as text: what would move the cursor, change colours or turn its direction is spelled out."""
+"""Text for readers: names that were likely meant, sizes and times that read well, and text of others.
+
+What in text of others would move the cursor, change colours or turn its direction is spelled out.
+"""
 
 from __future__ import annotations
 
@@ -82,3 +85,21 @@ def cut(text: str, most: int = _MOST_CHARACTERS) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most - most // 4]} [… of {len(text):,} characters …] {text[-(most // 4) :]}"
+
+
+def size(count: float) -> str:
+    """Bytes in the multiple that reads best."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def seconds(value: float) -> str:
+    """A time, which may be below 0, in the multiple that reads best."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        # 0.9996 ms reads 1 ms, not 1e+03 µs.
+        if abs(value) * factor >= 0.9995:
+            return f"{value * factor:,.0f} {unit}" if abs(value) * factor >= 999.5 else f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.0f} ns" if value else "0"

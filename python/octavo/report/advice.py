@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import verification
-from octavo.advice.folder import ADVICE_FILE
+from octavo.advice.answer import ADVICE_FILE
 from octavo.errors import DamagedError
 from octavo.files import manifest
 from octavo.runs.held import holds_result
