@@ -172,8 +172,10 @@ def elsewhere(
         force: replace finished results.
         watch: called with the progress of the runs.
 
-    Raises: OutputError: a folder cannot be written or holds something else. ClusterError: the cluster cannot be used.
-    InterruptedRun: Ctrl-C, or the cluster is lost; what is finished is kept.
+    Raises:
+        OutputError: a folder cannot be written or holds something else.
+        ClusterError: the cluster cannot be used.
+        InterruptedRun: Ctrl-C, or the cluster is lost; what is finished is kept.
 
     """
     results = finished(points, force=force)

@@ -101,9 +101,10 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         watch: called about ten times a second with the progress of the runs; `True` shows it.
         **arguments: see `octavo.arguments.Arguments`.
 
-    Raises: AdviceError: there is no answer: a profile has no sizes, buffers alias, no placement is left for a buffer,
-    or buffers that may lie nowhere else exceed the budget. Or an argument does not apply to this source. OctavoError:
-    the source cannot be used or simulated, or the folder cannot be written.
+    Raises:
+        AdviceError: there is no answer: a profile has no sizes, buffers alias, no placement is left for a buffer, or
+            buffers that may lie nowhere else exceed the budget. Or an argument does not apply to this source.
+        OctavoError: the source cannot be used or simulated, or the folder cannot be written.
 
     Examples:
         >>> advice = octavo.advise("vectoradd", scale=1 / 256, quick=True)

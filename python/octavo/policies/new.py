@@ -1,4 +1,4 @@
-"""Templates of policies under a user's names."""
+"""Templates of policies, with the user's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not shrink with a program: costs and sizes of the node that weigh more, or less, below scale 1."""
+"""Costs and sizes of the node that do not shrink with the program: below scale 1 they weigh more, or less."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from octavo.runs.totals import Summary
 
 _LAUNCHES = 0.05
-"""The least share of the time that launches take for them to be named; chosen."""
+"""The least share of launches in the time above which they are mentioned; our choice."""
 _LARGE_PAGE = 2 << 20
-"""Bytes of what a large entry of a TLB maps."""
+"""Bytes that a large entry of a TLB maps."""
 
 
 def fixed(result: RunResult, pressure: Pressure) -> list[str]:
-    """Say what of the node is out of proportion to the program at its scale; nothing at scale 1, nor without time.
+    """Describe what is out of proportion to the program at its scale; nothing at scale 1, or without time.
 
-    Launches cost as much as at scale 1, and there are about as many. Caches and TLBs are as large as at scale 1, so a
-    part of the program may fit into them that does not at scale 1.
+    Launches cost as much as at scale 1, and their number is about the same. Caches and TLBs are as large as at scale 1,
+    so more of the program may fit into them than at scale 1.
 
     Raises:
         OutputError: the result cannot be read.
@@ -42,14 +42,14 @@ def fixed(result: RunResult, pressure: Pressure) -> list[str]:
 
 
 def _reaches(node: dict[str, Any]) -> list[tuple[str, int]]:
-    """Bytes that one GPU's second-level cache holds, and that its second-level TLB maps by large entries, if any."""
+    """Bytes that one GPU's second-level cache holds, and that large entries of its second-level TLB map, if any."""
     cache = [("the L2 cache", bytes_of(node["l2"]["size"]))]
     large = node["l2_tlb"].get("large")
     return [*cache, ("the reach of the L2 TLB", int(large["entries"]) * _LARGE_PAGE)] if large else cache
 
 
 def _launching(node: dict[str, Any], summary: Summary) -> float:
-    """Share of the run's time that starting kernels takes: launches of a GPU follow one another."""
+    """The share of the run's time that goes to starting kernels: launches of a GPU follow one another."""
     each = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
     return summary["launches"] * each / summary["time_ps"] if summary["time_ps"] else 0.0
 

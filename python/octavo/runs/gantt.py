@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _CUT_OFF = 0.45
-"""Opacity of a repetition that the end of the run cut off."""
+"""The opacity of a repetition that was cut off at the end of the run."""
 _MEMORY_HEIGHT = 4
 """Height of a panel of memory, in lines of jobs."""
 
@@ -61,7 +61,7 @@ def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:
 
 
 def _capacity(axes: Axes, result: RunResult, per_unit: float) -> None:
-    """Memory of each GPU as steps; where there is no limit there is no line."""
+    """Memory of each GPU as steps; without a limit there is no line."""
     table = result.table("capacity")
     end = result.summary["time_ps"]
     for (gpu,), rows in table.group_by("gpu", maintain_order=True):

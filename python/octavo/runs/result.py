@@ -78,7 +78,7 @@ class RunResult:
         return found
 
     def _checked(self, name: str) -> Path:
-        """A file of the result, which is what was written."""
+        """A file of the result, unchanged since it was written."""
         manifest.verify(self.folder, self._manifest(), [name])
         return self.folder / name
 
@@ -130,7 +130,7 @@ class RunResult:
 
     @property
     def totals(self) -> dict[str, Any]:
-        """What `summary.json` holds, whatever the result is of; errors as `summary`."""
+        """The content of `summary.json`, for any kind of result; errors as `summary`."""
         path = self._checked(SUMMARY_FILE)
         try:
             summary = json.loads(_text(path))
@@ -163,8 +163,7 @@ class RunResult:
     def check_time(self) -> None:
         """Make sure that the run had a time.
 
-        Raises:
-            OutputError: its executor was `instant`.
+        The picture of one run.
 
         """
         if not self.has_time:
@@ -229,7 +228,7 @@ class RunResult:
 
 
 def _facts(result: RunResult) -> dict[str, str]:
-    """What a notebook shows of a run."""
+    """The run as a notebook shows it."""
     manager = result.totals.get("manager", {})
     found = {"time": f"{result.seconds * 1e3:.3f} ms"} if result.has_time else {}
     names = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "prefetched")

@@ -1,4 +1,4 @@
-"""What results on a node are worth: what it was compared with, what is not simulated of it, what no source gives."""
+"""How far results on a node can be trusted: comparisons, what is not simulated, values without a source."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SEE = "docs/nodes.md#what-has-been-measured"
-"""Where pages say which nodes were compared with what."""
+"""The page that lists which nodes were compared with what."""
 _NAMELESS = "of a file or scenario"
 _MEMORY = "capacity."
-"""How keys begin that results tell anyhow."""
+"""The beginnings of keys that results show anyway."""
 _SHOWN = 3
-"""Changed keys that a sentence names."""
+"""The most changed keys that a sentence names."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a scenario that is spelled out says of its node."""
+    """Facts about the node of a resolved scenario."""
 
     name: str | None
-    """The preset, or what a file calls the node; none of others."""
+    """The preset, or the name of the node in a file; None for others."""
     compared: str | None
-    """What results on it were compared with; nothing if none were."""
+    """What results on it were compared with; empty if there is nothing."""
     see: str
-    """The page and heading that say more."""
+    """The page and heading with more about it."""
     not_modelled: tuple[str, ...]
-    """What the real machine has, decides results, and is not simulated."""
+    """Features of the real machine that decide results and are not simulated."""
     chosen: tuple[str, ...]
-    """Keys of the node whose values no source gives."""
+    """Keys of the node whose values have no source."""
     changed: tuple[str, ...]
-    """Keys that the scenario gives beside the node."""
+    """Keys that the scenario changes in the node."""
 
     @property
     def brief(self) -> str:
-        """The node and whether it was compared, for titles of pictures."""
+        """The node and whether it was compared with a real one, for titles of pictures."""
         return f"{self.name or f'a node {_NAMELESS}'}, {self._comparison}{', but changed' * self._is_other}"
 
     @property
     def sentence(self) -> str:
-        """Whether it was compared, and where; then what is not simulated."""
+        """Whether it was compared, and where; and what is not simulated."""
         said = f"node {self.name or _NAMELESS}: {self._comparison} ({self.see})"
         if self._is_other:
             said += f", but not with what is changed here: {listed(self._changed)}"
@@ -53,7 +53,7 @@ class About:
 
     @property
     def _is_other(self) -> bool:
-        """Whether what was compared is not the node that ran."""
+        """Whether the compared node differs from the one that ran."""
         return bool(self.compared and self._changed)
 
     @property
@@ -61,7 +61,7 @@ class About:
         return tuple(key for key in self.changed if not key.startswith(_MEMORY))
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON says of it; all chosen keys are in `scenario.toml` of a result."""
+        """The document for JSON; `scenario.toml` of a result has all chosen keys."""
         return {
             "name": self.name,
             "compared": self.compared,
@@ -72,7 +72,7 @@ class About:
 
 
 def about(values: Mapping[str, Any]) -> About:
-    """Say what results on the node of a scenario are worth.
+    """Say how far results on the node of a scenario can be trusted.
 
     Args:
         values: a scenario that is spelled out.

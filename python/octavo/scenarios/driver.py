@@ -1,4 +1,4 @@
-"""The release of NVIDIA's driver that a scenario has, and what it selected."""
+"""The release of NVIDIA's driver in a scenario, and what it changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LAPSE = {True: "adaptive lapse", False: "fixed lapse"}
 
 
 def driver(values: Mapping[str, Any]) -> str:
-    """Return `615 (CDMM, adaptive lapse)`, or `none` where no release of NVIDIA's driver is named.
+    """Return `615 (CDMM, adaptive lapse)`, or `none` if the scenario names no release of NVIDIA's driver.
 
     Args:
         values: a scenario that is spelled out.

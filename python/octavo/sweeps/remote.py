@@ -1,4 +1,4 @@
-"""A point on another machine: whether that has the files that the point needs, and what comes back."""
+"""A point on another machine: whether that machine has the files that the point needs, and what comes back."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run(scenario: str, files: Mapping[str, str], limits: tuple[int | None, int |
 
 
 def _lacking(scenario: str, files: Mapping[str, str]) -> str | None:
-    """The file or policy that is not here as the scenario means it, if any."""
+    """The file or policy that is missing here or differs from the scenario's, if any."""
     for path, expected in files.items():
         try:
             found = str(entry(Path(path)))
@@ -77,7 +77,7 @@ def _lacking(scenario: str, files: Mapping[str, str]) -> str | None:
 
 
 def _policies(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and digest of every policy written in Python: of the node, and of jobs that have their own."""
+    """Kind, name and digest of every policy written in Python: of the node, and of jobs with their own policies."""
     for part in (values, *values.get("job", [])):
         for kind, choice in part.get("memory", {}).items():
             if isinstance(choice, dict) and isinstance(choice.get("digest"), str):

@@ -21,12 +21,13 @@ COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
 """Source: rmm/mr/device/logging_resource_adaptor.hpp, `header`."""
 _TIME = re.compile(r"(\d+):(\d\d):(\d\d)[.:](\d{1,9})")
 _HALF_A_DAY, _DAY = 43_200_000_000_000, 86_400_000_000_000
-"""Nanoseconds. Logs have no dates: a time that goes back by more than half a day is of the next day, and vice versa."""
+"""Nanoseconds. Logs have no dates: a time that is more than half a day earlier than the last one belongs to the next
+day, and vice versa."""
 _MISSING = ["the GPU: RMM logs one of them, which stands here as gpu0", "faults, copies and kernels"]
 
 
 def import_rmm(path: str | Path, folder: str | Path, *, force: bool = False) -> RunResult:
-    """Import a log of RMM; the folder appears when everything is written, or not at all.
+    """Import a log of RMM; the folder appears once everything is written, or not at all.
 
     Args:
         path: the CSV file.
@@ -51,7 +52,7 @@ def import_rmm(path: str | Path, folder: str | Path, *, force: bool = False) -> 
 
 
 def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
-    """The rows of a log, as `csv.reader` gives them."""
+    """The rows of a log, as `csv.reader` returns them."""
     head: list[str] = next(reader, [])
     if tuple(name.strip() for name in head) != COLUMNS:
         raise ProfileError(
