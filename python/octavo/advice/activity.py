@@ -210,7 +210,7 @@ def _alike(scenario: Scenario, placements: dict[str, Placement], root: Path) -> 
 
 def _crossed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
     """Add to buffers which lines crossed the link when they were pinned."""
-    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    rows = {row["allocation"]: row for row in run.rows("allocations")}
     line = constants.system.line
     where = "remote lines of a run with pinned memory"
     lines = {name: Fact.exact(row["remote_lines"] * line, "simulated", where) for name, row in rows.items()}
@@ -219,7 +219,7 @@ def _crossed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstan
 
 def _observed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
     """Add to buffers how their pages came when they were managed."""
-    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    rows = {row["allocation"]: row for row in run.rows("allocations")}
     places = [Place(rows[buffer.name]["address"], buffer.size) for buffer in buffers]
     found = observed(buffers, places, run.table("events"), constants.system, "simulated")
     return _held_up(found, run)

@@ -67,7 +67,7 @@ def facts(result: RunResult) -> Facts:
     point = measures.row("", "", result)
     kernels = max(point.get("kernels_ps") or time, 1)
     shares = {cause: share for cause, share in measures.shares(point).items() if share}
-    links = {row["link"]: row["busy_ps"] / time for row in result.table("links").to_dicts()}
+    links = {row["link"]: row["busy_ps"] / time for row in result.rows("links")}
     return Facts(
         time_ps=time,
         lines=point["lines"],

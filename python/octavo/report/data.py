@@ -201,7 +201,7 @@ def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
 def _allocations(run: Run) -> list[dict[str, Any]]:
     if "allocations" not in run.result.tables:
         return []
-    return [{"run": run.number, **row} for row in run.result.table("allocations").to_dicts()]
+    return [{"run": run.number, **row} for row in run.result.rows("allocations")]
 
 
 def _mappings(run: Run) -> list[dict[str, Any]]:

@@ -50,7 +50,7 @@ def jobs(path: Path | None, results: Mapping[str, RunResult], *, width: float = 
 
 def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:
     names = [job["name"] for job in result.summary["jobs"]]
-    for row in result.table("jobs").to_dicts():
+    for row in result.rows("jobs"):
         line = names.index(row["job"])
         began, ended = row["began_ps"] / per_unit, row["ended_ps"] / per_unit
         opacity = 1.0 if row["complete"] else _CUT_OFF

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from octavo.files.manifest import Manifest
     from octavo.runs.held import ProfileTable
-    from octavo.runs.totals import Summary, TableName
+    from octavo.runs.totals import Rows, Summary, TableName
 
 _AGAIN = "remove the folder, then run it again"
 
@@ -195,6 +195,11 @@ class RunResult:
             )
         path = self._checked(f"{name}.parquet")
         return parquet.read(path, _AGAIN, verified=True)
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of a table of a simulated run, `rows("kernels")`, as dictionaries with a type for each column."""
+        return cast("Rows", lambda name: self.table(name).to_dicts())
 
     def to_pandas(self, name: TableName | ProfileTable) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
