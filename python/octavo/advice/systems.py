@@ -16,6 +16,7 @@ from octavo.files.replaced import check_free
 from octavo.files.toml import read_toml
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import quantities
+from octavo.quantities import base, count
 from octavo.scenarios import nodes
 from octavo.scenarios.about import About, about
 
@@ -236,7 +237,7 @@ class _System:
     def __init__(self, node: Mapping[str, Any], page: str) -> None:
         self.node = node
         self.page = round(quantities.number(page, "B"))
-        self.clock = _hertz(node["clock"])
+        self.clock = float(count(node["clock"], "Hz"))
 
     def constants(self) -> System:
         """All constants."""
@@ -297,9 +298,8 @@ class _System:
 
     def time(self, text: str) -> float:
         """Seconds of a time or of cycles."""
-        if text.endswith("cycles"):
-            return float(text.removesuffix("cycles")) / self.clock
-        return quantities.number(text, "s")
+        found, unit = base(text)
+        return found / self.clock if unit == "cycles" else quantities.number(text, "s")
 
     @staticmethod
     def number(text: str, unit: Unit) -> float:
@@ -369,13 +369,4 @@ def _service(system: _System) -> dict[str, float]:
         f"node.driver.service.model: expected batch or pool, found {service['model']}",
         code="unexpected-value",
         found=service["model"],
-    )
-
-
-def _hertz(text: str) -> float:
-    for unit, factor in (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    raise AdviceError(
-        f"node.clock: expected a frequency such as 1GHz, found {text}", code="unexpected-value", found=text
     )
