@@ -18,7 +18,7 @@ _UNSEEN = re.compile(
 _IN_JSON = re.compile(rf"\\\\|\\u00[01][0-9a-f]|{_UNSEEN.pattern}")
 """The same for JSON, which has escapes of its own; an escaped backslash begins none."""
 _MOST_CHARACTERS = 2000
-"""Characters of a message; chosen. More is of no use to a reader."""
+"""Characters of a message; our choice. More is of no use to a reader."""
 _MOST_NAMES, _OF_MORE = 12, 3
 """How many names a message lists, and how many of a longer list; our choice."""
 

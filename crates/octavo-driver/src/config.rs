@@ -75,9 +75,9 @@ impl BatchScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replay {
-    /// A processor that faulted continues as soon as its fault's plan is done, before the batch is over (0).
+    /// A processor that faulted continues as soon as its fault's plan is done, before the batch ends (0).
     Block,
-    /// All processors continue when the batch is over. Faults that came meanwhile wait for the next one (1).
+    /// All processors continue when the batch ends. Faults that arrived meanwhile wait for the next one (1).
     #[default]
     Batch,
     /// The same, but faults that came meanwhile are discarded: their accesses are tried again, too, and fault again if

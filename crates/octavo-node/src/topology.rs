@@ -149,7 +149,7 @@ impl NodeConfig {
         FastLinks::new(std::iter::once(MemoryMask::EMPTY).chain((0..self.gpus).map(of)).collect())
     }
 
-    /// Bytes a second that two GPUs send each other by links of their own; 0 where what they send goes through the
+    /// Bytes a second that two GPUs send to each other over links of their own; 0 if their traffic goes through the
     /// host.
     fn bandwidth_between(&self, gpu: u32, other: u32) -> u64 {
         let Some(pairs) = &self.links else { return self.gpu_link.bandwidth.0 };

@@ -28,7 +28,7 @@ pub struct ListedBuffer {
     pub bytes: u64,
     /// What it is.
     pub kind: Kind,
-    /// How device memory lies on several GPUs.
+    /// The distribution of device memory over several GPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
     /// The GPU, from 0, whose memory the program requested.

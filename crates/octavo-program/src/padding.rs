@@ -7,8 +7,8 @@ const LEAF: u64 = 64 << 10;
 /// The largest.
 const ROOT: u64 = 2 << 20;
 
-/// Buffers, in address order, of which those that are `padded` end with a tree: what such a buffer has in its last 2
-/// MiB is 64 KiB times a power of two. Nothing is taken of 64 KiB in which the next one begins.
+/// Buffers, in address order; the `padded` ones end with a tree: the part in the last 2 MiB of such a buffer is 64 KiB
+/// times a power of two. Nothing is taken from 64 KiB in which the next one begins.
 pub(crate) fn padded<'a>(buffers: impl Iterator<Item = (&'a Buffer, bool)>) -> Vec<Buffer> {
     let mut buffers = buffers.peekable();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! When launches are not cut into strips, and what strips do with what the host does between launches.
+//! When launches are not cut into strips, and how strips treat the host's actions between launches.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use octavo_program::{
 };
 
 const MIB: u64 = 1 << 20;
-/// What is staged as one.
+/// The unit of staging.
 const PIECE: u64 = 64 << 10;
 
 /// Each wavefront of a work-group loads one line.

@@ -42,7 +42,7 @@ pub fn trace_head(
     Ok(serde_json::to_string(&rows).expect("rows can be written as JSON"))
 }
 
-/// What keeps a Parquet table, of a trace or any other, from being decoded, if anything does.
+/// Why a Parquet table, of a trace or any other, cannot be decoded, if it cannot.
 #[pyfunction]
 pub fn table_flaw(py: Python<'_>, path: PathBuf) -> Option<String> {
     let error = py.detach(|| octavo_trace::check_table(&path)).err()?;

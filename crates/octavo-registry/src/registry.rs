@@ -4,7 +4,7 @@ use crate::{Choice, Entry, OptionError, Options, Outside, is_place, nearest, one
 
 /// Every [`Entry`] of one kind, in the order listings show them, and where others come from.
 pub struct Registry<P: 'static, C: ?Sized + 'static> {
-    /// What the entries are, for messages: `placement`, `workload`.
+    /// The kind of the entries, for messages: `placement`, `workload`.
     pub kind: &'static str,
     /// The entries.
     pub entries: &'static [&'static Entry<P, C>],
@@ -23,7 +23,7 @@ pub struct UnknownName {
     pub nearest: Option<String>,
     /// Every registered name.
     pub known: Vec<&'static str>,
-    /// What else is expected, in words.
+    /// Further expected names, in words.
     pub outside: Option<&'static str>,
 }
 
@@ -37,7 +37,7 @@ impl UnknownName {
     }
 }
 
-/// What `octavo list` calls all things of a kind.
+/// The name that `octavo list` uses for all things of a kind.
 fn plural(kind: &str) -> String {
     if kind == "prefetch" { "prefetchers".to_owned() } else { format!("{kind}s") }
 }

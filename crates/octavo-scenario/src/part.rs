@@ -1,4 +1,4 @@
-//! What runs, built: a program alone, or each job.
+//! The programs that run: a single program, or each job.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ pub struct Part {
     pub name: String,
     /// Its launches.
     pub workload: Box<dyn Workload>,
-    /// What is around them, unless they run alone.
+    /// The program around them, unless they run alone.
     pub program: Option<Program>,
     /// The GPUs that it runs on; empty for all.
     pub gpus: ProcessorMask,
@@ -30,11 +30,11 @@ pub struct Part {
     pub start: Time,
     /// How often it runs.
     pub again: Again,
-    /// Its share of compute units, if it asks for one.
+    /// Its share of compute units, if it requests one.
     pub share: Option<f64>,
     /// Whether it never begins.
     pub idle: bool,
-    /// What holds for its memory alone.
+    /// Settings for its memory alone.
     pub memory: SpaceConfig,
 }
 
@@ -42,7 +42,7 @@ pub struct Part {
 pub struct Built {
     /// The scenario's node with the memories that the programs have at their scale: see `CapacityConfig::shrinks`.
     pub node: NodeConfig,
-    /// The memory system with the reserves that are left of theirs.
+    /// The memory system with the remaining reserves of each.
     pub memory: MemoryConfig,
     /// A program alone, or the jobs.
     pub parts: Vec<Part>,
@@ -62,7 +62,7 @@ pub enum PartRefused {
     /// A GPU would have too little memory.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
-    /// What is around its launches cannot be.
+    /// The program around its launches is impossible.
     #[error(transparent)]
     Program(#[from] ProgramRefused),
 }
@@ -86,8 +86,8 @@ impl Scenario {
         Ok(self.built_while(&mut || ControlFlow::Continue(()))?.parts)
     }
 
-    /// What runs and the node that it has, as long as `go_on` says so: it may take a while to find the strips of an
-    /// explicit program.
+    /// The programs that run and their node, while `go_on` returns true: finding the strips of an explicit program may
+    /// take a while.
     ///
     /// # Errors
     /// As [`Scenario::parts`]; or `go_on` says `Break`.

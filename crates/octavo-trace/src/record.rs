@@ -1,4 +1,4 @@
-//! A workload written as a trace: what its wavefronts do, and the whole program around its launches.
+//! A workload written as a trace: the operations of its wavefronts, and the whole program around its launches.
 
 use std::path::Path;
 

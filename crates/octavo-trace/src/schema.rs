@@ -1,6 +1,6 @@
 //! The files of a trace: their names, columns and metadata.
 
-/// Version of the format: what a trace holds.
+/// Version of the format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// 1: allocations and launches.
@@ -65,7 +65,7 @@ pub(crate) const KEY_LANES: &str = "octavo.trace.lanes";
 pub(crate) const KEY_SOURCE: &str = "octavo.trace.source";
 pub(crate) const KEY_COMMAND: &str = "octavo.trace.command";
 
-/// What is written; a file may also have `addresses`, a list as `lines` is.
+/// The written columns; a file may also have `addresses`, a list like `lines`.
 pub(crate) const INSTRUCTIONS_SCHEMA: &str = "message instructions {
     required int32 launch (INTEGER(32,false));
     required int32 group (INTEGER(32,false));

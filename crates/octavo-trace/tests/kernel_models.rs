@@ -1,4 +1,4 @@
-//! Kernel models against what the real kernels were recorded to do.
+//! Kernel models, compared with recordings of the real kernels.
 //!
 //! `cargo test -p octavo-trace --test kernel_models -- --nocapture` prints all that is compared. Loads of kernel
 //! arguments and of the launch packet are left out on both sides, as models have neither; the instructions and waits
@@ -231,7 +231,7 @@ fn breadth_first_search() {
         .check(&BfsShoc::new(recorded_graph()));
 }
 
-/// Another graph of the same distribution: what a user gets with these options.
+/// Another graph of the same distribution: the one that a user gets with these options.
 #[test]
 fn breadth_first_search_of_another_graph() {
     let buffers = &[("edge_offsets", "edge offsets")];

@@ -1,4 +1,4 @@
-//! Whole programs in traces: what was written is what is read, what cannot be is named.
+//! Whole programs in traces: written ones are read unchanged, impossible ones are refused by name.
 
 mod support;
 
@@ -72,7 +72,7 @@ fn buffers(program: &mut ProgramBuilder) -> Vec<BufferId> {
     kinds.into_iter().enumerate().map(add).collect()
 }
 
-/// An action before it has a place: what it is, and numbers that choose the rest.
+/// An action before it has a place: its kind, and numbers that choose the rest.
 #[derive(Clone, Debug)]
 struct Drawn {
     what: u8,
@@ -171,7 +171,7 @@ fn stream(workload: &dyn Workload, launch: u32, group: u32, wavefront: u32) -> V
     all
 }
 
-/// What it is, how many instructions came before it, and the lines it touches, each with whether it is partly stored to.
+/// Its kind, the number of instructions before it, and the lines it touches, each with whether it is partly stored to.
 type Instruction = (octavo_program::OpKind, u64, Vec<(u64, bool)>);
 
 /// Instructions, however their lines are cut into operations.

@@ -1,4 +1,4 @@
-//! Named inputs: what a study runs a program on at scale 1, where that is not the program's own input.
+//! Named inputs: the inputs of a study at scale 1, if these are not the program's own.
 //!
 //! Kernels that a study names have an option `input`. It chooses the sizes at scale 1 and the defaults of other
 //! options; a value from the user always wins.

@@ -93,7 +93,7 @@ pub fn work_groups(key: &str, groups: u64) -> Result<(), OptionError> {
     Err(OptionError::new(key, format!("expected what has at most {} work-groups, found {groups}", u32::MAX)))
 }
 
-/// What option `key` gives, otherwise `published` elements at `scale` to the nearest multiple of `granule`.
+/// The value of option `key`, otherwise `published` elements at `scale` to the nearest multiple of `granule`.
 ///
 /// # Errors
 /// Names the option, or `scale`, where there are none, more than `most`, or (as given) not a multiple of `granule`.

@@ -9,7 +9,7 @@ use octavo_program::{Size, Workload};
 use octavo_workload::graphs::choice::{DrawnGraph, GraphChoice};
 use octavo_workload::kernels::analytics::pagerank::{PageRank, PageRankOptions};
 
-/// Counts bytes in use, and the most there ever were.
+/// Counts bytes in use, and their maximum.
 struct Counting;
 
 static USED: AtomicUsize = AtomicUsize::new(0);

@@ -41,7 +41,7 @@ FOLDER_FILE = "recording.json"
 """Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
 the ending."""
 _PATIENCE = 10.0
-"""Seconds that looking up a line may take; chosen."""
+"""Seconds that looking up a line may take; our choice."""
 _RECORDED = "calls of the program"
 _DENSE = "every page is touched in order: the driver's tree goes ahead"
 _FETCHED = BLOCK // swept(BLOCK // 4096)
@@ -54,7 +54,7 @@ _PLACEMENTS: dict[str, Placement] = {"device": "device", "managed": "managed"}
 _MOST_LAUNCHES = 4096
 """The recorder times at most this many (`crates/octavo-interpose/src/recorder/times.rs`)."""
 _MOST_BYTES = 1 << 30
-"""Chosen: a recording of a long program has a hundredth of it."""
+"""Our choice: a recording of a long program has a hundredth of it."""
 
 
 def is_recording(path: Path) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _LOOK_SECONDS = 2.0
-"""Wall time between two looks at which machines there are; chosen."""
+"""Wall time between two looks at which machines there are; our choice."""
 _PATIENCE_SECONDS = 5.0
 """Wall time after which a process that waits for a core no longer counts: others are requested elsewhere. Chosen."""
 _SETTLE_SECONDS = 5.0

@@ -12,18 +12,18 @@ const MOST: u64 = 256;
 ///
 /// The publication does not say how a stride is found, nor where the pages lie. Here it is a distance that two faults
 /// in a row have (a fault is expected behind what the one before brought), and the pages lie along it. Any other fault
-/// brings itself alone.
+/// brings only its own page.
 #[derive(Clone, Debug, Default)]
 pub struct Doubling {
     last: Option<Stride>,
 }
 
-/// Where the faults of a multiprocessor go.
+/// The pattern of a multiprocessor's faults.
 #[derive(Clone, Copy, Debug)]
 struct Stride {
     /// The last page that faulted.
     page: u64,
-    /// From the page before it; 0 for none.
+    /// The distance from the page before it; 0 if there is none.
     distance: i64,
     /// Pages that it brought, itself counted.
     fetched: u64,

@@ -14,7 +14,7 @@ const BLOCK: u64 = 2 << 20;
 const BIG_PAGE: u64 = 64 << 10;
 
 /// A binary tree over the pages that an allocation has in each block of 2 MiB. A fault counts for its big page of 64
-/// KiB, and brings the largest subtree around it of which more than `threshold` per cent are present or asked for.
+/// KiB, and brings the largest subtree around it of which more than `threshold` per cent are present or requested.
 #[derive(Clone, Debug)]
 pub struct Tree {
     block: u64,
@@ -53,7 +53,7 @@ impl Tree {
         Ok(Self { block: BLOCK / page.0, big_page: (BIG_PAGE / page.0).max(1), threshold, pages })
     }
 
-    /// What the allocation has of the block around a page.
+    /// The part of the allocation in the block around a page.
     fn region(&self, page: u64) -> Region {
         let block = aligned(page, self.block);
         let pages = block.start.max(self.pages.start)..block.end.min(self.pages.end);
@@ -94,7 +94,7 @@ impl Region {
         }
     }
 
-    /// How many pages of some leaves are present or asked for.
+    /// How many pages of some leaves are present or requested.
     fn there(&self, leaves: &Range<u64>, present: &BTreeSet<u64>) -> u64 {
         let node = (self.origin + leaves.start).max(self.pages.start)..self.origin + leaves.end;
         let grown = node.end.min(self.grown.end).saturating_sub(node.start.max(self.grown.start));

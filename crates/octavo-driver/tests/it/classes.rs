@@ -1,4 +1,4 @@
-//! Who waits for whom: prefetched pages that come in a plan of their own.
+//! Which fault waits for which pages: prefetched pages that come in a plan of their own.
 
 use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_driver::{Driver, Service};

@@ -47,7 +47,7 @@ struct Fight {
     node: Slow,
     /// How many stores each GPU has left on each page.
     left: Vec<((usize, u32), u32)>,
-    /// How long a store is put off after its wake.
+    /// How long a store is delayed after its wake-up.
     pause: Time,
     /// Wakes that are not over, and when their stores are tried.
     retries: VecDeque<(Time, Outstanding)>,

@@ -1,4 +1,5 @@
-//! Retries end: what is refused again and again, what is about to be freed, and who takes a page from whom.
+//! Retries end: of plans that are refused again and again, of pages about to be freed, and when processors take a page
+//! from each other.
 
 use std::collections::VecDeque;
 
@@ -197,7 +198,7 @@ fn of_all_who_are_woken_together_one_gets_on() {
     assert!(driver.outstanding().is_empty());
 }
 
-/// What the contract of [`Wake::Arrived`](octavo_driver::Wake) warns of.
+/// The case that the contract of [`Wake::Arrived`](octavo_driver::Wake) warns of.
 #[test]
 fn who_hands_in_each_before_the_next_has_tried_lets_them_take_the_page_from_each_other() {
     let (mut driver, mut node) = all_want_one_page();

@@ -1,4 +1,4 @@
-//! What a recording says of launches and of the host's touches, and what moves when.
+//! What a recording contains about launches and the host's touches, and what moves when.
 
 use std::fs;
 use std::path::Path;

@@ -1,14 +1,14 @@
-//! Which pages are where, for evictors.
+//! The places of pages, for evictors.
 
 use crate::contract::block::BlockMap;
 use crate::contract::ids::{MemoryId, PageId, PageRun, SpaceId};
 use crate::contract::page::{Mode, PageView};
 use crate::pages::Pages;
 
-/// Which pages are where, as an eviction strategy sees them.
+/// The places of pages, as an eviction strategy sees them.
 pub struct Residency<'a> {
     pub(crate) pages: &'a Pages,
-    /// The address space whose pages may leave; any may if there is none.
+    /// The address space whose pages may leave; `None` for any.
     pub(crate) space: Option<SpaceId>,
 }
 

@@ -31,13 +31,13 @@ pub struct SpaceConfig {
 }
 
 impl SpaceConfig {
-    /// Whether it says nothing of its own.
+    /// Whether it has no settings of its own.
     #[must_use]
     pub const fn is_common(&self) -> bool {
         self.placement.is_none() && self.prefetch.is_none() && self.eviction.is_none()
     }
 
-    /// The same with every default written out, in the memory system `memory` and beside the spaces `before` it.
+    /// The same with all defaults, in the memory system `memory` and after the spaces `before` it.
     ///
     /// # Errors
     /// Names the key that cannot be used, what was expected and the nearest valid name.

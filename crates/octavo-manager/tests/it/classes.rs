@@ -1,4 +1,4 @@
-//! What plans are for, and prefetched pages in plans of their own.
+//! The purposes of plans, and prefetched pages in plans of their own.
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
@@ -57,7 +57,7 @@ fn prefetched_pages_can_have_a_plan_of_their_own() {
     manager.check().unwrap();
 }
 
-/// In a memory of one page the demand has its room, and what is prefetched finds none and takes none.
+/// In a memory of one page the demand gets its room, and prefetched pages find none and take none.
 #[test]
 fn the_demand_has_its_room_first() {
     let mut manager = manager(&own(), 1);

@@ -1,4 +1,4 @@
-//! The placements of coherent nodes, `coherent` and `fault-and-count`: what counters bring, and what stays.
+//! The placements of coherent nodes, `coherent` and `fault-and-count`: which pages counters bring, and which stay.
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{

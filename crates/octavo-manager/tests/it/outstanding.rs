@@ -23,7 +23,7 @@ fn under_way(node: &mut Node, until: &[(u32, u64)]) {
     node.manager.note_outstanding(&until.iter().map(access).collect::<Vec<_>>());
 }
 
-/// Which pages the GPU has.
+/// The pages that the GPU has.
 fn here(node: &Node) -> Vec<u32> {
     (0..4).filter(|&page| node.manager.page(PageId(page)).resident.near(ProcessorId::gpu(0))).collect()
 }

@@ -24,7 +24,7 @@ pub enum ProgramError {
         action: usize,
         /// What it does.
         name: &'static str,
-        /// What is wrong with it.
+        /// Its problem.
         fault: ActionFault,
     },
     /// Actions wait for each other in a circle.
@@ -39,7 +39,7 @@ pub enum ProgramError {
     },
 }
 
-/// What is wrong with an action.
+/// The problem of an action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionFault {
     /// An action names a buffer that is not in the list.
@@ -122,7 +122,7 @@ pub enum ActionFault {
         /// Name of the buffer.
         name: String,
     },
-    /// The buffer is there already.
+    /// The buffer exists already.
     #[error("`{name}` is allocated by action {first} already")]
     AllocatedTwice {
         /// Name of the buffer.

@@ -12,7 +12,7 @@ pub(super) struct Waits<'a> {
     order: &'a [ActionId],
     /// By action: its place in the order.
     places: Vec<u32>,
-    /// By action: how many of the first in the order it is known to wait for, all of them.
+    /// By action: how many of the first actions in the order it is known to wait for, without exception.
     all_of_first: Vec<u32>,
 }
 

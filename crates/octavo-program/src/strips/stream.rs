@@ -1,4 +1,4 @@
-//! The accesses of all work-groups, which are looked at once, as long as somebody wants that.
+//! The accesses of all work-groups, which are examined once, while the caller wants that.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// None of them was looked at yet.
+    /// None of them has been examined yet.
     ///
     /// # Errors
     /// There are too many, as each wavefront has at least one.

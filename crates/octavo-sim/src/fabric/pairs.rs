@@ -14,7 +14,7 @@ pub(super) struct Pairs {
     wires: Vec<Option<Wire>>,
 }
 
-/// All links from one GPU to another, which share what they carry evenly.
+/// All links from one GPU to another, which share their traffic evenly.
 struct Wire {
     direction: Direction,
     rate: Rate,

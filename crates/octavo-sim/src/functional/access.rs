@@ -84,7 +84,7 @@ impl<L: Listen> Machine<L> {
         self.drive(|driver, now, tables| driver.counter(now, notification, tables));
     }
 
-    /// An access needs the driver: the entry that serves it in the end; `None` if nothing goes on.
+    /// An access needs the driver: the entry that finally serves it; `None` if nothing progresses.
     #[inline(never)]
     pub fn fault(&mut self, fault: Fault) -> Option<Entry> {
         let needs = self.driver.manager().needs_of(fault.page);
@@ -128,7 +128,7 @@ impl<L: Listen> Machine<L> {
         self.drive(|driver, now, tables| driver.go_on(now, tables));
     }
 
-    /// Skips ahead to what a strategy waits for.
+    /// Skips ahead to the time that a strategy waits for.
     fn wait(&mut self, fault: Fault) {
         while !self.halted()
             && self.driver.outstanding().outstanding(fault.processor, fault.page).is_some()

@@ -1,4 +1,4 @@
-//! The pages that wavefronts access, one after another: what another model of memory can be given to replay.
+//! The pages that wavefronts access, one after another, for replay by another model of memory.
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;

@@ -49,7 +49,7 @@ impl Run {
         self.0.is_partial()
     }
 
-    /// What is done to each of its lines.
+    /// The kind of access to each of its lines.
     #[inline]
     pub const fn line_access(self) -> LineAccess {
         match (self.is_write(), self.0.is_partial()) {

@@ -72,7 +72,7 @@ fn every_combination_finishes_every_kind_of_node_and_does_the_same_accesses() {
     }
 }
 
-/// What the wavefronts did, whatever it cost.
+/// The wavefronts' work, whatever its cost.
 fn work(accesses: &Accesses) -> [u64; 3] {
     [accesses.load_lines, accesses.store_lines, accesses.compute_instructions]
 }

@@ -37,7 +37,7 @@ fn units_without_a_translation_of_the_page_lose_nothing_under_acud() {
 }
 
 /// Nanoseconds from the second launch to the copy of migration `moved`, page 0's: GPU 1 takes the page while unit 1 of
-/// GPU 0, whose memory takes 20 us, does what `busy` says. Units of both begin with `first`.
+/// GPU 0, whose memory takes 20 us, runs `busy`. Units of both begin with `first`.
 fn copy_begins(scope: DrainScope, first: &[Vec<Op>], busy: Vec<Op>, moved: usize) -> u64 {
     let mut node = node(2);
     node.dram.latency = octavo_units::Cycles(20_000);

@@ -1,4 +1,4 @@
-//! Several memories of the host: which pages lie where, and what the second one costs, by hand.
+//! Several memories of the host: the places of pages, and the cost of the second one, by hand.
 
 use crate::support::*;
 use octavo_node::{FurtherMemoryConfig, FurtherMemoryKind, NodeConfig};

@@ -1,4 +1,4 @@
-//! Instructions of all classes, instruction fetch, scalar loads, waits for some, and what limits occupancy: times that
+//! Instructions of all classes, instruction fetch, scalar loads, waits for some, and limits of occupancy: times that
 //! can be added up by hand.
 
 use crate::support::{Script, line, load, node, run};
@@ -10,7 +10,7 @@ fn time(node: &NodeConfig, launches: Vec<Vec<Op>>) -> u64 {
     run(node, "on-touch", &Script::sequence(8, launches)).summary.time_ps
 }
 
-/// What `last` adds after `before`, all on one wavefront.
+/// The time that `last` adds after `before`, all on one wavefront.
 fn added(node: &NodeConfig, before: &[Op], last: &[Op]) -> u64 {
     time(node, vec![[before, last].concat()]) - time(node, vec![before.to_vec()])
 }

@@ -1,4 +1,4 @@
-//! What first-level caches still know about a page that left and came back, and those that serve in order.
+//! What first-level caches still know about a page that left and came back, and caches that serve in order.
 
 use crate::support::{Script, compute, line, load, memory_with, node, run, run_with, store};
 use octavo_node::{DrainScope, NodeConfig};

@@ -1,4 +1,4 @@
-//! Footers of Parquet files: read, bounded, checked against the file they stand in.
+//! Footers of Parquet files: read, bounded, checked against their file.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -118,7 +118,7 @@ fn read_footer(file: &mut File) -> Result<Vec<u8>, String> {
     Ok(footer)
 }
 
-/// Walks over the whole footer, so that what decodes it later meets no absurd length and no deep nesting.
+/// Walks over the whole footer, so that later decoders meet no absurd length and no deep nesting.
 fn check_footer(footer: &[u8]) -> Result<(), &'static str> {
     Compact::new(footer).fields(|reader, field, kind| {
         if (field, kind) == (2, kind::LIST) {
@@ -133,7 +133,7 @@ fn check_footer(footer: &[u8]) -> Result<(), &'static str> {
     })
 }
 
-/// Checks what row groups claim; returns the first row of each and the number of rows.
+/// Checks the claims of row groups; returns the first row of each and the number of rows.
 fn check_groups(metadata: &ParquetMetaData, length: u64, most_rows: u64) -> Result<Vec<u64>, String> {
     let mut starts = vec![0];
     for (index, group) in metadata.row_groups().iter().enumerate() {
@@ -166,7 +166,7 @@ fn check_chunk(chunk: &ColumnChunkMetaData, length: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Where a column chunk lies in the file.
+/// The place of a column chunk in the file.
 fn range(chunk: &ColumnChunkMetaData) -> Result<(u64, u64), String> {
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let size = chunk.compressed_size();

@@ -92,13 +92,13 @@ impl TraceReader {
         &self.header
     }
 
-    /// What was allocated, in address order.
+    /// The allocations, in address order.
     #[must_use]
     pub fn allocations(&self) -> &[Allocation] {
         &self.allocations
     }
 
-    /// What was launched, in order.
+    /// The launches, in order.
     #[must_use]
     pub fn launches(&self) -> &[LaunchRow] {
         &self.launches
@@ -110,7 +110,7 @@ impl TraceReader {
         self.instructions.file.rows()
     }
 
-    /// How many row groups there are.
+    /// The number of row groups.
     #[must_use]
     pub fn row_groups(&self) -> usize {
         self.instructions.file.groups()

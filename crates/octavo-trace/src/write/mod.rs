@@ -46,7 +46,7 @@ impl TraceWriter {
         Self::begin(path, header, false)
     }
 
-    /// Begins the trace folder `path`; a trace that is there already is replaced at the end.
+    /// Begins the trace folder `path`; an existing trace is replaced at the end.
     ///
     /// # Errors
     /// As [`TraceWriter::create`], or something other than a trace is there.
@@ -109,7 +109,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// How many rows were appended.
+    /// The number of appended rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.written + self.rows.len() as u64
@@ -127,8 +127,8 @@ impl TraceWriter {
         self.appear()
     }
 
-    /// As [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories` says
-    /// what each allocation is.
+    /// As [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories`
+    /// gives the kind of each allocation.
     ///
     /// # Errors
     /// As [`TraceWriter::finish`]; or there are more or fewer `memories` than allocations.
@@ -153,7 +153,7 @@ impl TraceWriter {
         self.appear()
     }
 
-    /// As [`TraceWriter::finish_program`], of a program that is there already.
+    /// Like [`TraceWriter::finish_program`], for an existing program.
     ///
     /// # Errors
     /// As [`TraceWriter::finish`].

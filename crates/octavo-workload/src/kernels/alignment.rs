@@ -88,7 +88,7 @@ impl Alignment {
         Self { sequences, batch, runs, target, query, marks, buffers: space.buffers().to_vec() }
     }
 
-    /// What the host reads of the target around a run of places, and aligns.
+    /// The host's reads of the target around a run of places, and its alignment.
     fn around(&self, places: &Range<u64>) -> Range<u64> {
         let query = self.sequences.query.len() as u64;
         places.start..(places.end + query).min(self.sequences.target.len() as u64)

@@ -67,7 +67,7 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BfsRodiniaOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Edges of a node on average, both directions counted, 1 to 64. Default 6 (Rodinia's generator).

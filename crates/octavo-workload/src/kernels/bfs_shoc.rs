@@ -241,7 +241,7 @@ fn arguments(out: &mut OpSink<'_>) {
     out.push(Op::WAIT);
 }
 
-/// What comes next in a wavefront.
+/// The next part of a wavefront.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Look at a node's level and, on the frontier, its offsets.

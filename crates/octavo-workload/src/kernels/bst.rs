@@ -92,7 +92,7 @@ impl Bst {
         Self { tree: Tree::of(keys), batches, keys: keys_at, nodes, depths, buffers }
     }
 
-    /// Where each key hangs: the number of the key above it, none of the first.
+    /// The parent of each key: the number of the key above it, none for the first.
     #[must_use]
     pub fn parents(&self) -> &[u32] {
         &self.tree.parents

@@ -40,7 +40,7 @@ const STEPS: [u32; 2] = [60, 2];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HsOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Rows and columns, in elements, a multiple of 32. Default at scale 1: 1024 (the largest input of Rodinia);

@@ -177,7 +177,7 @@ impl Lps {
     }
 }
 
-/// What a wavefront has of a plane.
+/// A wavefront's part of a plane.
 struct Patch {
     block: Option<Rows>,
     halo: Halo,
@@ -185,7 +185,7 @@ struct Patch {
     any_surface: bool,
 }
 
-/// What a wavefront loads of its group's halo.
+/// A wavefront's loads of its group's halo.
 enum Halo {
     /// The first: the rows in front and behind, where there are such.
     Rows([Option<Rows>; 2]),

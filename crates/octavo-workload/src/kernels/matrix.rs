@@ -60,7 +60,7 @@ impl Rows {
     }
 }
 
-/// What two ranges have in common.
+/// The intersection of two ranges.
 #[must_use]
 #[inline]
 pub fn overlap(a: &Range<i64>, b: &Range<i64>) -> Range<i64> {

@@ -42,7 +42,7 @@ const MOST_PYRAMID: u32 = 127;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathfinderOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Columns, 1 to 2^20. Default: 100,000 times the root of the scale.

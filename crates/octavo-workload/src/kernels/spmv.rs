@@ -58,7 +58,7 @@ pub struct SpmvOptions {
     /// `.zst`. Default: none, the matrix is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<String>,
-    /// How often the product is made, 1 to 1000. Default 1 (this project's choice, for the time it takes).
+    /// The number of products, 1 to 1000. Default 1 (this project's choice, for the time it takes).
     pub iterations: u32,
 }
 

@@ -147,7 +147,7 @@ impl Stencil3d {
     }
 }
 
-/// What a wavefront has of one of its group's two columns of blocks.
+/// A wavefront's part of one of its group's two columns of blocks.
 struct Column {
     /// Rows and columns that are not on the surface of the volume.
     inner: (Range<i64>, Range<i64>),
@@ -211,7 +211,7 @@ mod cost {
     pub const AFTER_FIRST_PLANES: [Op; 2] = [Op::mix(3, 3, 0, 1), Op::mix(0, 2, 0, 0)];
     pub const BEFORE_PLANES: [Op; 5] = [Op::WAIT, Op::BARRIER, Op::WAIT, Op::mix(0, 0, 0, 1), Op::mix(26, 15, 0, 1)];
 
-    /// What the two columns of blocks differ in.
+    /// The differences between the two columns of blocks.
     pub struct Half {
         pub entry: Op,
         pub before_above: Op,

@@ -131,7 +131,7 @@ impl Streamcluster {
         Self { points: count, dimensions, trials, coordinates, records, table, switched, work, buffers }
     }
 
-    /// What each launch asks, and what the points answer.
+    /// The question of each launch, and the answers of the points.
     #[must_use]
     pub fn trials(&self) -> &[Trial] {
         &self.trials

@@ -1,4 +1,5 @@
-//! Touches of memory in a pattern that options describe: what the probes of a real GPU do, for its simulated node.
+//! Touches of memory in a pattern that options describe: the accesses of the probes of a real GPU, for its simulated
+//! node.
 //!
 //! Threads take touches in turn, neighbouring threads neighbouring touches, as grid-stride loops do. A touch is at a
 //! place; places lie `stride` bytes apart, in ascending or pseudo-random order. Runs of `run` bytes begin `spacing`
@@ -29,7 +30,7 @@ const MOST_LAUNCHES: u32 = 1 << 10;
 /// Operations of a fused multiply-add.
 const FMA: f64 = 2.0;
 
-/// In which order places are touched.
+/// The order in which places are touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -40,7 +41,7 @@ pub enum Order {
     Random,
 }
 
-/// What is done at each place.
+/// The action at each place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -166,7 +167,7 @@ impl Places {
         (bytes.div_ceil(self.run) - 1) * self.spacing + self.run.min(bytes)
     }
 
-    /// Where the touch of that number is, from the beginning of the buffer.
+    /// The place of the touch with that number, from the beginning of the buffer.
     #[inline]
     fn at(&self, touch: u64) -> u64 {
         let place = touch % self.count;

@@ -40,7 +40,7 @@ impl Exchange {
         u64::from(self.groups() * WAVEFRONTS)
     }
 
-    /// How often each wavefront does its part.
+    /// How many times each wavefront does its part.
     pub fn steps(&self) -> u32 {
         self.longest().div_ceil(self.wavefronts()).div_ceil(LINES_AT_ONCE) as u32
     }

@@ -1,4 +1,4 @@
-//! Files of recorded steps: JSON, as it is or compressed by gzip. `docs/trace-format.md` has the format.
+//! Files of recorded steps: JSON, plain or compressed by gzip. `docs/trace-format.md` has the format.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::step::{Operand, Operator, Role, Step, Tensor};
 /// The version that is read.
 const VERSION: u32 = 1;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Bytes of text that a file may unpack to: a thousand times as many as a large network needs.
+/// The most bytes of text that a file may unpack to: a thousand times the need of a large network.
 const MOST_TEXT: u64 = 1 << 30;
 /// Most samples of a batch.
 pub const MOST_SAMPLES: u32 = 1 << 20;
@@ -24,7 +24,7 @@ type Linear = (i64, i64);
 #[serde(deny_unknown_fields)]
 pub struct File {
     octavo_step: u32,
-    /// What recorded it, with version.
+    /// The recorder, with version.
     pub source: String,
     /// The command that recorded it.
     pub command: String,

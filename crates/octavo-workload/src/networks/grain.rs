@@ -1,4 +1,4 @@
-//! How much of an operator a work-group, a wavefront and an instruction have.
+//! How much of an operator a work-group, a wavefront and an instruction process.
 
 use octavo_program::LINE_BYTES;
 

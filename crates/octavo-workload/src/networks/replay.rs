@@ -41,7 +41,7 @@ pub struct Extent {
     pub all_reduce: bool,
     /// GPUs that the network is split over by layer; at least one, and one if there are several replicas.
     pub stages: u32,
-    /// What these have about as much of.
+    /// The quantity that is balanced between these.
     pub cut: Cut,
     /// Size of everything relative to the recorded one.
     pub scale: f64,
@@ -60,7 +60,7 @@ pub struct Replay {
 
 /// A launch, ready to be streamed.
 enum Planned {
-    /// What each replica does with memory of its own.
+    /// Each replica's accesses to its own memory.
     Operator(Streamed),
     /// A turn of the ring.
     Turn(Exchange),
@@ -71,7 +71,7 @@ struct Streamed {
     kernel: String,
     /// Work-groups of each replica.
     groups: u32,
-    /// How often each wavefront loads, computes and stores.
+    /// How many times each wavefront loads, computes and stores.
     steps: u32,
     /// Vector instructions of all wavefronts.
     instructions: u64,
@@ -221,7 +221,7 @@ impl Streamed {
     }
 }
 
-/// The transfers of a ring: who sends what where.
+/// The transfers of a ring: from which replica to which, and what.
 struct Ring {
     /// Tensors.
     gradients: Vec<usize>,

@@ -12,7 +12,7 @@ use super::step::Step;
 /// Bytes of a slot (`NCCL_BUFFSIZE`).
 pub const SLOT: u64 = 4 << 20;
 
-/// What a replica does in a turn: each chunk and slot if there is one.
+/// A replica's actions in a turn: each chunk and slot if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The chunk of its own gradients that it adds or sends.
@@ -31,7 +31,7 @@ pub fn turns(replicas: u32) -> u32 {
     2 * (replicas - 1) + 1
 }
 
-/// What a replica does in a turn.
+/// A replica's actions in a turn.
 #[must_use]
 pub fn turn(replicas: u32, replica: u32, turn: u32) -> Turn {
     let last = replicas - 1;
@@ -47,8 +47,8 @@ pub fn turn(replicas: u32, replica: u32, turn: u32) -> Turn {
 
 /// The gradients of a step, and the operator before which they are summed.
 ///
-/// Gradients are what a step leaves for the next one to give back. They are complete when the last of them is made: the
-/// next operator that reads one is the optimizer's.
+/// Gradients are the tensors that a step leaves for the next one to free. They are complete when the last of them is
+/// made: the next operator that reads one is the optimizer's.
 #[must_use]
 pub fn gradients(step: &Step) -> Option<(Vec<usize>, usize)> {
     let (begins, ends) = (step.begins(), step.ends());

@@ -38,7 +38,7 @@ impl Circuit {
         Self { qubits, depth, seed, pairs }
     }
 
-    /// How many qubits it has.
+    /// The number of qubits.
     #[must_use]
     pub const fn qubits(&self) -> u32 {
         self.qubits

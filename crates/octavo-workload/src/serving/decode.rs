@@ -95,7 +95,7 @@ impl Parts {
 }
 
 impl Decode {
-    /// A window of what a server does with `requests`, everything `scale` times as large.
+    /// A window of a server's work on `requests`, with everything `scale` times as large.
     ///
     /// # Errors
     /// A scale that leaves nothing of a block, or is too large.
@@ -308,7 +308,7 @@ impl Planned {
         Self { step, tokens: tokens.into(), experts, blocks_each, attending }
     }
 
-    /// Whose request the `group`-th of the attending work-groups attends to, and which of its blocks.
+    /// The request that the `group`-th of the attending work-groups attends to, and which of its blocks.
     fn attended(&self, group: u32) -> (&Sequence, Range<u32>) {
         let request = self.attending.partition_point(|&end| end <= group);
         let before = if request == 0 { 0 } else { self.attending[request - 1] };
@@ -318,7 +318,7 @@ impl Planned {
     }
 }
 
-/// The host writes the weights, and what the cache holds when the window begins.
+/// The host writes the weights, and the content of the cache when the window begins.
 fn host_side(buffers: &[Buffer], model: &Model, sizes: Sizes, in_use: &[u32]) -> HostSide {
     let mut side = HostSide::of(buffers).inputs(["weights"]).scratch(["cache"]);
     let runs: Vec<Range<u64>> = in_use.chunk_by(|one, next| one + 1 == *next).map(run).collect();

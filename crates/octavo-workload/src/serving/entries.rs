@@ -17,7 +17,7 @@ use crate::notes;
 /// Bytes of device memory that an H100 SXM reads in a millisecond (NVIDIA's data sheet: 3.35 TB/s).
 const BYTES_PER_MS: f64 = 3.35e9;
 
-/// What is served, and how.
+/// The served model, and how it is served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmOptions {
@@ -35,8 +35,8 @@ pub struct LlmOptions {
     pub load: f64,
     /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (chosen).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by
-    /// then), 0 of a file.
+    /// Steps that have ended when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
+    /// left by then), 0 of a file.
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,
@@ -102,7 +102,7 @@ impl Default for MoeOptions {
     }
 }
 
-/// What both have in common.
+/// Options that both have in common.
 struct Serving {
     model: Model,
     skew: f64,
@@ -184,7 +184,7 @@ impl Serving {
     }
 }
 
-/// What both kinds of options say in the same words.
+/// Options of both kinds that have the same words.
 macro_rules! serving {
     ($options:ident, $skew:expr) => {
         Serving {

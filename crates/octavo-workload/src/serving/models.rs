@@ -1,4 +1,4 @@
-//! What models are made of, as their published configurations say: parameters of each part, 16 bits each.
+//! The parts of models, from their published configurations: parameters of each part, 16 bits each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Who asks for what, and when.
+//! The requests, and their times.
 
 use super::traces::Trace;
 use crate::random::generator;

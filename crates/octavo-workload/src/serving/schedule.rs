@@ -10,7 +10,7 @@ use super::requests::Request;
 /// Prompt tokens that one step takes at most, unless a single prompt is longer (vLLM's `max_num_batched_tokens`).
 pub const PROMPT_TOKENS: u32 = 2048;
 
-/// What a server can hold.
+/// The capacity of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Requests that are served at the same time.
@@ -57,7 +57,7 @@ pub struct Schedule<I: Iterator<Item = Request>> {
     free: VecDeque<u32>,
     /// How many requests under way have each block.
     users: Vec<u32>,
-    /// What whole blocks of prompts hold, by number of the request; empty where it is not known.
+    /// The content of whole blocks of prompts, by number of the request; empty if it is unknown.
     prefixes: Vec<Vec<Content>>,
     /// Blocks whose content is known, and the content of each.
     kept: HashMap<Content, u32>,
@@ -68,7 +68,7 @@ pub struct Schedule<I: Iterator<Item = Request>> {
     now: u64,
 }
 
-/// What a block holds: blocks of equal content hold the same tokens behind the same tokens.
+/// The content of a block: blocks with equal content hold the same tokens after the same tokens.
 pub type Content = (u64, u32);
 
 struct Running {
@@ -197,7 +197,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         block
     }
 
-    /// What whole blocks of a prompt hold is known from now on.
+    /// The content of whole blocks of a prompt is known from now on.
     fn keep(&mut self, index: usize) {
         let one = &self.running[index];
         for (content, &block) in self.prefixes.get(one.number).into_iter().flatten().zip(&one.blocks) {

@@ -91,7 +91,7 @@ impl Machine {
         self.memories[memory.index()].insert(page, version);
     }
 
-    /// A page is no more.
+    /// A page ceases to exist.
     pub fn free(&mut self, page: PageId) {
         self.latest.remove(&page);
         self.untouched.remove(&page);
@@ -99,8 +99,8 @@ impl Machine {
         self.tables.iter_mut().for_each(|table| table.retain(|&mapped, _| mapped != page));
     }
 
-    /// A GPU touches a page: a store makes a new version, a load must see the latest. What the page table does not
-    /// allow becomes a fault, unless that GPU's fault on that page is outstanding already.
+    /// A GPU touches a page: a store makes a new version, a load must see the latest. An access that the page table
+    /// does not allow becomes a fault, unless a fault of that GPU on that page is outstanding already.
     ///
     /// # Errors
     /// Says what a load or store finds that it must not find.
@@ -167,13 +167,13 @@ impl Machine {
         all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| MemoryId(index as u8)).collect()
     }
 
-    /// Whether a page is there.
+    /// Whether a page exists.
     #[must_use]
     pub fn allocated(&self, page: PageId) -> bool {
         self.latest.contains_key(&page)
     }
 
-    /// All pages that are there.
+    /// All existing pages.
     pub fn pages(&self) -> impl Iterator<Item = PageId> {
         self.latest.keys().copied()
     }

@@ -23,7 +23,7 @@ fn memory(frames: u32, pages: &[(u32, SpaceId, u32)]) -> FrameStore {
     memory
 }
 
-/// Another page, of a block that is not whole.
+/// Another page, of an incomplete block.
 fn request() -> FrameRequest<'static> {
     let (page, space, processor) = (PageId(41), OWN, GPU);
     FrameRequest { page, space, whole: false, may_take: true, processor, slot: SLOT, spare: &[] }

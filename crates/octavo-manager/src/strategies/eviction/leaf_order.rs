@@ -21,7 +21,7 @@ pub(super) struct LeafOrder {
 #[derive(Default)]
 struct Uses {
     blocks: UseQueue,
-    /// When each leaf was used last.
+    /// The time of each leaf's last use.
     last: Vec<u64>,
     now: u64,
 }

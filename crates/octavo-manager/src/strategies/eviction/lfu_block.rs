@@ -51,9 +51,9 @@ struct LfuBlock {
 #[derive(Default)]
 struct Uses {
     blocks: Vec<Use>,
-    /// Blocks that are known, the next to leave first: by their ranks when victims were asked for since their last use.
+    /// Known blocks, in the order in which they leave: by their ranks when victims were requested since their last use.
     order: BTreeSet<(Rank, u32)>,
-    /// Blocks that were used since victims were last asked for.
+    /// Blocks that were used since victims were last requested.
     changed: Vec<u32>,
     now: i64,
     /// Before all others.
@@ -63,7 +63,7 @@ struct Uses {
 /// Uses of a block since it last left to make room.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// Accesses that were told, and when it was used last; none if the block is not known.
+    /// The reported accesses, and the time of the last use; none if the block is unknown.
     rank: Option<Rank>,
     /// The rank under which it is in the order.
     filed: Option<Rank>,
@@ -75,12 +75,12 @@ struct Use {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     accesses: u64,
-    /// When it was used last; below zero if it is back and was not used since.
+    /// The time of its last use; below zero if it came back and has not been used since.
     last: i64,
 }
 
 impl Rank {
-    /// With an access for each page that is there, by which it came. What is back leaves first.
+    /// With an access for each page that is there, by which it came. A block that comes back leaves first.
     fn with(self, pages_there: impl FnOnce() -> u64) -> Self {
         Self { accesses: self.accesses + if self.last > 0 { pages_there() } else { 0 }, ..self }
     }

@@ -13,7 +13,7 @@ const SHARE: usize = 16;
 /// wanted: then all stamps are read, and some of the oldest keys put in order for those who ask next.
 #[derive(Default)]
 pub(crate) struct UseQueue {
-    /// When each key was last used; 0 for keys that are not in the queue.
+    /// The time of each key's last use; 0 for keys that are not in the queue.
     stamps: Stamps,
     /// Every stamp in the queue lies in `lowest..next`.
     lowest: u32,
@@ -31,7 +31,7 @@ impl UseQueue {
         }
     }
 
-    /// `key` becomes the most recently used. `live` tells which keys still matter; the others may be forgotten.
+    /// `key` becomes the most recently used. `live` says which keys still matter; the others may be forgotten.
     pub fn push(&mut self, key: u32, live: impl Fn(u32) -> bool) {
         if self.next > self.stamps.last() {
             self.number_anew(live);

@@ -39,7 +39,7 @@ impl Node {
         Self { manager, plans: Vec::new() }
     }
 
-    /// The plans of `event`, completed at once, as lines; reads and writes of metadata are left out.
+    /// The plans of `event`, completed at once, as lines; without reads and writes of metadata.
     pub fn event(&mut self, event: Event<'_>) -> Vec<String> {
         self.manager.handle(Time::ZERO, event, &mut self.plans);
         self.manager.work_ahead(Time::ZERO, &mut self.plans);

@@ -1,4 +1,4 @@
-//! Which bank a line belongs to.
+//! The bank of a line.
 
 /// Consecutive stretches of lines dealt out over banks in turn.
 #[derive(Clone, Copy, Debug)]

@@ -35,8 +35,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its
-    /// own business.
+    /// The number of frames that the host makes for a copy, and the number of its pieces. The operating system's pages
+    /// are its own business.
     fn host_frames_of(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> (u32, u32) {
         let system = self.is_system(pages);
         let Some(frames) = self.host_frames.as_mut().filter(|_| !system) else { return (0, 1) };
@@ -48,7 +48,8 @@ impl<L: Listen> Hardware<'_, L> {
         (made, pieces)
     }
 
-    /// Pages are read from `time` on, dirty lines of caches being in memory before; when the last line is there.
+    /// Pages are read from `time` on, after dirty lines of caches have been written to memory; returns the arrival of
+    /// the last line.
     fn read(&mut self, time: u64, pages: PageRun, from: MemoryId, cause: Cause) -> u64 {
         let (first, lines) = self.lines(pages);
         match from.gpu_index() {
@@ -63,7 +64,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// Pages are written from `time` on; when the last line is there.
+    /// Pages are written from `time` on; returns the arrival of the last line.
     fn write(&mut self, time: u64, pages: PageRun, to: MemoryId, cause: Cause) -> u64 {
         let (first, lines) = self.lines(pages);
         match to.gpu_index() {
@@ -77,8 +78,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// When copies of pages can begin to read or write the host's first memory: at once, but after what others booked
-    /// where coherent GPUs share it with cores.
+    /// The time when copies of pages can begin to read or write the host's first memory: at once, but after others'
+    /// bookings if coherent GPUs share it with cores.
     pub(super) fn begin_on_host(&mut self, time: u64, bytes: Passed) -> u64 {
         if self.system.is_none() {
             return time;

@@ -11,7 +11,7 @@ use octavo_node::DrainScope;
 use octavo_program::LINE_BYTES;
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Reads and writes of policy metadata: those beside the host's walk cost only what exceeds it.
+    /// Reads and writes of policy metadata: those in parallel with the host's walk cost only the time beyond it.
     pub(super) fn metadata_time(&self, accesses: u32, beside_walk: u32) -> u64 {
         let beside = u64::from(beside_walk) * self.costs.host_memory;
         beside.saturating_sub(self.costs.host_walk) + u64::from(accesses) * self.costs.host_memory
@@ -22,12 +22,12 @@ impl<L: Listen> Hardware<'_, L> {
         self.say(Happening::Step { slot, step, is_done: steps > 0, until: done });
     }
 
-    /// When a message that the host sends now has arrived.
+    /// The arrival of a message that the host sends now.
     pub(super) fn message(&self) -> u64 {
         self.clock.now() + self.costs.host_link
     }
 
-    /// Does one step of the plan in `slot`; returns when it is over.
+    /// Carries out one step of the plan in `slot`; returns its end.
     pub(super) fn carry_out(&mut self, slot: u32, step: &Step) -> u64 {
         match *step {
             Step::Consult { accesses, beside_walk } => self.clock.now() + self.metadata_time(accesses, beside_walk),
@@ -66,7 +66,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// The host's message is there: compute units stop, what they have in flight completes, first-level caches are
+    /// The host's message has arrived: compute units stop, their accesses in flight complete, first-level caches are
     /// discarded and the pages' dirty lines written back.
     fn drain(&mut self, processors: ProcessorMask, pages: PageRun) -> u64 {
         // With ACUD, units that hold no translation of the pages go on. A translation can be replaced while an access

@@ -46,7 +46,7 @@ impl Spans<'_> {
         }
     }
 
-    /// The driver says what happens.
+    /// The driver reports events.
     fn driver(&mut self, now: u64, happening: octavo_driver::Happening<'_>) {
         match happening {
             octavo_driver::Happening::Served(request, from, until) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Books, Law, at_most, same};
 
-/// The parts of waits of faults sum up to the waits, and each has as many faults.
+/// The parts of waits of faults sum up to the waits, and each has the same number of faults.
 pub fn waits(books: &Books) -> Law {
     let mut sums = BTreeMap::<&str, (u64, u64)>::new();
     let (faults, times) = (books.numbers("fault_waits", "faults"), books.numbers("fault_waits", "sum_ps"));

@@ -21,19 +21,19 @@ use self::play::{Played, play};
 use self::scenario::Drawn;
 use crate::ledger::Books;
 
-/// How many scenarios a soak is, if not 10,000.
+/// The number of scenarios of a soak, if it is not 10,000.
 const COUNT: &str = "OCTAVO_SOAK_SCENARIOS";
 /// The number of the first one, if not 0.
 const FIRST: &str = "OCTAVO_SOAK_FIRST";
 
-/// What became of many scenarios.
+/// The results of many scenarios.
 #[derive(Default)]
 struct Tally {
     ends: BTreeMap<&'static str, u64>,
     broken: Vec<(u64, String)>,
 }
 
-/// What a scenario counts as, and what it breaks; where a run refuses a setting that others would allow, without it.
+/// The meaning of a scenario, and the law that it breaks; without a setting that only a run refuses.
 fn verdict(mut drawn: Drawn) -> (Drawn, &'static str, Vec<String>) {
     loop {
         let Ok(resolved) = drawn.resolved() else { return (drawn, "invalid", Vec::new()) };

@@ -79,7 +79,7 @@ fn around(kernel: &Kernel, gpus: u32, draw: &mut Draw) -> Vec<(String, String)> 
     settings
 }
 
-/// What a program says of a buffer: its kind, or advice.
+/// The settings of a program for a buffer: its kind, or advice.
 fn said(gpus: u32, draw: &mut Draw) -> String {
     let processor = |draw: &mut Draw| match draw.below(gpus as usize + 1) {
         0 => "host".to_owned(),
@@ -97,7 +97,7 @@ fn said(gpus: u32, draw: &mut Draw) -> String {
     }
 }
 
-/// Two or three programs beside one another.
+/// Two or three programs side by side.
 pub fn jobs(drawn: &mut Drawn, gpus: u32, draw: &mut Draw) {
     let jobs: Vec<String> = (0..2 + draw.below(2)).map(|number| job(number, gpus, draw)).collect();
     drawn.set("job", format!("[{}]", jobs.join(", ")));

@@ -1,4 +1,4 @@
-//! Files as plain bytes: as they are, or packed with gzip or zstd, which their first bytes tell.
+//! Files as plain bytes: unpacked, or packed with gzip or zstd, which their first bytes show.
 
 use std::io::{self, Read};
 

@@ -91,7 +91,7 @@ impl Mst {
         &self.weights
     }
 
-    /// Of each vertex, the weight of the edge that its tree was hung by when it was the root; 0 where it still is.
+    /// For each vertex, the weight of the edge that attached its tree when it was the root; 0 if it still is.
     #[must_use]
     pub fn chosen(&self) -> &[u32] {
         &self.forest.chosen

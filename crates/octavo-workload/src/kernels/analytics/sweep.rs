@@ -1,5 +1,5 @@
-//! Sweeps: every vertex gathers from all of its row, then becomes something, until nothing changes much. What
-//! `PageRank`, connected components and shortest paths have in common.
+//! Sweeps: every vertex gathers from all of its row, then becomes something, until nothing changes much. The common
+//! parts of `PageRank`, connected components and shortest paths.
 //!
 //! Kernels: `start` writes each vertex's value. Then, again and again, `gather` goes through all rows, edge-balanced.
 //! It searches for its part, loads ends of rows, neighbours (and weights), gathers the neighbours' values, and stores
@@ -16,10 +16,10 @@ use crate::graphs::graph::Graph;
 
 /// Bytes of a number of a vertex, of a neighbour, of an end of a row.
 pub const WORD: u64 = 4;
-/// Bytes of what the host looks at: two numbers of 8 bytes.
+/// Bytes that the host reads: two numbers of 8 bytes.
 const STATE: u64 = 16;
 
-/// What a program of sweeps does differently from others.
+/// The differences of a program of sweeps from others.
 pub struct Shape {
     /// Names of the kernels.
     pub kernels: [&'static str; 3],

@@ -8,7 +8,7 @@ use super::balanced::{LANES, Parts, Share};
 use super::cost;
 use crate::emit::{load_lanes, parts, push_all};
 
-/// What a wavefront does with its share.
+/// A wavefront's work on its share.
 pub trait Visit {
     /// Parts of a turn over as many edges as there are lanes, each of one access by lanes at most.
     const PARTS: u32;

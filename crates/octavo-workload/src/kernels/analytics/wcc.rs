@@ -70,7 +70,7 @@ impl Wcc {
         Ok(Self { program })
     }
 
-    /// Of each vertex, the least number of its component.
+    /// For each vertex, the least number of its component.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
         match &self.program {

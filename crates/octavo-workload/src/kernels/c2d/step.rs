@@ -1,4 +1,4 @@
-//! What the kernels of the layer have in common.
+//! The common parts of the layer's kernels.
 
 use octavo_program::{Cursor, Launch, Op, OpSink, Resources};
 

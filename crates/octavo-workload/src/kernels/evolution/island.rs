@@ -1,4 +1,4 @@
-//! What becomes of the creatures.
+//! The fate of the creatures.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;

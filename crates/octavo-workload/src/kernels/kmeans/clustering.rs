@@ -1,4 +1,4 @@
-//! Points, and what becomes of them: Lloyd's algorithm, as kernel and host share it.
+//! Points, and Lloyd's algorithm on them, as kernel and host share it.
 
 use rand_chacha::rand_core::RngCore;
 
@@ -61,7 +61,7 @@ impl Points {
     }
 }
 
-/// What a clustering ends with.
+/// The result of a clustering.
 pub struct Clustering {
     /// The cluster of each point.
     pub membership: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What the kernels of one level load and store.
+//! The loads and stores of one level's kernels.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ impl Arrays {
         [&self.offsets, &self.neighbours, &self.weights]
     }
 
-    /// What the GPUs alone use.
+    /// The buffers that only the GPUs use.
     pub fn own(&self) -> [&Buffer; 4] {
         [&self.degrees, &self.communities, &self.best, &self.totals]
     }
