@@ -80,7 +80,7 @@ impl Roofline {
     /// Ceiling of device placement with its copy, operations a second: `Q / (t + t_cp/σ)`. Equation 3; equation 2
     /// where everything copied is touched ([`Sparsity::DENSE`]).
     ///
-    /// Of Q = α·B operations on B bytes touched; B cancels, which is why it is not asked for.
+    /// For Q = α·B operations on B bytes touched; B cancels out, which is why there is no argument for it.
     #[must_use]
     pub fn device(&self, alpha: Intensity, sigma: Sparsity) -> Rate {
         let kernel = alpha.get() / self.canonical(alpha).get();
@@ -99,7 +99,7 @@ impl Roofline {
         intensity(self.peak / self.device)
     }
 
-    /// Where the zone of interest ends, operations a byte: `ρ·peak/βᵉ_C`. None if the interconnect is faster than
+    /// Where the zone of interest ends, operations a byte: `ρ·peak/βᵉ_C`. `None` if the interconnect is faster than
     /// device memory: then there is no such zone.
     #[must_use]
     pub fn zone_end(&self, rho: Remigration) -> Option<Intensity> {

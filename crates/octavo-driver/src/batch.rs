@@ -107,7 +107,7 @@ pub(crate) struct Batches {
     serving: Vec<Request>,
     /// A batch is being served or its plans are being carried out.
     busy: bool,
-    /// The interrupt that will make the idle driver take a batch is under way.
+    /// Whether the interrupt on which the idle driver will take a batch has been sent.
     called: bool,
     /// Faults whose wake-ups wait for the end of the batch.
     wakes: Vec<FaultId>,

@@ -93,7 +93,7 @@ impl Driver {
         }
     }
 
-    /// Steps that were under way are done.
+    /// Steps that were under way have ended.
     pub(crate) fn steps_done(&mut self, now: Time, ticket: Ticket) {
         let (progress, steps) = self.plans.end_steps(now, ticket);
         progress.next += steps;

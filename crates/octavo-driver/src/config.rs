@@ -42,7 +42,7 @@ pub struct BatchConfig {
     /// which is not written out.
     #[serde(default, skip_serializing_if = "Replay::is_batch")]
     pub replay: Replay,
-    /// Time from the first request to an idle driver until it takes a batch of all requests that are there then: for an
+    /// Time from the first request to an idle driver until it takes a batch of all requests made by then: for an
     /// interrupt and for scheduling the driver. `0ns`, the default: it takes the first request at once, alone.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub interrupt: Time,

@@ -13,7 +13,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Of a node with so many GPUs and any further memories of the host.
+    /// For a node with this many GPUs and any further memories of the host.
     pub fn new(gpus: usize) -> Self {
         let memories = gpus + 1 + MAX_MEMORIES - MAX_PROCESSORS;
         Self { gpus, each: memories.div_ceil(u32::BITS as usize), words: Vec::new(), held: vec![0; MAX_MEMORIES] }

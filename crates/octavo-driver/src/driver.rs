@@ -21,8 +21,8 @@ use crate::trials::Trials;
 /// wakes who waits.
 ///
 /// It has no clock: its caller gives the time, which never goes back. Every method that can lead to steps takes the
-/// executor; when it returns, everything that could be done at once is done. Feed it what happens, report the ends of
-/// what the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its alarms
+/// executor; when it returns, everything that could be done at once is done. Feed it events, report the end of whatever
+/// the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its alarms
 /// ([`alarm`](Self::alarm), or [`deadline`](Self::deadline) and [`tick`](Self::tick)).
 ///
 /// If a strategy failed or memory ran out, plans have no meaning any more: it is [`halted`](Self::halted), starts no

@@ -10,7 +10,7 @@ use crate::slab::Slab;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaultId(pub u32);
 
-/// One fault of one processor on one page, for all its accesses that wait for it.
+/// One fault of one processor on one page, for all accesses that wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outstanding {
     /// The faulting processor.
@@ -191,8 +191,7 @@ impl Faults {
 
 impl std::ops::Index<FaultId> for Faults {
     type Output = Outstanding;
-    /// # Panics
-    /// If the fault is no more.
+    /// # Panics If the fault no longer exists.
     #[inline]
     fn index(&self, id: FaultId) -> &Outstanding {
         &self.faults[id.0]

@@ -17,11 +17,11 @@
 //!    `At` (continue at that time), `Later` (the executor will report the end). Time that the first
 //!    [`room_steps`](octavo_manager::Plan::room_steps) take is kept as time for making room.
 //! 5. A wake step closes the faults that it names: cause and time for making room are noted in them, and
-//!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when
+//!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch ends, that is when
 //!    the steps of all plans that wake faults of its GPUs are over; otherwise at once.
 //! 6. When a wake-up has arrived, [`Driver::wake_arrives`] returns the fault's record, and every waiting access is
 //!    retried. The wake-up ends when every access was served or has faulted again, however late it is retried; then
-//!    [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters go on by themselves.
+//!    [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters continue by themselves.
 //! 7. A plan is acknowledged when its last step and its last wake-up are done, including a wake-up that a batch kept.
 //!    Until then its pages are busy. So every transfer of a page that a fault requested serves an access: accesses are
 //!    finite, and so are transfers. Then work that waited for its pages continues.

@@ -1,4 +1,4 @@
-//! Plans under way: how far each is.
+//! Plans under way, and how far each of them is.
 
 use octavo_manager::{Plan, Step};
 use octavo_units::Time;

@@ -23,7 +23,7 @@ impl Service {
         Self(Model::AtOnce)
     }
 
-    /// As a node file says it.
+    /// The service that a node file describes.
     ///
     /// # Panics
     /// If a pool has no servers.

@@ -1,5 +1,5 @@
 //! Which pages of managed memory the host has mapped, and their content: a page that has gone to the device is no
-//! longer mapped, and the host's next touch maps it again. Nothing here touches a page.
+//! longer mapped, and the host's next touch maps it again. No function here touches a page.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -64,8 +64,8 @@ impl Slot {
         Self { name, library, real: AtomicPtr::new(null_mut()) }
     }
 
-    /// Remembers the function that was found. False if a different one is there already; the hook cannot stand before
-    /// both.
+    /// Remembers the function that was found. False if there is a different one already; the hook cannot stand in front
+    /// of both.
     pub fn found(&self, real: *mut c_void) -> bool {
         match self.real.compare_exchange(null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => true,

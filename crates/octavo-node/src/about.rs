@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AboutConfig {
-    /// What results call it: the preset's name, or what a file says.
+    /// The name in results: the preset's name, or the one that a file gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What results on it were compared with; left out if there is nothing. A node that extends it does not have it.
+    /// What results on it were compared with; left out if with nothing. A node that extends it does not have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<String>,
     /// Where the comparison is: a page and its heading.

@@ -19,19 +19,19 @@ pub struct CoherenceConfig {
     /// A GPU's first touch of a page, of any size: the kernel's time, without the walk, the way there and the clearing of
     /// the page.
     pub first_touch: Time,
-    /// Such faults that the kernel serves at once.
+    /// Of such faults, the number that the kernel serves at once.
     pub first_touch_cores: u32,
     /// Time from a core's request of a line in a GPU's memory to its data, the link included.
     pub cpu_latency: Time,
 }
 
-/// What GPUs' memory is to the operating system.
+/// How the operating system sees the GPUs' memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuMemory {
     /// A NUMA node: system memory lies there too.
     Numa,
-    /// Nothing: the driver manages it, and system memory stays on the host (CDMM).
+    /// Nobody but the driver, which manages it; system memory stays on the host (CDMM).
     Cdmm,
 }
 

@@ -40,7 +40,7 @@ pub enum DrainScope {
 #[serde(deny_unknown_fields)]
 pub struct TransFwConfig {
     /// Entries of the filter that guesses which GPU holds a translation. One filter stands for all filters of GPUs and
-    /// host; a look-up costs nothing.
+    /// host; a look-up is free.
     pub filter_entries: u32,
     /// Bits of the fingerprint an entry keeps; two pages with the same slot and fingerprint are confused.
     pub fingerprint_bits: u32,

@@ -98,8 +98,8 @@ pub struct ComputeConfig {
     /// in order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_in_flight: u32,
-    /// Cycles that a wait takes in addition to what it waits for, except for faults. Default 0; only where accesses are
-    /// issued in order of time.
+    /// Cycles that a wait takes in addition to the event it waits for, except for faults. Default 0; only where
+    /// accesses are issued in order of time.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub wait: Cycles,
 }
@@ -360,8 +360,8 @@ pub struct TlbConfig {
     /// Lookups that begin in one cycle; 0, the default, for no limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ports: u32,
-    /// Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
-    /// Without them, large pages use the entries of all.
+    /// Entries for pages of 2 MiB in addition to those for smaller ones. Both are looked up at once, at the price of
+    /// one. Without them, large pages use the entries of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub large: Option<LargeTlbConfig>,
     /// What else a miss holds up, apart from its own wavefront; only for `l1_tlb`, and only at fidelity `line`.
@@ -380,7 +380,7 @@ pub enum MissPolicy {
     /// The memory pipeline waits while a miss waits for a register; until then hits and misses of other wavefronts
     /// pass.
     HitsUnderMisses,
-    /// The memory pipeline waits until the translation is there, or the fault is known: one miss at a time.
+    /// The memory pipeline waits until the translation arrives, or the fault is known: one miss at a time.
     Blocking,
 }
 

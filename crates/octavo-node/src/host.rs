@@ -53,7 +53,7 @@ impl FirstMemoryConfig {
 }
 
 /// Memory that the operating system uses for files when a program starts. It does not change times: results say whether
-/// the program at scale 1 fits beside it.
+/// the program at scale 1 fits next to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageCacheConfig {

@@ -20,7 +20,7 @@ use crate::memory::CapacityConfig;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchDiscards {
-    /// None: the contents that the launch before left are still there.
+    /// None: the contents that the launch before left are still valid.
     None,
     /// The first-level caches, so that a launch sees the stores of the one before.
     FirstLevel,

@@ -69,7 +69,7 @@ impl NodeConfig {
         Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
     }
 
-    /// What each GPU can hold later, in order of time and GPU.
+    /// The later capacities of each GPU, in order of time and GPU.
     ///
     /// # Errors
     /// When that is too few to run, or more than [at first](Self::capacity_pages).

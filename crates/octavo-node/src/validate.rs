@@ -16,7 +16,7 @@ use crate::node::NodeConfig;
 /// The node is not booked beyond it: work further ahead of the clock waits for an event.
 const MAX_AHEAD: Time = Time(2_000_000);
 
-/// Memory instructions of a wavefront that are told apart.
+/// Memory instructions of a wavefront that are counted separately.
 const MAX_LOADS_AHEAD: u32 = 14;
 
 /// Ways are numbered in eight bits.

@@ -1,4 +1,4 @@
-//! Samples in a folder, as `octavo calibrate` has them: a table, what it was measured on, and CUPTI's records.
+//! Samples in a folder, as `octavo calibrate` keeps them: a table, a description of the machine, and CUPTI's records.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -23,10 +23,10 @@ const FORMAT: u32 = 1;
 /// Files under construction begin so.
 const UNFINISHED: &str = ".octavo-probe-";
 
-/// The endings of file names beside a sidecar.
+/// The endings of file names next to a sidecar.
 const DATA: [&str; 2] = ["parquet", "activity.bin"];
 
-/// The sidecar's entry for a table, in a file beside it. Once it is there, the probe is finished.
+/// The sidecar's entry for a table in a file next to it. Once it exists, the probe is finished.
 #[derive(Serialize)]
 pub struct Sidecar {
     format: u32,
@@ -62,7 +62,7 @@ struct Finished {
 }
 
 impl Finished {
-    /// Names of the files beside it; those of earlier versions do not say.
+    /// Names of the files next to it; those of earlier versions do not list them.
     fn listed(self, probe: &str) -> Vec<String> {
         if self.files.is_empty() {
             return DATA.map(|ending| format!("{probe}.{ending}")).to_vec();
@@ -224,7 +224,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A file is there whole or not at all. Says what it is called and what was written.
+    /// A file exists either completely or not at all. Writes the samples; returns their name and what was written.
     fn write(
         &self,
         probe: &str,

@@ -60,7 +60,7 @@ impl Dispatch {
     /// The same, with decisions at run time made as if all work-groups took equally long: each GPU is filled with the
     /// `groups_at_once` work-groups that its units hold, in order, and again once they have ended.
     ///
-    /// None of the numbers of GPUs, units and work-groups at once is zero.
+    /// The numbers of GPUs, units and work-groups at once must not be zero.
     #[must_use]
     pub fn expected_shares(
         self,

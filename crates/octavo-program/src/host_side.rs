@@ -97,7 +97,7 @@ pub struct HostSideBuilder<'a> {
 }
 
 impl<'a> HostSideBuilder<'a> {
-    /// Nothing is said of any buffer.
+    /// Buffers about which nothing has been said yet.
     fn new(buffers: &'a [Buffer]) -> Self {
         Self { buffers, named: vec![false; buffers.len()], side: HostSide::none(buffers.len()) }
     }
@@ -130,25 +130,25 @@ impl<'a> HostSideBuilder<'a> {
         names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, false))
     }
 
-    /// As [`reads_before`](Self::reads_before), but the host writes them.
+    /// Like [`reads_before`](Self::reads_before), but the host writes them.
     #[must_use]
     pub fn writes_before<'n>(self, launch: u32, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, true))
     }
 
-    /// As [`reads_before`](Self::reads_before), but only the first `bytes`.
+    /// Like [`reads_before`](Self::reads_before), but only the first `bytes`.
     #[must_use]
     pub fn reads_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
         self.exchange(launch, name, Some(0..bytes), false)
     }
 
-    /// As [`reads_before`](Self::reads_before), but only those `bytes`.
+    /// Like [`reads_before`](Self::reads_before), but only those `bytes`.
     #[must_use]
     pub fn reads_bytes_before(self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
         self.exchange(launch, name, Some(bytes), false)
     }
 
-    /// As [`reads_bytes_before`](Self::reads_bytes_before), for bytes that the host wrote itself and no kernel has
+    /// Like [`reads_bytes_before`](Self::reads_bytes_before), for bytes that the host wrote itself and no kernel has
     /// changed: a program with a copy of them in GPU memory does not copy them back.
     #[must_use]
     pub fn looks_again_before(mut self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
@@ -157,13 +157,13 @@ impl<'a> HostSideBuilder<'a> {
         self
     }
 
-    /// As [`writes_before`](Self::writes_before), but only the first `bytes`.
+    /// Like [`writes_before`](Self::writes_before), but only the first `bytes`.
     #[must_use]
     pub fn writes_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
         self.exchange(launch, name, Some(0..bytes), true)
     }
 
-    /// As [`writes_before`](Self::writes_before), but only those `bytes`.
+    /// Like [`writes_before`](Self::writes_before), but only those `bytes`.
     #[must_use]
     pub fn writes_bytes_before(self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
         self.exchange(launch, name, Some(bytes), true)

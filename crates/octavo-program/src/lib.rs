@@ -2,7 +2,7 @@
 //!
 //! A [`Workload`] is a set of named buffers and a sequence of kernel launches. For each wavefront of a launch it
 //! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about time,
-//! GPUs' memory systems, the places of pages, or a particular kernel.
+//! the memory systems of GPUs, the location of pages, or a particular kernel.
 //!
 //! A whole [`Program`] is such a workload together with the actions around its launches. It has buffers of some kind
 //! that are allocated, written and read by the host, copied and freed. [`lower`] makes one of any workload and kind.

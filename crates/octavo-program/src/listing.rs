@@ -41,7 +41,7 @@ pub struct ListedBuffer {
 pub struct ListedAction {
     /// What it does.
     pub action: &'static str,
-    /// Name of the phase or of the kernel, and the number of the launch; what is advised, or where to.
+    /// Name of the phase or of the kernel, and the number of the launch; the advice given, or the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
     /// Bytes that it allocates, touches, copies, prefetches or frees.

@@ -74,7 +74,7 @@ const PARTIAL_LAST: u64 = 1 << 60;
 /// For a load: the binary logarithm of how many of its lines a cache with banks can serve at once.
 const TOGETHER_SHIFT: u32 = 60;
 const TOGETHER: u64 = 3 << TOGETHER_SHIFT;
-/// Where a compute operation keeps its other counts, in what is the line of a memory operation.
+/// Where a compute operation keeps its other counts, in the bits of a memory operation's line.
 const SCALAR_BITS: u32 = 14;
 const LOCAL_DATA_BITS: u32 = 13;
 const LOCAL_DATA_SHIFT: u32 = SCALAR_BITS;

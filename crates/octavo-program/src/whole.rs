@@ -86,7 +86,7 @@ impl Workload for WholeWorkload<'_> {
         self.launches.failure()
     }
 
-    /// Of the workload alone: the host's copies are not counted.
+    /// The workload's alone: the host's copies are not counted.
     fn footprint(&self) -> u64 {
         self.launches.footprint()
     }

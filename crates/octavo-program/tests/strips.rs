@@ -139,7 +139,7 @@ fn where_a_work_group_needs_it_no_buffer_stays() {
     );
 }
 
-/// Nothing is known of a buffer that is no input until the host writes a part of it between launches.
+/// The contents of a buffer that is no input are unknown until the host writes a part of it between launches.
 #[test]
 fn strips_copy_what_the_host_wrote_between_launches() {
     let mut workload = Loads::of(&[4 * PIECE], 4, |group| vec![u64::from(group) * PIECE]);

@@ -19,7 +19,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The status of a process that ends because the system has no memory for it: `EX_OSERR` of `sysexits.h`.
 pub const NO_MEMORY_STATUS: c_int = 71;
-/// A size that nobody can mean, such as that of a vector that a damaged file promises: the caller gets an error.
+/// A size that cannot be meant, such as that of a vector that a damaged file announces: the caller gets an error.
 /// Chosen: 1 TiB.
 const ABSURD: usize = 1 << 40;
 const NO_MEMORY: &[u8] =

@@ -73,14 +73,14 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
-/// Notes of readers of files since the last call: what they assumed or did not use.
+/// Remarks of file readers since the last call: what they assumed or did not use.
 #[pyfunction]
 pub fn read_notes() -> Vec<String> {
     octavo_workload::notes::take()
 }
 
 /// The result of the workload of a resolved scenario, and its inputs, as JSON: lists of numbers by name, `result` being
-/// the name of the first. What was not reached is null.
+/// the name of the first. Values that were not reached are null.
 #[pyfunction]
 pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
     let numbers = py.detach(|| with_workload(&load(resolved)?, |workload| Ok(workload.result())))?;

@@ -129,7 +129,7 @@ impl TraceWriter {
         py.detach(|| writer.finish(&allocations, &launches)).map_err(|error| errors::trace(&error))
     }
 
-    /// As `finish`, with the whole program around the launches; `memories` are kind and spread of each allocation.
+    /// Like `finish`, with the whole program around the launches; `memories` holds kind and spread of each allocation.
     fn finish_program(
         &mut self,
         py: Python<'_>,

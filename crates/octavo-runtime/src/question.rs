@@ -78,7 +78,7 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
 }
 
 /// Results that the host reads by faults. It reads them in order, and the driver's tree prefetches beyond each fault,
-/// unless a sweep has as many faults as pages: then the tree brings nothing.
+/// unless a sweep has one fault for each page: then the tree brings nothing.
 fn returns(data: &Data, sigma: Sparsity, (faults, pages): (u64, u64)) -> Returns {
     let share = data.copied_out as f64 / data.bytes as f64 * sigma.get();
     let served = (faults as f64 * share).round_ties_even() as u64;
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
 
-    /// Of one page a fault brings all that there is; of more, the tree goes ahead of it.
+    /// With one page, a fault brings everything there is; with more, the tree prefetches beyond it.
     #[test]
     fn what_the_host_reads_is_prefetched_only_where_there_is_more_than_faults_bring() {
         let system = Machine::built_in().unwrap().system;

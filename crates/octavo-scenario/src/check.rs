@@ -1,6 +1,6 @@
 //! Compares values with a JSON schema and explains in plain words what does not fit.
 //!
-//! Deserialisation would refuse the same values, but stops at the first tagged table and cannot name what was meant.
+//! Deserialisation would reject the same values, but stops at the first tagged table and cannot suggest what was meant.
 
 use std::sync::LazyLock;
 

@@ -60,7 +60,7 @@ pub enum Again {
     Times(u32),
     /// Until each job has run as often as required.
     UntilAll,
-    /// Until the job with that number is over.
+    /// Until the job with that number ends.
     Until(usize),
 }
 

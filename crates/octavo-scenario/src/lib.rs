@@ -3,7 +3,7 @@
 //! A scenario is one TOML file: a node, a memory system, a workload and a seed. Presets fill in what the file leaves
 //! out, overrides by dotted key change single values, and impossible values are refused with file, line and key.
 //! Nothing here reads files, except for the trace or the recorded step that a scenario names: the presets are part of
-//! the binary, and the caller reads nodes in files.
+//! the binary, and the caller reads node files.
 #![forbid(unsafe_code)]
 
 mod about;

@@ -184,7 +184,7 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
 }
 
 /// What is recorded by default where there is no time. If an override requests it, it replaces settings of a file
-/// without it: a resolved scenario spells out what is recorded of simulated time.
+/// without it: a resolved scenario spells out what is recorded about simulated time.
 fn executor(written: &mut [Layer]) -> Option<Layer> {
     const KEY: &str = "executor.kind";
     if named(written, KEY) != Some(ExecutorChoice::INSTANT) {
@@ -259,8 +259,8 @@ fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
     layers.iter().rev().find_map(|layer| layer.text(key))
 }
 
-/// Whether a layer says all that a node needs, as the file of a resolved scenario does. One with fewer settings changes
-/// the named node.
+/// Whether a layer says all that a node needs, as the file of a resolved scenario does. A node with fewer settings
+/// changes the named one.
 fn spells_out_node(layer: &Layer) -> bool {
     let Some(node) = layer.values.get("node").and_then(Value::as_object) else { return false };
     let needed = SCHEMA["properties"]["node"]["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -275,7 +275,7 @@ fn replace_node(written: &mut [Layer]) {
     }
 }
 
-/// Lets a preset named in an override replace values that a file without a preset spells out; settings of a file beside
+/// Lets a preset named in an override replace values that a file without a preset spells out; settings of a file with
 /// its own preset stay.
 fn replace_below(written: &mut [Layer], key: &str, preset: &[Layer]) {
     let Some(first) = written.iter().position(|layer| layer.text(&format!("{key}.preset")).is_some()) else { return };

@@ -142,7 +142,7 @@ fn choice<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
     json!({ "oneOf": alternatives })
 }
 
-/// The workloads; size and seed are beside the options of each.
+/// The workloads; size and seed stand next to the options of each.
 fn workload_choice(common: &Value) -> Value {
     let mut schema = choice(&WORKLOADS);
     for alternative in schema["oneOf"].as_array_mut().into_iter().flatten().skip(1) {

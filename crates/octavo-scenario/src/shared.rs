@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// Which parts count as equal, and from what size on they get a name.
 struct Rule {
-    /// The keys that a place may have beside a reference.
+    /// The keys that may stand next to a reference.
     own: &'static [&'static str],
     /// Fewest bytes of a part without that; a reference takes about 30. Chosen.
     least: usize,

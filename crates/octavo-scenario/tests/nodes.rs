@@ -17,7 +17,7 @@ driver.service = { model = "batch", size = 256, batch = "30us", request = "1us" 
 "#;
 const SCENARIO: &str = "workload = \"fir\"\nmemory.placement = \"grit\"\n";
 
-/// Folders are told from names as a file system would.
+/// Paths of folders and names are told apart as a file system would.
 fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String> {
     let folder = named_by.and_then(|file| Some(file.rsplit_once('/')?.0)).map_or(String::new(), |it| format!("{it}/"));
     let name = format!("{folder}{place}");

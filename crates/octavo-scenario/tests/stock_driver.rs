@@ -39,7 +39,7 @@ impl Node {
         self.0.page(PageId(page)).resident.contains(MemoryId::gpu(0))
     }
 
-    /// Pages of a block that are there.
+    /// The resident pages of a block.
     fn of_block(&self, block: u32) -> usize {
         (block * BLOCK..(block + 1) * BLOCK).filter(|&page| self.there(page)).count()
     }

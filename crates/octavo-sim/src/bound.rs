@@ -56,7 +56,7 @@ impl Recorded {
         Self { kept: (rows * kept) as u64, columns: (rows * columns) as u64 }
     }
 
-    /// The same of rows that stay beside their columns.
+    /// Like the others, for rows that stay together with their columns.
     pub const fn stay(rows: usize, kept: usize, columns: usize) -> Self {
         Self::rows(rows, kept, kept + columns)
     }
@@ -71,7 +71,7 @@ impl Recorded {
     }
 }
 
-/// The bound of a run under way.
+/// The bound on a run in progress.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     bound: MemoryBound<'a>,

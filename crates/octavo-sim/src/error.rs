@@ -187,7 +187,7 @@ pub enum SimError {
     /// The run took more memory than it may.
     #[error("{0}")]
     MemoryMet(Box<MemoryMet>),
-    /// The run takes longer than anybody simulates.
+    /// The run takes longer than anyone would simulate.
     #[error(
         "the run is not over after {limit} of simulated time: is a clock or a link of the node slower than it was meant to be, or does the workload stall?"
     )]

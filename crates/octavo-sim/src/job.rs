@@ -13,7 +13,7 @@ use crate::error::SimError;
 /// By job and GPU: the compute units that it has there.
 pub(crate) type Units = Vec<Vec<Range<usize>>>;
 
-/// A program that runs beside others, in an address space of its own.
+/// A program that runs together with others, in an address space of its own.
 #[derive(Clone)]
 pub struct Job<'a> {
     /// Its name in tables; names of jobs differ. Empty for a program alone.
@@ -44,7 +44,7 @@ pub enum Repeat {
     /// At least once, and again until every job has ended as often as it must.
     #[default]
     UntilAll,
-    /// At least once, and again until that job is over.
+    /// At least once, and again until that job has ended.
     Until(usize),
 }
 
@@ -78,8 +78,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Lays several jobs beside one another in one address space; a single job has no name and is not moved. Then calls
-/// `then` with all of them and each job's whole program. Buffers are as large as a memory system makes them.
+/// Lays several jobs side by side in one address space; a single job has no name and is not moved. Then calls `then`
+/// with all of them and each job's whole program. Buffers are as large as a memory system makes them.
 pub(crate) fn side_by_side<R>(
     memory: &MemoryConfig,
     jobs: &[Job<'_>],
@@ -139,7 +139,7 @@ pub(crate) fn spaces(jobs: &[Job<'_>]) -> Vec<SpaceConfig> {
     jobs.iter().map(|job| SpaceConfig { name: job.name.clone(), ..job.memory.clone() }).collect()
 }
 
-/// Refuses jobs that cannot run beside one another on this node.
+/// Refuses jobs that cannot run together on this node.
 pub(crate) fn check_jobs(node: &NodeConfig, jobs: &[Job<'_>]) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Jobs { reason });
     if jobs.is_empty() {

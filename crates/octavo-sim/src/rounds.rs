@@ -45,8 +45,8 @@ impl Rounds {
 
     /// A job has ended and returned its memory, which went to those that waited. Whether some job waits forever:
     /// nothing in progress can make room for it, and all others wait, have ended for good, or have ended again without
-    /// a further frame for it. Room that the job itself would give up later, by an action in progress beside the
-    /// waiting one, is not seen.
+    /// a further frame for it. Room that the job itself would give up later, by an action in progress alongside the
+    /// waiting one, is not considered.
     pub fn wait_is_in_vain(&mut self, driver: &Driver) -> bool {
         let manager = driver.manager();
         if manager.starving().is_none() || driver.has_frees() {
@@ -84,7 +84,7 @@ impl Rounds {
         }
     }
 
-    /// Whether a job has ended as often as it must. One that never begins has nothing to do.
+    /// Whether a job has ended as often as it must. A job that never begins has nothing to do.
     fn has_done_enough(&self, job: usize) -> bool {
         let Round { repeat, is_idle, ended, .. } = self.0[job];
         let least = if let Repeat::Times(times) = repeat { times } else { 1 };

@@ -5,7 +5,7 @@
 pub enum Version {
     /// 1: allocations and launches.
     Launches,
-    /// 2: a whole program, with `actions.parquet` beside the other three files.
+    /// 2: a whole program, with `actions.parquet` next to the other three files.
     Program,
 }
 
@@ -92,7 +92,7 @@ pub(crate) const ALLOCATIONS_SCHEMA: &str = "message allocations {
     required int32 gpu (INTEGER(8,false));
 }";
 
-/// As [`ALLOCATIONS_SCHEMA`], of a whole program.
+/// Like [`ALLOCATIONS_SCHEMA`], for a whole program.
 pub(crate) const MEMORIES_SCHEMA: &str = "message allocations {
     required binary name (STRING);
     required int64 base (INTEGER(64,false));

@@ -1,4 +1,4 @@
-//! The data beside the instructions: recorder, allocations, launches.
+//! The data other than the instructions: recorder, allocations, launches.
 
 /// Metadata that each file of a trace carries.
 #[derive(Clone, Debug, PartialEq, Eq)]

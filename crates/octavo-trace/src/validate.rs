@@ -68,7 +68,7 @@ impl Places {
     }
 }
 
-/// Checks that every wavefront of every work-group of every launch is there.
+/// Checks that every wavefront of every work-group of every launch is present.
 struct Expected<'a> {
     reader: &'a TraceReader,
     /// Launch, work-group and wavefront that begins next; a launch beyond the table at the end.

@@ -86,7 +86,8 @@ fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     prop::collection::vec(one.prop_map(|(what, numbers, after)| Drawn { what, numbers, after }), 0..30)
 }
 
-/// A program of drawn actions: all buffers are there before them and free after them, launches run one after another.
+/// A program of drawn actions: all buffers are allocated before them and freed afterwards, launches run one after
+/// another.
 fn program(drawn: &[Drawn]) -> (Program, u32) {
     let mut program = ProgramBuilder::default();
     let ids = buffers(&mut program);

@@ -25,7 +25,7 @@ pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32
     }
 }
 
-/// As [`parts`], for `count` parts that push no end: it follows the last.
+/// Like [`parts`], for `count` parts that push no end: it follows the last.
 #[inline]
 pub fn steps(cursor: &mut Cursor, out: &mut OpSink<'_>, count: u32, mut step: impl FnMut(u32, &mut OpSink<'_>)) {
     parts(cursor, out, |part, out| if part == count { out.push(Op::END) } else { step(part, out) });
@@ -119,7 +119,7 @@ pub fn load_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>
     lines.finish(out, &banks);
 }
 
-/// As [`load_lanes`], at addresses that are made of loaded data.
+/// Like [`load_lanes`], at addresses computed from loaded data.
 #[inline]
 pub fn gather_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
     let start = out.len();
@@ -127,7 +127,7 @@ pub fn gather_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u6
     out.mark_from(start, Op::after_data);
 }
 
-/// One store of `bytes` bytes by each of the lanes at `addresses`; as [`load_lanes`].
+/// One store of `bytes` bytes by each of the lanes at `addresses`; otherwise like [`load_lanes`].
 #[inline]
 pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
     let mut lines = Scatter { lines: [(0, 0); WAVEFRONT_LANES as usize], count: 0, seen: Seen::default() };

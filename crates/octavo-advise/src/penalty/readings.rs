@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One reading of each such place.
+/// For each place that can be read in several ways, the chosen reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Readings {
@@ -93,7 +93,7 @@ pub enum FirstTouch {
     Made,
 }
 
-/// What belongs to a placement.
+/// What counts as one placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {

@@ -26,8 +26,8 @@ pub struct Structure {
     pub required: Option<Bandwidth>,
     /// Distinct pages that faults in flight wait for, at least 1.
     pub fault_concurrency: u64,
-    /// The groups and blocks that served its faults, if they were counted; otherwise groups of as many faults as are in
-    /// flight, each in one block.
+    /// The groups and blocks that served its faults, if they were counted; otherwise groups as large as the number of
+    /// faults in flight, each in one block.
     pub fault_groups: Option<FaultGroups>,
     /// Pages that come without a fault of their own because the driver's prefetcher requested them.
     pub prefetched_pages: u64,
@@ -36,7 +36,7 @@ pub struct Structure {
     /// Faults whose page had arrived by the time they were served.
     pub stale_faults: u64,
     /// Copies that bring the pages of its faults; adjacent pages of a group of faults share one. One copy for each
-    /// fault, however many more there are.
+    /// fault, even if others follow.
     pub fault_runs: u64,
     /// The processor that touches its pages first.
     pub first: Toucher,

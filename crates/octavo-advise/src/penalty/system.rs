@@ -77,7 +77,7 @@ pub struct CallCosts {
     pub launch: Time,
     /// A bulk copy, its bytes not counted.
     pub copy: Time,
-    /// A call that prefetches, without what it moves.
+    /// A call that prefetches, without the transfer itself.
     pub prefetch: Time,
     /// Allocating and freeing device memory, by chunks of 2 MiB.
     pub device: AllocationCosts,
@@ -143,8 +143,8 @@ impl System {
         counts.into_iter().find(|(_, count)| *count == 0).map_or(Ok(()), |(expected, _)| Err(zero(expected)))
     }
 
-    /// Seconds for each byte that the device touches first, as printed: one fault for each page, in a group with as
-    /// many others as `occupancy` keeps in flight.
+    /// Seconds for each byte that the device touches first, as printed: one fault for each page, grouped with the other
+    /// faults that `occupancy` keeps in flight.
     pub(super) fn first_touch_a_byte(&self, occupancy: Occupancy) -> f64 {
         let together = (self.faults.most as f64 * occupancy.get()).max(1.0);
         let group = self.faults.group.seconds() + self.faults.block.seconds();

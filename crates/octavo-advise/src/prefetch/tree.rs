@@ -77,8 +77,8 @@ struct Region {
 }
 
 impl Region {
-    /// The pages of the largest subtree around a page of which enough is there; the page alone if there is none. The
-    /// last node of a level ends where the region does.
+    /// The pages of the largest subtree around a page that is present to more than the threshold; the page alone if
+    /// there is none. The last node of a level ends where the region does.
     fn largest_subtree(&self, page: u64, present: &BTreeSet<u64>, threshold: u64) -> Range<u64> {
         let (leaf, leaves) = (page - self.origin, self.pages.end - self.origin);
         let (mut largest, mut size) = (page..page + 1, 1);
@@ -101,8 +101,8 @@ impl Region {
         grown + present.range(node).filter(|page| !self.grown.contains(page)).count() as u64
     }
 
-    /// The pages of leaves. A node that begins before the region begins, as in the driver (`compute_prefetch_region`),
-    /// as many pages after the region's start as the tree begins before it: those between do not come along.
+    /// The pages of leaves. A node that begins before the region counts from the region's start instead, for as many
+    /// pages as it has, as in the driver (`compute_prefetch_region`); the pages in between do not come along.
     fn pages_of(&self, leaves: &Range<u64>) -> Range<u64> {
         let ghosts = self.pages.start - self.origin;
         let first = if leaves.start < ghosts { self.pages.start + ghosts } else { self.origin + leaves.start };

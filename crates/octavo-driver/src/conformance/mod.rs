@@ -1,9 +1,9 @@
 //! The rules that every executor must keep: a suite that all of them run.
 //!
 //! [`conforms`] plays random programs on a [`Subject`] that refuses plans, begins steps late, ends them in any order,
-//! wakes late, tries accesses late and loses entries. Requests are served at once, by servers, or in batches. Beside it
-//! a [`Machine`](machine::Machine) does the same steps with data. After each step both have the same tables and copies,
-//! and:
+//! wakes late, tries accesses late and loses entries. Requests are served at once, by servers, or in batches.
+//! Alongside, a [`Machine`](machine::Machine) carries out the same steps with data. After each step both have the same
+//! tables and copies, and:
 //!
 //! 1. Every load sees the latest store, for any interleaving of unfinished plans.
 //! 2. There is one writable copy, or there are read-only ones, and entries lead to copies. At rest the manager believes
@@ -36,8 +36,8 @@ pub use watched::{Subject, Watched};
 
 use crate::instant::Instant;
 
-/// Every registered placement with every prefetcher and every eviction strategy; in half of them, pages that accesses are
-/// under way to stay.
+/// Every registered placement with every prefetcher and every eviction strategy; in half of them, pages stay while
+/// accesses to them are under way.
 #[must_use]
 pub fn compositions() -> Vec<MemoryConfig> {
     let mut all = Vec::new();
@@ -110,7 +110,7 @@ pub fn conforms<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig
     }
 }
 
-/// What goes wrong while a program of this many events is played in a [mood](moods), and how many entries vanish.
+/// What goes wrong while a program of this many events runs in a [mood](moods), and how many entries vanish.
 ///
 /// # Panics
 /// If the executor does not conform.

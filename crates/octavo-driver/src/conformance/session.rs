@@ -38,7 +38,7 @@ pub struct Case {
     pub events: u32,
 }
 
-/// What became of the pages that come and go.
+/// The fate of pages that come and go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Second {
     There,
@@ -185,7 +185,7 @@ impl<S: Subject> Session<S> {
         ProcessorId::gpu(self.random.below(self.gpus as u32) as usize)
     }
 
-    /// A processor touches a page, if it exists: what it reads is checked. The fault, if it has to wait.
+    /// A processor touches a page, if it exists, and what it reads is checked. The fault, if it has to wait.
     fn touch(&mut self, touch: Fault) -> Option<Fault> {
         let machine = &mut self.node.inner.machine;
         let manager = self.driver.manager();

@@ -14,8 +14,8 @@ use crate::faults::{FaultId, Outstanding};
 /// An executor that the suite can look into.
 ///
 /// It completes each step before it answers; an executor whose steps take time, or that reports their ends later, runs
-/// the suite through an adaptor that waits ([`Prompt`](super::Prompt) if time can stand still). What it keeps no record
-/// of, tables of some processors or what memories hold, only the machine beside it judges.
+/// the suite through an adaptor that waits ([`Prompt`](super::Prompt) if time can stand still). Where it keeps no
+/// record itself (tables of some processors, or the contents of memories), only the machine judges.
 pub trait Subject: Executor {
     /// Pages come into being, unmapped, in host memory or not populated.
     fn allocate(&mut self, allocation: &Allocation);
@@ -48,7 +48,7 @@ pub struct Watched<S> {
     running: BTreeMap<u32, Running>,
     /// Every plan so far.
     pub made: Vec<Plan>,
-    /// Tokens of what was freed.
+    /// The tokens of what was freed.
     pub freed: Vec<u64>,
     /// Faults that can never be served.
     pub killed: Vec<Fault>,

@@ -69,7 +69,7 @@ impl Fight {
         Self { driver, node, left: places.collect(), pause, retries: VecDeque::new() }
     }
 
-    /// How many stores are done once nothing is left to do, or after so many wakes.
+    /// The number of stores completed once nothing is left to do, or after `most` wakes.
     fn play(&mut self, most: u32) -> u32 {
         let all: u32 = self.left.iter().map(|(_, left)| left).sum();
         (0..self.left.len()).for_each(|place| self.store(Time::ZERO, place));

@@ -23,7 +23,7 @@ fn lines(to: &mut Scripted, word: &str) -> Vec<String> {
     lines.filter(|line| line.contains(word)).collect()
 }
 
-/// GPU 0 has room for one page, each of them a block, and GPU 1 keeps what leaves it.
+/// GPU 0 has room for one page, where each page is a block, and GPU 1 keeps what leaves it.
 fn lending(to: &mut Scripted) -> Driver {
     let mut config = MemoryConfig { page_size: Bytes(2 << 20), ..MemoryConfig::default() };
     config.placement = Choice::named("on-touch");
@@ -32,7 +32,7 @@ fn lending(to: &mut Scripted) -> Driver {
     driver_of(&config, Service::at_once(), &[1, 4], to)
 }
 
-/// Ends the copy that has been under way for longest.
+/// Ends the copy that started first.
 fn end_copy(driver: &mut Driver, how: Result<(), Refusal>, to: &mut Scripted) {
     let ticket = to.under_way.pop_front().expect("a copy is under way");
     driver.finished(Time(1), ticket, how, to);
@@ -90,7 +90,7 @@ fn a_copy_in_the_background_that_is_always_refused_is_left_until_something_else_
     }
 }
 
-/// One GPU with room for two pages, one of which it should have free.
+/// One GPU with room for two pages, one of which it should keep free.
 fn reserving(to: &mut Scripted) -> Driver {
     let mut config = MemoryConfig { placement: Choice::named("on-touch"), ..MemoryConfig::default() };
     config.demotion = Choice::named("reserve");

@@ -21,7 +21,7 @@ const SMALLEST: u64 = 4 << 10;
 const LARGEST_QUICK: u64 = 256 << 20;
 const LARGEST_FULL: u64 = 1 << 30;
 
-/// Sizes at which a kernel runs beside the copy: long enough for launches not to matter.
+/// Sizes at which a kernel runs during the copy: long enough for launches not to matter.
 const BESIDE_QUICK: &[u64] = &[16 << 20];
 const BESIDE_FULL: &[u64] = &[1 << 20, 16 << 20, 256 << 20];
 

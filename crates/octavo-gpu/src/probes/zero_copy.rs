@@ -20,8 +20,8 @@ pub(crate) struct ZeroCopy;
 /// a separate transfer. Quick has 72 rows (3 s), full 330 (30 s).
 const ACCESSES: u64 = 4 << 20;
 
-/// Accesses of a thread: not so few that the beginning and the end of the launch matter, not so many that one warp is
-/// slow.
+/// Accesses of a thread: enough that the beginning and the end of the launch do not matter, but not so many that one
+/// warp is slow.
 const FEWEST: u64 = 16;
 const MOST: u64 = 1024;
 
@@ -244,14 +244,14 @@ fn warps(multiprocessors: u32, each: u32, every_below: u32, every: u32) -> Vec<u
     warps
 }
 
-/// As evenly over the multiprocessors as blocks of whole warps go.
+/// Spread over the multiprocessors as evenly as blocks of whole warps allow.
 fn spread(warps: u32, multiprocessors: u32) -> Grid {
     let each = (warps / multiprocessors).clamp(1, BLOCK);
     let each = (1..=each).rev().find(|each| warps.is_multiple_of(*each)).unwrap_or(1);
     Grid::new(warps / each, 32 * each)
 }
 
-/// Of each thread: a multiple of the four that are in flight together.
+/// For each thread, a multiple of the four that are in flight together.
 fn accesses(threads: u64) -> u64 {
     (ACCESSES / threads).clamp(FEWEST, MOST) / 4 * 4
 }

@@ -43,7 +43,7 @@ pub enum Became {
 pub struct Done {
     /// Allocations that it means and that succeeded: the sum of the next three.
     matched: u64,
-    /// Those that became the requested kind, even if the driver refused a hint.
+    /// Those that became the requested kind, even if the driver rejected a hint.
     redirected: u64,
     /// Those that have that kind already, or whose call is never redirected.
     as_it_is: u64,
@@ -119,7 +119,7 @@ struct Buffer<'a> {
     done: Done,
     #[serde(flatten)]
     moved: Counts,
-    /// Times between launches in which the host touched what had been moved to it.
+    /// Times between launches at which the host touched pages that had been moved to it.
     returns: Option<Measured>,
 }
 

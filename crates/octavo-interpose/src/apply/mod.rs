@@ -57,8 +57,7 @@ const UNKNOWN: i32 = 999;
 
 /// Allocates as the file says, or as the program requests.
 ///
-/// # Safety
-/// `out` is where the program wants its address; `real` does what it asked for.
+/// # Safety `out` is where the program wants its address; `real` makes the program's own call.
 pub unsafe fn allocate(asked: Asked, out: *mut *mut c_void, real: impl FnOnce() -> i32) -> i32 {
     let Some(applied) = Applied::current().filter(|_| !out.is_null()) else { return real() };
     let plan = applied.plan(asked.call, asked.bytes);

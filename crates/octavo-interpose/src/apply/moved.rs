@@ -52,7 +52,7 @@ impl Moved {
         self.pieces.take(pointer as u64).map(|(_, piece)| piece)
     }
 
-    /// The memory was not freed. Another allocation can only be there if a call without a hook freed it.
+    /// The memory was not freed. Another allocation can only be in its place if a call without a hook freed it.
     pub fn put_back(&mut self, pointer: *const c_void, piece: Piece) {
         let begin = pointer as u64;
         if self.pieces.each().all(|(other, bytes, _)| other + bytes <= begin || begin + piece.bytes.max(1) <= other) {

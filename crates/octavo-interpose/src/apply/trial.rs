@@ -80,8 +80,8 @@ impl Log {
     }
 }
 
-/// Launches from the first with moves to the last before a wait; or the time between two launches, in which the host
-/// touches what was moved to it.
+/// From the first launch with moves to the last one before a wait; or the time between two launches, in which the host
+/// touches pages that were moved to it.
 #[derive(Debug)]
 pub struct Round {
     of: Of,
@@ -101,7 +101,7 @@ enum Of {
 }
 
 impl Round {
-    /// Its duration, if it is over.
+    /// Its duration, if it has ended.
     pub fn read(&mut self) {
         if self.end.is_over() {
             self.ns = self.begin.until(self.end);

@@ -331,7 +331,7 @@ pub fn graph_launched() {
     told(|_, known| known.graphs += 1);
 }
 
-/// A kernel is about to be launched: what has touched its buffers so far. `captured` launches go into a graph.
+/// A kernel is about to be launched: records what has touched its buffers so far. `captured` launches go into a graph.
 ///
 /// # Safety
 /// The launch has the parameters that its kernel has.

@@ -1,4 +1,4 @@
-//! When launches began and ended, by events beside them.
+//! When launches began and ended, from events recorded around them.
 
 use std::ffi::c_void;
 

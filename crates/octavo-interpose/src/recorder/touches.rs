@@ -1,4 +1,4 @@
-//! Who touched managed memory, as far as the host's mapped pages show.
+//! Which processors touched managed memory, as far as the host's mapped pages show.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -92,7 +92,8 @@ pub struct Allocation {
     pub run: PageRun,
     /// The address space that owns them.
     pub space: SpaceId,
-    /// The GPU whose memory the program requested: device memory is there, and strategies that place explicitly use it.
+    /// The GPU whose memory the program requested: device memory lies there, and strategies that place explicitly use
+    /// it.
     pub gpu: Option<ProcessorId>,
     /// The GPUs that the program runs on, over which spread memory is distributed; empty for all.
     pub gpus: ProcessorMask,

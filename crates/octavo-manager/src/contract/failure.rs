@@ -6,7 +6,7 @@ use crate::contract::ids::{Access, PageId, ProcessorId};
 /// Why a strategy can no longer decide. Its later answers mean nothing, so the driver stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The strategy, its action, and what was expected of it.
+    /// The strategy, its action, and what it should have done.
     pub message: String,
     /// The cause, over several lines, such as a traceback; may be empty.
     pub details: String,

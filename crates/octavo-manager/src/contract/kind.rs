@@ -59,7 +59,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How device memory is spread over GPUs if the program names none of them.
+/// How device memory is spread over GPUs if the program names no GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {

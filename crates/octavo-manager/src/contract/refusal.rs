@@ -8,8 +8,8 @@ use crate::contract::plan::Step;
 pub struct Prefix {
     /// Whole steps, the first ones.
     pub steps: u32,
-    /// Pages of the next step, the first ones of its run. Steps about other things than runs of pages are done as a
-    /// whole or not at all.
+    /// Pages of the next step, the first ones of its run. Steps that do not concern runs of pages are done as a whole
+    /// or not at all.
     pub pages: u32,
 }
 

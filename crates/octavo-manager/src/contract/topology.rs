@@ -174,7 +174,7 @@ impl FastLinks {
         Self(memories)
     }
 
-    /// None: GPUs and host behind PCIe.
+    /// No switch: GPUs and host behind PCIe.
     #[must_use]
     pub fn none(gpus: usize) -> Self {
         Self(vec![MemoryMask::EMPTY; gpus + 1])

@@ -36,7 +36,7 @@ impl Manager {
         }
     }
 
-    /// Gives frames to as many of the pages as possible; returns those that got none, and the memory that is full.
+    /// Gives frames to as many of the pages as possible; returns the pages without one, and the memory that is full.
     fn give_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) -> Result<(), (PageRun, MemoryId)> {
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let zeroed = tx.memory.pages.kind(run.first) == Kind::Pinned;

@@ -19,7 +19,7 @@ use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
 
 impl Manager {
-    /// What the node has to count, report or permit, for all of its placements together.
+    /// What the node has to count, report or permit, for all its placements together.
     #[must_use]
     pub fn needs(&self) -> Needs {
         self.policies.needs()

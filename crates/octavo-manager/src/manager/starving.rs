@@ -45,8 +45,8 @@ impl Manager {
         starved.filter_map(|waiting| waiting.lacks.map(|lack| (waiting.fault.page, lack.memory, lack.wait)))
     }
 
-    /// Whether an unfinished plan holds anything of a memory, or accesses under way keep anything there, so that their
-    /// end may make room. Pages that should leave for the host may go elsewhere, too.
+    /// Whether an unfinished plan or an access under way keeps anything in a memory, so that its end may make room.
+    /// Pages that should leave for the host may go elsewhere, too.
     fn may_get_room(&self, memory: MemoryId) -> bool {
         let pages = &self.memory.pages;
         if pages.held().is_some_and(|held| held.next(memory).is_some()) {

@@ -23,7 +23,7 @@ pub(super) fn touched(tx: &Transaction<'_>, fault: &Fault, memory: MemoryId) -> 
     (!dealt && whole && untouched && fits).then_some(block)
 }
 
-/// One entry maps a new block, if all of it is in one memory.
+/// One entry maps a new block if the whole block is in one memory.
 pub(super) fn note(tx: &mut Transaction<'_>, block: PageRun) {
     let owner = tx.state(block.first).owner;
     if block.count > 1 && block.iter().all(|page| tx.state(page).owner == owner) {

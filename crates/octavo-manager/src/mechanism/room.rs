@@ -21,7 +21,7 @@ pub(crate) enum NoRoom {
 pub(crate) type Room = (MemoryId, u32);
 
 /// Frees frames until `pages` fit into `memory`. One of the host's memories stands for all of them: nothing leaves
-/// these, and pages that do not fit into one go to the next. Nothing changes if not all pages fit.
+/// these, and pages that do not fit into one go to the next. Changes nothing if not all pages fit.
 pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageRun) -> Result<Room, NoRoom> {
     if memory.on_host() {
         return room_on_host(tx, memory, pages);

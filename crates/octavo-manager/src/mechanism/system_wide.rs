@@ -33,8 +33,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     Ok(Cause::RemoteMap)
 }
 
-/// Nothing makes room for such a page: if it does not fit, it goes to the host, which every GPU reaches, or, bound to
-/// some nodes, to another of these.
+/// Nothing makes room for such a page: if it does not fit, it goes to the host, which every GPU reaches, or, if bound
+/// to some nodes, to another of these.
 fn bring(tx: &mut Transaction<'_>, run: PageRun, wished: MemoryId) -> Result<Cause, NoRoom> {
     match migrate::relocate(tx, run, wished, Cause::Migration) {
         Err(NoRoom::Frames(full)) if tx.memory.bound(run.first).is_some() => bring_to_bound(tx, run, full),

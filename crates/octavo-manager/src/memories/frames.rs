@@ -77,7 +77,7 @@ impl Change {
 /// Frames in use, counting those that unfinished plans will bring and those they have yet to give up.
 ///
 /// A frame that an unfinished plan gives up can be reused later by the same plan, but by no other plan before the
-/// acknowledgement. So a plan that fails always finds room to return to.
+/// acknowledgement. So a plan that fails can always return its pages.
 pub(crate) struct Frames {
     /// All memories of the node.
     memories: Vec<MemoryId>,

@@ -47,7 +47,7 @@ pub enum Wait {
     Fault(u64),
 }
 
-/// A page for which there is no room, when nothing is under way that could make some.
+/// A page for which there is no room, when nothing under way could make some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starving {
     /// The page and the memory that it should come to.

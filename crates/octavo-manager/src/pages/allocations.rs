@@ -110,7 +110,7 @@ impl Allocations {
     }
 }
 
-/// One allocation more, or fewer, of a space.
+/// A space has one allocation more, or fewer.
 fn count(of_space: &mut BTreeMap<SpaceId, u32>, space: SpaceId, change: i32) {
     let known = of_space.entry(space).or_default();
     *known = known.saturating_add_signed(change);

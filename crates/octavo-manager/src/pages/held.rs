@@ -1,4 +1,4 @@
-//! Pages that accesses are under way to, and until when.
+//! Pages with accesses under way, and until when.
 
 use octavo_units::Time;
 

@@ -90,7 +90,7 @@ pub(crate) struct Pages {
     departures: BTreeMap<u32, u32>,
     /// The memory of each address space, if it is counted.
     tenants: Option<Box<Tenants>>,
-    /// Pages that accesses are under way to, if these stay.
+    /// Pages with accesses under way, if these stay.
     held: Option<Box<Held>>,
 }
 
@@ -127,7 +127,7 @@ impl Pages {
         self.geometry
     }
 
-    /// One more than the highest page there is room for.
+    /// One more than the number of the highest page that fits.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -373,7 +373,7 @@ impl Pages {
         self.system_stays = true;
     }
 
-    /// Pages that accesses are under way to stay from now on.
+    /// From now on, pages stay while accesses to them are under way.
     pub fn keep_outstanding(&mut self) {
         self.held = Some(Box::default());
     }

@@ -32,8 +32,8 @@ impl Residency<'_> {
         !self.pages.kind(page).stays() && self.space.is_none_or(|space| self.pages.space(page) == space)
     }
 
-    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan; where accesses under way keep pages, no
-    /// such access either.
+    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan; also, where accesses under way keep
+    /// pages, that there is no such access.
     #[must_use]
     pub fn evictable(&self, memory: MemoryId, page: PageId) -> bool {
         let held = || self.pages.held().is_some_and(|held| held.holds(memory, page));

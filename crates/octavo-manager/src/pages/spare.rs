@@ -182,8 +182,8 @@ impl Spare {
         self.lent[memory].pages[1] - written - staged
     }
 
-    /// Those of them whose blocks can be removed, as each of their pages there has a copy. Approximate while plans copy
-    /// or stage other pages of these blocks.
+    /// Those whose blocks can be removed, because each resident page has a copy. Approximate while plans copy or stage
+    /// other pages of these blocks.
     pub fn removable_pages(&self, memory: MemoryId) -> u32 {
         self.backed(memory).saturating_sub(self.lent[memory].held_back)
     }

@@ -32,7 +32,7 @@ pub(crate) struct Composition {
 }
 
 impl Composition {
-    /// The strategies of `config` for a node with so many GPUs.
+    /// The strategies of `config` for a node with this many GPUs.
     pub fn new(config: &MemoryConfig, gpus: usize) -> Result<Self, ConfigError> {
         let geometry = config.geometry(gpus)?;
         Ok(Self {

@@ -24,7 +24,7 @@ use crate::strategies::sizing::{Coalescing, SIZINGS};
 use crate::strategies::synchronisation::Synchronisation;
 use crate::strategies::system::SystemConfig;
 
-/// Whose plan brings the pages that a prefetcher chooses.
+/// Which plan brings the pages that a prefetcher chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrefetchPlan {

@@ -3,8 +3,8 @@
 use crate::contract::ids::ProcessorId;
 use crate::contract::masks::ProcessorMask;
 
-/// Deals pages out to the GPUs of a program in turn: an allocation goes on where the one before it ended that was for
-/// the same GPUs.
+/// Deals pages out to the GPUs of a program in turn: an allocation continues where the previous one for the same GPUs
+/// ended.
 pub(crate) struct Dealer {
     /// The GPU, counted among those of a program, that gets the first page of all; the last if there are fewer.
     first: u32,

@@ -32,7 +32,7 @@ impl Evictors {
         Self { all: vec![evictor], apart: false, choice: None, own: BTreeMap::new(), own_want_accesses: false }
     }
 
-    /// One for all pages, until they are [told apart](Evictors::tell_apart).
+    /// One for all pages, until spaces are [told apart](Evictors::tell_apart).
     pub fn new(choice: &Choice, geometry: &Geometry) -> Result<Self, ConfigError> {
         let all = vec![built(&EVICTIONS, choice, geometry)?];
         let choice = Some((choice.clone(), *geometry));

@@ -125,7 +125,7 @@ impl Numa {
         }
     }
 
-    /// The memory whose turn it is.
+    /// The memory that is next for this page.
     fn turn(&self, page: PageId) -> MemoryId {
         self.nodes[page.index() % self.nodes.len()]
     }

@@ -1,4 +1,4 @@
-//! Whether pages that accesses are under way to can be made to leave.
+//! Whether pages can be evicted while accesses to them are under way.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,7 +15,7 @@ use crate::strategies::needs;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Prefetch;
 
-/// The strategies that decide where pages are and what comes with them.
+/// The strategies that decide where pages lie and what comes along with them.
 pub(crate) struct Policy {
     pub placement: Box<dyn Placement>,
     pub prefetch: Box<dyn Prefetch>,
@@ -54,7 +54,7 @@ impl Policies {
         Ok(policies)
     }
 
-    /// One more placement, with this key, which decides about memory with this name.
+    /// Adds a placement with this key, which decides about memory with this name.
     fn add(&mut self, name: &str, key: &str, placement: Box<dyn Placement>) -> Result<Decider, ConfigError> {
         let needs = placement.needs();
         let joint = needs::joint(&self.needs, &needs);
@@ -102,7 +102,7 @@ impl Policies {
         &self.placements[decider.index()].name
     }
 
-    /// What all placements want to be told.
+    /// What all placements together want to be told.
     pub fn needs(&self) -> Needs {
         self.needs
     }

@@ -25,7 +25,7 @@ pub struct SpaceConfig {
     /// Which pages come along when one of its managed pages migrates; as `memory.prefetch` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<Choice>,
-    /// Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out.
+    /// Which of its pages leave where `memory.sharing` tells jobs apart; `memory.eviction` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<Choice>,
 }

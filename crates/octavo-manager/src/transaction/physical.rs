@@ -28,7 +28,7 @@ pub(crate) struct Physical {
 }
 
 impl Physical {
-    /// Nothing if neither the allocator nor the sizing nor foreign data needs to know frames.
+    /// `None` if neither the allocator nor the sizing nor foreign data needs frame numbers.
     pub fn new(
         geometry: &Geometry,
         topology: &Topology,

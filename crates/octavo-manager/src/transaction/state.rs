@@ -100,7 +100,7 @@ impl Memory {
         self.guard.as_ref().is_some_and(|guard| guard.keeps(page))
     }
 
-    /// Those of some pages of a block that processors compete for, numbered from the block's first.
+    /// Pages of a block that processors compete for, numbered from the block's first.
     pub fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
         self.guard.as_ref().map_or(BlockMap::EMPTY, |guard| guard.contested(block, pages))
     }

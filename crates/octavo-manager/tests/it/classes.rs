@@ -72,7 +72,7 @@ fn the_demand_has_its_room_first() {
     assert_eq!(manager.statistics().prefetched, 0);
 }
 
-/// Of the four blocks ahead of the first, one is allocated: it alone has a plan.
+/// Only one of the four blocks ahead of the first is allocated, and only that one has a plan.
 #[test]
 fn blocks_that_are_brought_ahead_have_plans_of_their_own() {
     let prefetch = choice("local-path", r#"{"blocks": 4, "stride": 1}"#);

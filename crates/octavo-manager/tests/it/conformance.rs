@@ -47,7 +47,7 @@ enum Happening {
     /// Allocates the second run, or frees it.
     Toggle,
     Complete(usize),
-    /// After so many steps and pages of the next.
+    /// After this many steps, and pages of the next.
     Fail(usize, usize, u32),
     /// Time passes: up to the lapse of the stock driver, or until a page is unpinned.
     Pass(u64),
@@ -133,7 +133,7 @@ impl Pair {
         pair
     }
 
-    /// One of the first run; now and then of the second, if it exists.
+    /// A page of the first run; sometimes of the second, if it exists.
     fn page(&self, number: u32) -> PageId {
         if self.second && number.is_multiple_of(5) {
             PageId(SECOND.first.0 + number % SECOND.count)
@@ -294,7 +294,7 @@ impl Pair {
         self.now = until;
     }
 
-    /// Acknowledges everything, whenever that may be, until nothing is under way.
+    /// Acknowledges everything until nothing is under way, at any time.
     fn finish(&mut self) {
         loop {
             while self.machine.unfinished() > 0 {
@@ -390,13 +390,13 @@ fn every_evictor_conforms_where_address_spaces_are_told_apart() {
     }
 }
 
-/// A placement that can stand beside any other: all that count have the default threshold of `access-counter`, as a
+/// A placement that can be combined with any other: all that count have the default threshold of `access-counter`, as a
 /// GPU's counters have only one.
 fn beside_others(name: &str) -> Choice {
     if name == "delayed-migration" { choice(name, r#"{"threshold": 256}"#) } else { Choice::named(name) }
 }
 
-/// Each placement beside each other one, and each prefetcher.
+/// Each placement next to each other one, and each prefetcher.
 #[test]
 fn every_placement_conforms_for_system_memory() {
     let prefetchers: Vec<&str> = PREFETCHERS.names().collect();
@@ -415,7 +415,7 @@ fn every_placement_conforms_for_system_memory() {
     }
 }
 
-/// Each placement beside each other one, with every prefetcher and evictor in turn.
+/// Each placement next to each other one, with every prefetcher and evictor in turn.
 #[test]
 fn address_spaces_with_strategies_of_their_own_conform() {
     let prefetchers: Vec<&str> = PREFETCHERS.names().collect();

@@ -65,7 +65,7 @@ const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 pub const NUMBERED: Mix = Mix { thinned: true, resize: Some(20), ..CALM };
 pub const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
 pub const THINNED: Mix = Mix { thinned: true, ..RESIZED };
-/// Programs say things; capacities stay, so that device memory has room.
+/// Programs give advice; capacities stay, so that device memory has room.
 pub const SPEAKING: Mix = Mix { speaking: true, ..LIVELY };
 const FILLED: Mix = Mix { resize: Some(1500), sweep: 800, ..THINNED };
 

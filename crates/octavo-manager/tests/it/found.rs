@@ -140,9 +140,8 @@ fn pages_of_another_placement_are_no_part_of_a_group() {
     play(&mut Harness::new(&rules), 2, &ops);
 }
 
-/// Of two pages that should have left ahead of need, the address space furthest above its share could give only one.
-/// The other gave up the second with the next event, a report that concerns no strategy, after which the model did
-/// nothing.
+/// Two pages should have left ahead of need, but the address space furthest above its share could give only one. The
+/// other gave up the second with the next event, a report that concerns no strategy, after which the model did nothing.
 #[test]
 fn whatever_happens_frames_are_freed_ahead_of_need() {
     let rules = Rules {
@@ -167,8 +166,8 @@ fn whatever_happens_frames_are_freed_ahead_of_need() {
     play(&mut Harness::new(&rules), 2, &ops);
 }
 
-/// Pages that the program fetches fill the host's first memory and go on into the second: two moves, between which the
-/// lapse of the guard grows. The model took them for one.
+/// Pages that the program fetches fill the host's first memory and continue into the second: two moves, between which
+/// the guard's lapse grows. The model took them for one.
 #[test]
 fn pages_that_fill_two_memories_of_the_host_move_twice() {
     let guard = Guard {

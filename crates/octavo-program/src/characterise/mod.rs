@@ -119,8 +119,8 @@ pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Charac
     characterise_filled(workload, setting, &|_, _| 1)
 }
 
-/// As [`characterise`], and a dispatch that only a run decides as if all work-groups of a launch took equally long,
-/// with `room` for this many at once ([`Dispatch::expected_shares`]).
+/// Like [`characterise`], but a dispatch that only a run decides counts as if all work-groups of a launch took equally
+/// long, with `room` for this many at once ([`Dispatch::expected_shares`]).
 ///
 /// # Errors
 /// As [`characterise`], the dispatch aside.

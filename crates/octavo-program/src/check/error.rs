@@ -103,7 +103,7 @@ pub enum ActionFault {
     /// A phase of the host has no threads, or a sweep names one that it does not have.
     #[error("thread {found} of a phase with {threads} threads")]
     NoThread {
-        /// What a sweep names, zero for the first.
+        /// The number that a sweep names, zero for the first.
         found: u32,
         /// Threads of the phase.
         threads: u32,

@@ -46,7 +46,7 @@ impl Chain<'_> {
         Chain { program, views, side, lowering, buffers, used, begun: false, running: false }
     }
 
-    /// All actions, with `run` for each launch; `beside` is GPU memory that is no buffer of the workload.
+    /// All actions, with `run` for each launch; `beside` is GPU memory that belongs to no buffer of the workload.
     pub(super) fn push(mut self, launches: Range<u32>, beside: &[BufferId], run: impl Fn(&mut Self, u32)) {
         let used = Arc::clone(&self.used);
         let own = used.iter().copied().filter(|id| self.lowering.is_device(id.index()));

@@ -12,7 +12,7 @@ use crate::strips::Strips;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramKind {
-    /// GPU memory, with system memory on the host beside it and copies between the two.
+    /// GPU memory, with system memory on the host for each of them and copies between the two.
     Explicit,
     /// Managed memory, which host and GPUs share.
     #[default]

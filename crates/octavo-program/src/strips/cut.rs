@@ -68,7 +68,7 @@ pub(super) fn cut(
     Ok((cutter.strips, first))
 }
 
-/// By granule of the address space: whether a staged buffer is there.
+/// For each granule of the address space, whether a staged buffer occupies it.
 fn granules(buffers: &[Buffer], staged: &[bool]) -> Vec<bool> {
     let end = buffers.last().map_or(0, |last| last.base + last.bytes);
     let mut granules = vec![false; end.div_ceil(GRANULE) as usize];

@@ -4,8 +4,8 @@
 //! The smallest buffers stay on the GPU whole, while they take no more than half of its memory. Of the others, which
 //! are *staged*, the host has everything and an arena of GPU memory has the part that one strip reaches. A launch is
 //! cut where the data of its next work-group no longer fits the arena. So the accesses of work-groups decide, not the
-//! name of a kernel: a program that goes through its buffers in order has few strips, and none fits a program that
-//! jumps about in them.
+//! name of a kernel: a program that goes through its buffers in order has few strips, while one that jumps about in
+//! them has none that fit.
 
 mod cut;
 mod reach;
@@ -42,16 +42,16 @@ pub struct Strips {
 
 /// How much of a workload's launches is examined.
 pub enum Look<'a> {
-    /// Nothing: buffers and arena have their sizes, but there are no strips.
+    /// Nothing is read: buffers and arena have their sizes, but there are no strips.
     Sizes,
-    /// All accesses. It is asked now and then whether to go on.
+    /// All accesses. It is asked at intervals whether to continue.
     Accesses(&'a mut dyn FnMut() -> ControlFlow<()>),
 }
 
 impl Strips {
     /// Cuts all launches. `is_device` says which buffers are in GPU memory, of which there are `room` bytes.
     ///
-    /// The smallest buffers stay whole. If a work-group does not fit beside them, all buffers are staged.
+    /// The smallest buffers stay whole. If a work-group does not fit next to them, all buffers are staged.
     ///
     /// # Errors
     /// A work-group reaches more at once than fits, or there is too much to look at.

@@ -8,7 +8,7 @@ use crate::op::{Op, OpKind, OpSink};
 
 /// The most operations that are looked at.
 const MOST: u64 = 1 << 32;
-/// Operations between two questions whether to go on: less than a tenth of a second. Chosen.
+/// Operations between two questions whether to continue: less than a tenth of a second. Chosen.
 const BETWEEN_QUESTIONS: u64 = 1 << 20;
 /// Operations produced at a time.
 const CHUNK: usize = 1024;
@@ -55,7 +55,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Appends the next accesses of a wavefront; whether it goes on.
+    /// Appends the next accesses of a wavefront; returns whether there are more.
     fn fill(&mut self, (launch, group, wavefront): (u32, u32, u32), cursor: &mut Cursor, out: &mut Vec<Op>) -> bool {
         let mut sink = OpSink::new(&mut self.chunk);
         self.workload.fill(launch, group, wavefront, cursor, &mut sink);

@@ -51,7 +51,7 @@ impl Strip {
 }
 
 impl Workload for Stripped {
-    /// Of the workload: the arena belongs to the program.
+    /// The workload's: the arena belongs to the program.
     fn buffers(&self) -> &[Buffer] {
         self.launches.buffers()
     }
@@ -86,7 +86,7 @@ impl Workload for Stripped {
         self.launches.tells_dependences()
     }
 
-    /// Of the workload: staged data belongs to the host.
+    /// The workload's: staged data belongs to the host.
     fn host_side(&self) -> HostSide {
         self.launches.host_side()
     }

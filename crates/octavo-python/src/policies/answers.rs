@@ -136,7 +136,7 @@ impl Hint {
 }
 
 impl Hint {
-    /// None stands for passing the fault on.
+    /// `None` stands for passing the fault on.
     pub fn read(value: &Bound<'_, PyAny>, gpus: usize, now: Time) -> Result<octavo_manager::Hint, Trouble> {
         use octavo_manager::Hint as Manager;
         if value.is_none() {
@@ -314,7 +314,7 @@ pub fn run_within(value: &Bound<'_, PyAny>, bounds: PageRun) -> Result<Option<Pa
     Err(Trouble::nonsense("a range with a step of 1", shown(value)))
 }
 
-/// What a placement wants the node to count, report or permit.
+/// What a placement asks the node to count, report or permit.
 #[pyclass(frozen, module = "octavo.policies")]
 pub struct Needs {
     counter_threshold: Option<u32>,

@@ -52,7 +52,7 @@ const LONGEST_MESSAGE: usize = 1000;
 /// The same of a traceback; our choice.
 const LONGEST_TRACEBACK: usize = 20_000;
 
-/// What a policy says, without its middle if it is too long to read: it goes through many hands from here.
+/// What a policy says, without its middle if it is too long to read: it is passed on many times from here.
 pub fn cut(text: String) -> String {
     cut_to(text, LONGEST_MESSAGE)
 }

@@ -25,14 +25,14 @@ pub struct HostAccesses {
     pub walks: u64,
     /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
     pub faults: u64,
-    /// Of all lines, those of GPUs' memory, where cores reach it. Not listed if there are none.
+    /// Of all lines, those in GPUs' memory, where cores reach it. Not listed if there are none.
     #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub gpu_lines: u64,
 }
 
-/// The memories beside the host's first, as its cores reach them.
+/// The memories other than the host's first, as its cores reach them.
 pub(crate) trait Beyond {
-    /// A core reads, or reads and writes back, a line of a page in `memory`, from `time` on; returns when it is there.
+    /// A core reads, or reads and writes back, a line of a page in `memory`, from `time` on; returns when it arrives.
     fn line(&mut self, now: u64, time: u64, memory: MemoryId, line: ChunkLine) -> u64;
 }
 
@@ -134,7 +134,7 @@ impl Cpu {
         core
     }
 
-    /// A thread on that core is over.
+    /// A thread on that core has ended.
     pub fn leave_core(&mut self, core: usize) {
         self.cores[core].threads -= 1;
     }
@@ -172,7 +172,7 @@ impl Cpu {
     }
 
     /// A core touches lines of one page from `time` on. A line that is written is fetched first and written back later:
-    /// it passes the memory's bandwidth twice. `first`: the host's first memory; `beyond`: those beside it.
+    /// it passes the memory's bandwidth twice. `first` is the host's first memory, `beyond` all others.
     pub fn touch(
         &mut self,
         now: u64,

@@ -33,7 +33,7 @@ impl FirstMemory {
         self.passed
     }
 
-    /// Cores or copies read and write this many bytes from `time` on; returns when the last of them is there.
+    /// Cores or copies read and write this many bytes from `time` on; returns when the last of them arrive.
     pub fn access(&mut self, now: u64, time: u64, bytes: Passed) -> u64 {
         self.book(now, time, bytes).1 + self.latency
     }

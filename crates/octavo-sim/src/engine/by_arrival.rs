@@ -2,19 +2,19 @@
 //! link behind a switch.
 //!
 //! Requests are made ahead of the clock and not in order of their times: an answer is booked with its request, before
-//! requests that pass the same link earlier. So a request is served after all requests that arrive before it, as far as
-//! they are known, whenever they were made. Those that arrive later already know their times; requests behind them pay
+//! requests that pass the same link earlier. So a request is served after all known requests that arrive before it, in
+//! whatever order they were made. Requests that arrive later have their times already, so the requests after them pay
 //! for it. (A [`Lane`](super::lane::Lane) depends less on the order and is cheaper.)
 
 use std::collections::VecDeque;
 
-/// Stretches are 131 ns long: about as many requests in one as there are stretches ahead of the clock where links are
-/// busy.
+/// Stretches are 131 ns long: where links are busy, one holds about as many requests as there are stretches ahead of
+/// the clock.
 const SHIFT: u32 = 17;
 
 #[derive(Default)]
 pub(crate) struct ByArrival {
-    /// Those in which requests arrive, in order of time.
+    /// The stretches in which requests arrive, in order of time.
     stretches: VecDeque<Stretch>,
     /// The end of all stretches before these.
     over: u64,

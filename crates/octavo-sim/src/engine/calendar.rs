@@ -3,7 +3,7 @@
 //! Events pop in the order (time, order of pushing), which is all that determinism needs. Buckets are lists through one
 //! array, three events a place. The place freed last is reused first, so the events of a running simulation stay in few
 //! cache lines, and nothing allocates. The next few are taken out of their buckets early, so that the simulating
-//! machine can be asked in time for what they need.
+//! machine can be asked in time for the data that they need.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

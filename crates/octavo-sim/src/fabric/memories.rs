@@ -41,7 +41,7 @@ impl FurtherMemories {
         self.0.is_empty()
     }
 
-    /// `bytes` are read from, or written to, such a memory from `time` on; returns when the last of them are there.
+    /// `bytes` are read from, or written to, such a memory from `time` on; returns when the last of them arrive.
     ///
     /// # Panics
     /// If `memory` is a GPU's or the host's first.

@@ -1,4 +1,4 @@
-//! Pairs of GPUs with links of their own, each with as many as the node says.
+//! Pairs of GPUs with links of their own, as many for each pair as the node says.
 
 use octavo_manager::ProcessorId;
 use octavo_node::{NodeConfig, PairConfig};

@@ -18,7 +18,7 @@ pub(super) struct Trunks {
 struct Inputs {
     /// From each GPU.
     gpus: Vec<Input>,
-    /// Of the root, from each switch; and of each switch, from the root.
+    /// From the root's side, the inputs from each switch; and for each switch, the one from the root.
     up: Vec<Input>,
     down: Vec<Input>,
 }
@@ -47,7 +47,7 @@ impl Inputs {
 }
 
 impl Input {
-    /// One of this many inputs of a switch: the others are all except itself and that of the output.
+    /// One of this many inputs of a switch: all but itself and that of the output are its rivals.
     fn among(inputs: usize) -> Self {
         Self { head: ByArrival::default(), others: inputs.saturating_sub(2) as u64 }
     }
@@ -96,8 +96,8 @@ impl Trunks {
 /// The time when a packet that arrives at a switch at `came` begins to leave by `out`. If its input is in order, those
 /// that came before it pass the head of the input first. It occupies that head itself until it leaves, but no longer
 /// than its own length for each of the other inputs: the switch takes turns, piece by piece (MGPUSim,
-/// `noc/networking/arbitration/xbar.go`). After that it waits in the queue of its output. Those behind it may then
-/// leave by others.
+/// `noc/networking/arbitration/xbar.go`). After that it waits in the queue of its output. Packets behind it may then
+/// leave by other outputs.
 fn pass(now: u64, input: Option<&mut Input>, out: &mut Direction, came: u64, packet: Packet) -> u64 {
     let Some(Input { head, others }) = input else { return out.send(now, came, packet) - packet.duration };
     let first = head.turn(came);

@@ -10,7 +10,7 @@ use crate::functional::machine::Machine;
 use crate::machine::happening::{Happening, Listen};
 
 /// How often an access is tried before it counts as stuck. One fault is mostly enough; a store may need a second one
-/// behind a load's, and a prefetch may take a page away again.
+/// after a load's, and a prefetch may take a page away again.
 const TRIES: u32 = 64;
 
 impl<L: Listen> Machine<L> {

@@ -66,7 +66,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Nothing is in flight; work-groups of this many wavefronts come.
+    /// Nothing is in flight; work-groups of this many wavefronts follow.
     pub fn clear(&mut self, wavefronts: u32) {
         self.wavefronts = wavefronts as usize;
         self.groups.clear();

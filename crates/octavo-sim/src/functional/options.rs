@@ -8,8 +8,8 @@ use crate::bound::MemoryBound;
 pub struct InstantOptions<'a> {
     /// Memory instructions that a wavefront makes in its turn, at least 1.
     pub turn: u32,
-    /// Line accesses between two periodic reports, for placements that request these; `None`: as many as all GPUs make
-    /// in a period, if each makes one in 16 cycles.
+    /// Line accesses between two periodic reports, for placements that request these; `None`: the number that all GPUs
+    /// make in a period if each makes one in 16 cycles.
     pub report_lines: Option<u64>,
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,

@@ -43,7 +43,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// A job begins actions until it has something under way or has ended. Whether there was anything to do.
+    /// A job begins actions until one of them takes time or the job has ended. Whether there was anything to do.
     fn go_on(&mut self, job: usize) -> Result<bool, Stop> {
         let (mut did, mut has_ended) = (false, false);
         while self.is_free(job)? {
@@ -67,7 +67,7 @@ impl<L: Listen> Run<'_, L> {
         Ok(did)
     }
 
-    /// Whether nothing of a job is under way. Ends what has just finished.
+    /// Whether nothing of a job is under way. Ends the actions that have just finished.
     fn is_free(&mut self, job: usize) -> Result<bool, Stop> {
         let is_over = match &self.jobs[job].doing {
             Doing::Nothing => return Ok(true),
@@ -160,7 +160,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// Only launches run: all memory of a job is there from its beginning, filled by the host.
+    /// Only launches run: all memory of a job exists from its beginning, filled by the host.
     fn allocate_launches(&mut self, job: usize) {
         let runs = runs_of(self.workload, &self.jobs[job].program, self.machine.page_bytes());
         for (run, asked) in runs {

@@ -4,8 +4,8 @@ use octavo_program::{Op, OpKind};
 
 use crate::gpu::caches::line_access::LineAccess;
 
-/// Consecutive lines accessed by one instruction: a load, a store or a scalar load. One word, since every step of an
-/// access hands it on.
+/// Consecutive lines accessed by one instruction: a load, a store or a scalar load. It takes one word, since every step
+/// of an access passes it on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run(Op);
 

@@ -11,7 +11,7 @@ use crate::engine::costs::{Class, Costs};
 use crate::engine::share::Share;
 use crate::gpu::counts::Accesses;
 
-/// Pages remembered of each unit: as many as the first-level TLBs of the presets have entries, or half as many.
+/// Pages remembered for each unit: as many as the first-level TLBs of the presets have entries, or half as many.
 const RECENT: usize = 32;
 
 /// The settling state of all GPUs.
@@ -82,7 +82,7 @@ impl Settling {
         Self { ahead: settled.ahead.0, remembers, gpus: (0..node.gpus).map(gpu).collect() }
     }
 
-    /// Of this many lines of a GPU's own memory that it loads, those that its first level does not have.
+    /// Of this many lines that a GPU loads from its own memory, those that its first level does not hold.
     #[inline]
     pub fn missed(&mut self, gpu: usize, lines: u32) -> u32 {
         self.gpus[gpu].misses.of(lines)
@@ -136,7 +136,7 @@ const fn place(unit: usize, page: u32) -> usize {
     unit * RECENT + page as usize % RECENT
 }
 
-/// As [`Class::run`], out of order.
+/// Like [`Class::run`], out of order.
 #[inline]
 fn run(class: Class, pipeline: &mut Backlog, now: u64, time: u64, count: u32) -> u64 {
     if count == 0 {

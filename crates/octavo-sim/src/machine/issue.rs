@@ -19,7 +19,7 @@ impl<L: Listen> Node<'_, L> {
         self.run_wave_by(slot, op, Self::issue);
     }
 
-    /// As above; `issue` says how.
+    /// Like the function above; `issue` says how.
     #[inline(always)]
     pub(super) fn run_wave_by(
         &mut self,

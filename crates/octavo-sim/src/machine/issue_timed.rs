@@ -11,7 +11,7 @@ use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
-    /// As `run_wave`, if accesses are issued in order of time.
+    /// Like `run_wave`, if accesses are issued in order of time.
     #[inline(never)]
     pub(super) fn run_wave_timed(&mut self, slot: usize, op: u16) {
         self.run_wave_by(slot, op, Self::issue_timed);

@@ -102,7 +102,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.listeners.recorded()
     }
 
-    /// Listeners may look at how things are.
+    /// Lets listeners examine the state of the run.
     pub fn pause(&mut self) {
         let Hardware { clock, links, listeners, .. } = &mut self.hardware;
         listeners.hear(clock.now(), Happening::Moment { manager: self.driver.manager(), links });

@@ -22,7 +22,7 @@ struct Replay {
 /// The result of an access that is retried.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Attempt {
-    /// Nothing else was heard of it. Lines that queue for a link count: their mapping was used.
+    /// Nothing else has been heard about it. Lines that queue for a link count: their mapping was used.
     #[default]
     Served,
     PutOff,
@@ -77,7 +77,8 @@ impl Replays {
         (late > 0 && self.attempt != Attempt::PutOff).then_some(late)
     }
 
-    /// One less is part of a replay. The last ends the wake: of which fault, and whether an access was served.
+    /// An access is no longer part of a replay. The last ends the wake: of which fault, and whether an access was
+    /// served.
     #[inline]
     pub fn leave(&mut self, ReplayId(number): ReplayId) -> Option<(Outstanding, bool)> {
         self.replays[number].left -= 1;
@@ -89,7 +90,7 @@ impl Replays {
         Some((fault, served))
     }
 
-    /// Wakes that are over and with which an access was served.
+    /// Wakes that have ended and served an access.
     pub const fn useful(&self) -> u64 {
         self.useful
     }

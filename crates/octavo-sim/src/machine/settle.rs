@@ -25,7 +25,7 @@ struct Place {
 }
 
 impl<L: Listen> Node<'_, L> {
-    /// As `run_wave`, at fidelity `page`.
+    /// Like `run_wave`, at fidelity `page`.
     #[inline(never)]
     pub(super) fn settle_wave(&mut self, slot: usize, op: u16) {
         self.run_wave_by(slot, op, Self::issue_settled);

@@ -25,7 +25,7 @@ pub(super) struct Queue {
     pub last_waiter: u32,
 }
 
-/// Who waits for outstanding faults.
+/// The accesses that wait for outstanding faults.
 #[derive(Default)]
 pub(crate) struct Waiters {
     /// By number of the fault.
@@ -58,7 +58,7 @@ impl Waiters {
         *last = self.waiters.insert(Waiter { next: *last, ..waiter });
     }
 
-    /// What waits for a fault.
+    /// The accesses that wait for a fault.
     pub(super) fn of(&self, fault: FaultId) -> Queue {
         self.queues[fault.0 as usize]
     }

@@ -22,7 +22,7 @@ pub struct ColumnMeaning {
     pub name: &'static str,
     /// The type of its values: `u64`, `text` or `category`.
     pub kind: &'static str,
-    /// The unit of its values; empty for names, numbers of things and codes.
+    /// The unit of its values; empty for names, counts and codes.
     pub unit: &'static str,
     /// What a value says.
     pub meaning: &'static str,
@@ -38,9 +38,9 @@ pub enum Of {
     All,
     /// Those of jobs.
     Jobs,
-    /// Those of runs in simulated time.
+    /// Tables of runs in simulated time.
     Timed,
-    /// Those of runs without time.
+    /// Tables of runs without time.
     Untimed,
 }
 

@@ -155,7 +155,7 @@ impl JobLog {
         self.rows.push(Row { job, repetition, began, ended: now, complete, counts });
     }
 
-    /// The name, and as many numbers as a row has.
+    /// The name, and the numbers of its row.
     pub fn recorded(&self) -> Recorded {
         Recorded::stay(self.rows.len(), size_of::<Row>(), size_of::<Row>() + TEXT_BYTES)
     }

@@ -4,8 +4,8 @@ use crate::support::{Script, compute, events, line, load, node, run, store};
 use octavo_node::DrainScope;
 use octavo_program::Op;
 
-/// What a unit that only computes loses, in nanoseconds, when page 0 of its GPU moves to another GPU. Unit 0 of GPU 0
-/// has touched the page and ended, unit 1 computes 80 µs; GPU 1 takes the page at 16 µs.
+/// The time that a unit that only computes loses, in nanoseconds, when page 0 of its GPU moves to another GPU. Unit 0
+/// of GPU 0 has touched the page and ended, unit 1 computes 80 µs; GPU 1 takes the page at 16 µs.
 fn lost(scope: DrainScope, touch: &[Op]) -> u64 {
     let busy: Vec<Op> = (0..20_000).map(|_| Op::compute(1)).collect();
     let time = |thief: Vec<Op>| {

@@ -1,4 +1,4 @@
-//! Fidelity `page`: what is exact, what is processed together, and what every combination of strategies must do.
+//! Fidelity `page`: what is exact, what is processed together, and what holds for every combination of strategies.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Runs without time compared with the simulated node: what is the same, and what each of them does differently.
+//! Runs without time compared with the simulated node: what they have in common, and what each does differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -131,7 +131,7 @@ fn a_job_without_work_leaves_the_others_their_turns() {
     assert_eq!(result.summary.jobs[0].repetitions, 5, "once a round");
 }
 
-/// A work-group that ends in its first turn is there again in the next round.
+/// A work-group that ends in its first turn returns in the next round.
 #[test]
 fn a_job_that_ends_at_once_again_and_again_leaves_the_others_their_turns() {
     let (short, long) = (Script::sequence(1, vec![compute(1)]), loads(3));

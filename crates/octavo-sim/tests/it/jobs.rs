@@ -11,7 +11,7 @@ fn script(ops: Vec<Op>) -> Script {
     Script::sequence(8, vec![ops])
 }
 
-/// As many work-groups of one wavefront, each of which computes for that long.
+/// This many work-groups of one wavefront, each of which computes for that long.
 fn groups(count: usize, microseconds: u32) -> Script {
     Script::new(1, vec![vec![vec![compute(microseconds)]; count]])
 }

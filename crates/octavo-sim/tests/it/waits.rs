@@ -1,4 +1,4 @@
-//! What faults wait for: `fault_waits`.
+//! The reasons why faults wait: `fault_waits`.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use octavo_program::{Action, BufferId, Program};
 pub(crate) struct Named(Option<Vec<Arc<[BufferId]>>>);
 
 impl Named {
-    /// Of a program that runs each of this many launches once.
+    /// For a program that runs each of this many launches once.
     pub fn new(program: Option<&Program>, launches: usize) -> Self {
         let of = |program: &Program| {
             let none: Arc<[BufferId]> = Arc::new([]);

@@ -39,7 +39,7 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
-    /// Nothing is touched yet; `copies` went to the device, in any order, none of them empty.
+    /// No page is touched yet; `copies` went to the device, in any order, none of them empty.
     pub fn new(mut copies: Vec<Span>) -> Self {
         copies.sort_by_key(|span| (span.base, span.end));
         let mut apart: Vec<Span> = Vec::new();

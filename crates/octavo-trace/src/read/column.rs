@@ -127,7 +127,7 @@ impl Column {
         Ok(chunk.decoded.values)
     }
 
-    /// Values of the first `rows` rows of a row group, of which there are as many.
+    /// Values of the first `rows` rows of a row group, one for each.
     pub fn numbers(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Vec<i32>, TraceError> {
         self.flat::<Int32Type>(file, group, rows)
     }
@@ -216,7 +216,7 @@ pub(super) struct Chunk<'a, T: DataType> {
 }
 
 impl<T: DataType> Chunk<'_, T> {
-    /// The values of the next `rows` rows, of which there are as many.
+    /// The values of the next `rows` rows, one for each.
     pub fn flat(&mut self, rows: usize) -> Result<&[T::T], TraceError> {
         let first = self.decode(rows)?;
         if self.decoded.values.len() == rows {

@@ -14,7 +14,7 @@ use crate::schema::MAX_GROUP_ROWS;
 
 /// Values of a column in a row group, at most: every lane of every row touching two lines.
 pub(super) const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
-/// Bytes of a column in a row group, at most: as many values of eight bytes.
+/// Bytes of a column in a row group, at most: eight bytes for each value.
 pub(super) const MAX_CHUNK_BYTES: u64 = 8 * MAX_CHUNK_VALUES;
 /// Footers of billions of rows stay below this.
 const MAX_FOOTER_BYTES: u64 = 64 << 20;
@@ -39,7 +39,7 @@ impl ParquetFile {
         Self::with_groups_of(path, MAX_GROUP_ROWS as u64)
     }
 
-    /// One whose row groups have at most this many rows.
+    /// A file whose row groups have at most this many rows.
     pub fn with_groups_of(path: &Path, most_rows: u64) -> Result<Self, TraceError> {
         let wrong = |reason: String| TraceError::new(path, reason);
         let mut file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;

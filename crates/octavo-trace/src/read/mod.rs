@@ -86,7 +86,7 @@ impl TraceReader {
         self.instructions.file.path()
     }
 
-    /// The recorder and what it recorded.
+    /// The recorder and its description of the recording.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header

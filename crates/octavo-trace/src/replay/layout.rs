@@ -15,7 +15,7 @@ pub enum Layout {
     /// simulated that way, they are packed.
     #[default]
     Recorded,
-    /// One after another, each as far into a block of 2 MiB as it was recorded.
+    /// One after another, each at the same offset in a block of 2 MiB as when it was recorded.
     Packed,
 }
 

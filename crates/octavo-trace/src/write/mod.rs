@@ -127,7 +127,7 @@ impl TraceWriter {
         self.appear()
     }
 
-    /// As [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories`
+    /// Like [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories`
     /// gives the kind of each allocation.
     ///
     /// # Errors

@@ -97,7 +97,7 @@ fn nothing_else(path: &Path) -> Result<(), TraceError> {
     }
 }
 
-/// A hidden name beside `path` that no other process uses.
+/// A hidden name next to `path` that no other process uses.
 fn sibling(path: &Path, mark: &str) -> Result<PathBuf, TraceError> {
     let name = path.file_name().ok_or_else(|| TraceError::new(path, "is not the name of a folder"))?;
     let name = format!(".{}.{mark}{}", name.to_string_lossy(), std::process::id());

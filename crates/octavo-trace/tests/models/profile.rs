@@ -220,7 +220,7 @@ impl Events<'_> {
         event.lines.extend(lines);
     }
 
-    /// Nothing if they are of a buffer that is not compared.
+    /// `None` if they belong to a buffer that is not compared.
     fn lines(&self, op: Op) -> Option<Vec<(String, u64)>> {
         let buffers = self.buffers.iter().map(|(buffer, name)| (buffer.base / LINE_BYTES, buffer, name));
         let (first, buffer, name) = buffers.rev().find(|(first, ..)| *first <= op.line())?;

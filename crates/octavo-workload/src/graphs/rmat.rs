@@ -147,8 +147,8 @@ mod tests {
         assert_ne!(drawn(&Rmat { seed: 8, ..SKEWED }), edges);
     }
 
-    /// With a power of two of vertices, a source is in the upper half with probability a + b at each level. So both of
-    /// the first two levels are upper with (a + b)^2, except for edges that are drawn again.
+    /// With a power of two of vertices, a source is in the upper half with probability a + b at each level. So for both
+    /// ends of an edge, the first two levels are upper with (a + b)^2, except for edges that are drawn again.
     #[test]
     fn quadrants_get_their_shares() {
         let rmat = Rmat { vertices: 1 << 16, edges: 200_000, quadrants: [0.5, 0.3, 0.15], shuffled: false, seed: 1 };

@@ -1,6 +1,6 @@
 //! Encryption with AES-256, a block of 16 bytes for each thread, in place (as Hetero-Mark's `aes`).
 //!
-//! The host expands the key and lays the table of substitutes beside it. A thread loads its block, then looks up each
+//! The host expands the key and lays the substitution table next to it. A thread loads its block, then looks up each
 //! byte of its state in the table in each of 14 rounds, 64 lanes at 64 places of 256 bytes. The round's key is the same
 //! for all and comes by a scalar load. The blocks are drawn, and really encrypted: which lines a lookup touches follows
 //! from the state.

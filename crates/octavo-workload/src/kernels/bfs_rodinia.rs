@@ -212,7 +212,7 @@ impl BfsRodinia {
         });
     }
 
-    /// What both kernels begin with.
+    /// The beginning of both kernels.
     fn load_mask(&self, mask: &Buffer, lanes: Lanes, out: &mut OpSink<'_>) {
         // The waits are for kernel arguments, all but the last.
         push_all(out, &[cost::LOCATE, Op::WAIT, cost::COMPARE]);

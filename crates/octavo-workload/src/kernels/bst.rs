@@ -147,7 +147,7 @@ impl<'a> Walks<'a> {
         self.paths.iter().zip(self.first..).filter_map(|(path, number)| Some((*path.last()?, number)))
     }
 
-    /// One node down: its key, then where to go on.
+    /// One node further down: its key, then the child to visit.
     fn down(&self, depth: usize, part: u32, out: &mut OpSink<'_>) {
         if part == 0 {
             load_lanes(out, self.at(depth).map(|(above, _)| self.all.node(above, 0)));

@@ -252,7 +252,7 @@ impl Cfd {
         });
     }
 
-    /// Who the neighbours are, the normals between, and what lanes at a boundary do.
+    /// The neighbours, the normals between them, and the work of lanes at a boundary.
     fn look(&self, neighbour: u32, first: u64, out: &mut OpSink<'_>) {
         out.push(cost::BEFORE_NEIGHBOUR);
         self.load(&self.surrounding, neighbour, first, out);

@@ -2,10 +2,10 @@
 //! crosses.
 //!
 //! A creature is its fitness and 500 parameters, 4008 bytes of doubles one after another; an island is half of the
-//! population. In a generation, `evaluate` gives each creature of an island its fitness, a thread a creature: a
-//! polynomial of its parameters whose power grows with their number, each power by as many multiplications. The host
-//! sorts the creatures by fitness and makes a new one of each and one of the best ten. `mutate` halves one parameter of
-//! every seventh. Work-groups of 64.
+//! population. In a generation, `evaluate` gives each creature of an island its fitness, one thread for each creature:
+//! a polynomial of its parameters whose degree grows with their number, each power computed by that many
+//! multiplications. The host sorts the creatures by fitness and makes a new one of each and one of the best ten.
+//! `mutate` halves one parameter of every seventh. Work-groups of 64.
 //!
 //! Hetero-Mark's pipeline works on one island on the host while the other is on the GPU; here they take turns in the
 //! same order. Its creatures begin alike, so that all have one fitness; here they are drawn.

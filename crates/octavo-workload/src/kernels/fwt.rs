@@ -6,7 +6,8 @@
 //! memory, four a thread. With a contiguous range of groups for each GPU each launch gives every element to one GPU,
 //! but from launch to launch to another: of four GPUs, two or three write 15 pages in 16.
 //!
-//! Scale 1 is the published input, the sample's own: 2^23 floats of data; the kernel's 2^7 are padded to as many.
+//! Scale 1 is the published input, the sample's own: 2^23 floats of data; the kernel's 2^7 are padded to the same
+//! length.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,

@@ -25,7 +25,7 @@ const WORD: u64 = 8;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Threads of a work-group.
 const GROUP: u64 = 256;
-/// Threads at most: as many as fill 16 GPUs of 64 compute units with one work-group each, this project's choice.
+/// Threads at most: enough to fill 16 GPUs of 64 compute units with one work-group each, this project's choice.
 const MOST_THREADS: u64 = 1 << 18;
 /// Words at scale 1.
 const USUAL_WORDS: u64 = 64 * scale::MEGABYTE / WORD;

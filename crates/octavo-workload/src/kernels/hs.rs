@@ -174,7 +174,7 @@ struct Patch {
 }
 
 impl Patch {
-    /// What is at least `rings` elements away from the border of the work-group's block.
+    /// The part that is at least `rings` elements away from the border of the work-group's block.
     fn within(&self, rings: i64) -> Option<Rows> {
         let inner = |range: &Range<i64>| range.start + rings..range.end - rings;
         let (rows, columns) = (inner(&self.block.0), inner(&self.block.1));

@@ -117,7 +117,7 @@ impl Pathfinder {
         [own..own + LANES, first..first + BLOCK]
     }
 
-    /// Of a wavefront's columns, those inside the grid that are `rings` away from the ends of its work-group's.
+    /// The part of a wavefront's columns that lies inside the grid and `rings` away from the ends of its work-group's.
     fn inside(&self, [own, block]: &[Range<i64>; 2], rings: i64) -> Option<Span> {
         let inner = overlap(own, &(block.start + rings..block.end - rings));
         let inside = overlap(&inner, &(0..self.columns));

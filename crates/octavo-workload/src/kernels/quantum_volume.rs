@@ -45,7 +45,7 @@ pub struct QuantumVolumeOptions {
     /// Qubits, 2 to 38. Default: 30 at scale 1 (the smallest published circuit), one more for each doubling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qubits: Option<u32>,
-    /// Layers of the circuit, 1 to 65,536. Default: as many as qubits (Qiskit).
+    /// Layers of the circuit, 1 to 65,536. Default: the number of qubits (Qiskit).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
     /// Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join. Default:
@@ -229,9 +229,9 @@ const fn matrix_bytes(precision: Precision) -> u64 {
     (STATES * STATES) as u64 * precision.bytes()
 }
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand, no compiled kernel was: bits of a place are shifted
-/// apart twice; sixteen products of complex numbers take four multiplications and additions each. Double precision has
-/// as many, and takes no longer here.
+/// Instructions: vector, scalar, local data, branch. Counted by hand, no compiled kernel was: bits of a place are
+/// shifted apart twice; sixteen products of complex numbers take four multiplications and additions each. Double
+/// precision has the same number, and takes no longer here.
 mod cost {
     use octavo_program::Op;
 

@@ -9,8 +9,8 @@
 //! is a band of *columns*. Nearly every page, about half a row long, is then used by several GPUs.
 //!
 //! Instructions, waits and the barrier come from the compiled GCN3 kernel. Of the 207 lines that MGPUSim records for a
-//! wavefront one is of the dispatch packet, from which it reads the work-group size. The packet is not managed memory.
-//! It is left out here, as are scalar loads of kernel arguments.
+//! wavefront, one belongs to the dispatch packet, from which it reads the work-group size. The packet is not managed
+//! memory. It is left out here, as are scalar loads of kernel arguments.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry,
@@ -153,7 +153,7 @@ impl Patch<'_> {
         out.push(Op::BARRIER);
     }
 
-    /// Every thread smooths its 16 elements from what is in the LDS.
+    /// Every thread smooths its 16 elements from the LDS.
     fn store_body(&self, out: &mut OpSink<'_>) {
         for (place, row) in (self.row..self.row + GROUP_ROWS).enumerate() {
             out.push(if place == 0 { cost::FIRST_LDS_READS } else { cost::LDS_READS });
@@ -227,7 +227,7 @@ mod cost {
 
     pub const CORNERS: (Op, Op) = (Op::mix(2, 1, 0, 0), Op::mix(0, 1, 1, 0));
 
-    /// Of the first row; and of the others, which have two of their three LDS rows in registers.
+    /// For the first row; and for the others, which have two of their three LDS rows in registers.
     pub const FIRST_LDS_READS: Op = Op::mix(49, 1, 6, 0);
     pub const LDS_READS: Op = Op::mix(0, 0, 2, 0);
 

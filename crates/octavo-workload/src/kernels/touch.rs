@@ -261,7 +261,7 @@ fn buffers(options: &TouchOptions, places: &Places) -> Vec<Buffer> {
     space.buffers().to_vec()
 }
 
-/// No touches, or as many as can be numbered.
+/// No touches, or a number of them that can be numbered.
 fn given_or_none(touches: u64) -> Result<u64, OptionError> {
     if touches == 0 { Ok(0) } else { scale::given("touches", touches) }
 }
@@ -302,7 +302,7 @@ impl Workload for Touch {
         Launch { kernel: "touch".into(), work_groups: groups, wavefronts_per_group: wavefronts }
     }
 
-    /// Steps: as many touches as may be in flight, a wait, what is computed, and with a copy as many stores.
+    /// Steps: the touches that may be in flight, a wait, the computation, and with a copy the same number of stores.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let TouchOptions { groups, wavefronts, lanes, in_flight, operation, width, turn, .. } = self.options;
         let buffers = self.buffers_of(launch);

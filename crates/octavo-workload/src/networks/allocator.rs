@@ -81,8 +81,7 @@ impl Allocator {
 
     /// Gives a place back.
     ///
-    /// # Panics
-    /// When nothing is there.
+    /// # Panics When the place is empty.
     pub fn free(&mut self, place: Place) {
         self.of(place.pool).give_back(place.address);
     }

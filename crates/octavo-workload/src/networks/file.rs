@@ -86,7 +86,7 @@ impl File {
         Ok(file)
     }
 
-    /// The step with `batch` samples, or as many as it was recorded for.
+    /// The step with `batch` samples, or with the recorded number.
     ///
     /// # Errors
     /// A batch that cannot be chosen, or a step that cannot be.
@@ -138,7 +138,7 @@ impl Recorded {
     }
 }
 
-/// `amount` with so many samples, unless it is below 0 or beyond what can be counted.
+/// `amount` with this many samples, unless it is below 0 or too large to count.
 fn at((fixed, per_sample): Linear, samples: i64) -> Option<u64> {
     u64::try_from(per_sample.checked_mul(samples)?.checked_add(fixed)?).ok()
 }

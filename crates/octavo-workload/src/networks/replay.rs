@@ -1,13 +1,14 @@
-//! A recorded step as a workload: every operator a launch whose wavefronts stream what it reads and writes.
+//! A recorded step as a workload: every operator is a launch whose wavefronts stream its reads and writes.
 //!
 //! Each operand is touched once, in equal contiguous shares of the wavefronts, a few lines at a time: loads of all that
 //! is read, arithmetic, stores of all that is written. Caches and registers inside an operator are taken to be perfect:
 //! nothing is read twice.
 //!
-//! Replicas (data parallelism) are the same step over memory of their own, one behind another in addresses and in the
-//! work-groups of each launch: split evenly over as many GPUs, each GPU runs one. Their gradients may be summed by a
-//! [ring](super::ring) before the optimizer uses them. A network split by layer has as many shares of work-groups in
-//! each launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its own.
+//! Replicas (data parallelism) are the same step over memory of their own, one after another in addresses and in the
+//! work-groups of each launch: split evenly over the same number of GPUs, each GPU runs one. Their gradients may be
+//! summed by a [ring](super::ring) before the optimizer uses them. A network split by layer has that many shares of
+//! work-groups in each launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its
+//! own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,7 +117,7 @@ struct Planner<'a> {
     step: &'a Step,
     layout: Layout<'a>,
     shrink: Shrink,
-    /// By operator: the GPU that it runs on, of so many that each replica is split over.
+    /// For each operator, the GPU that it runs on, among those over which each replica is split.
     stage: Vec<u32>,
     stages: u32,
 }
@@ -195,7 +196,7 @@ impl Planner<'_> {
 }
 
 impl Streamed {
-    /// What is pushed as part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads
+    /// The operations of part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads
     /// and stores of one operand each, with arithmetic between.
     fn part(&self, wavefront: u64, behind: u64, number: u32, out: &mut OpSink<'_>) {
         let parts = self.spans.len() as u32 + 1;

@@ -1,9 +1,8 @@
 //! Gradients summed over replicas by a ring, as communication libraries do it (NCCL's ring all-reduce).
 //!
-//! Gradients are cut into as many chunks as there are replicas. In each turn a replica sends one chunk to the next:
-//! first its own, then the received sums with its own added, until each replica has one complete chunk, and then
-//! complete chunks. What is sent lies in memory of the receiver, in turns in one of two slots of 4 MiB, again and
-//! again.
+//! Gradients are cut into one chunk for each replica. In each turn a replica sends one chunk to the next: first its
+//! own, then the received sums with its own added, until each replica has one complete chunk, and then complete chunks.
+//! Data in transfer lies in the receiver's memory, in turn in one of two slots of 4 MiB.
 
 use std::ops::Range;
 
@@ -17,7 +16,7 @@ pub const SLOT: u64 = 4 << 20;
 pub struct Turn {
     /// The chunk of its own gradients that it adds or sends.
     pub reads: Option<u32>,
-    /// Its slot, where it finds what it was sent in the turn before.
+    /// Its slot, which holds what was sent to it in the previous turn.
     pub receives: Option<u32>,
     /// The chunk of its gradients that is complete now.
     pub writes: Option<u32>,

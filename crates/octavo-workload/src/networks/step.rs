@@ -80,7 +80,8 @@ impl Step {
         self.when(|operator| &operator.allocates)
     }
 
-    /// By tensor: the operator before which it is given back; `None` if it stays until the step is over, or for ever.
+    /// For each tensor, the operator before which it is given back; `None` if it stays until the step ends, or for
+    /// ever.
     #[must_use]
     pub fn ends(&self) -> Vec<Option<usize>> {
         self.when(|operator| &operator.frees)
@@ -94,7 +95,7 @@ impl Step {
         when
     }
 
-    /// Checks that every tensor that is named exists, begins and ends once, and is there when it is touched.
+    /// Checks that every tensor that is named exists, begins and ends once, and exists when it is touched.
     ///
     /// # Errors
     /// Names the first operator that is wrong, and why.

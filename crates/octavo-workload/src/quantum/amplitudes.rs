@@ -57,7 +57,7 @@ mod tests {
         }
     }
 
-    /// As a whole matrix on all qubits would do it, entry by entry.
+    /// Gates do the same as their whole matrix on all qubits, entry by entry.
     #[test]
     fn gates_do_what_their_matrix_on_all_qubits_does() {
         for qubits in 4..=8 {

@@ -9,7 +9,7 @@ use crate::random::generator;
 
 /// Purposes of random numbers.
 const ORDERS: u64 = 0;
-/// Behind it: one for each gate.
+/// The matrices follow: one for each gate.
 const MATRICES: u64 = 1;
 
 /// A circuit of quantum volume.

@@ -34,7 +34,7 @@ const MOST_LINES: f64 = (1u64 << Op::LINE_BITS) as f64;
 /// Which steps of a server are replayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Steps that are over when it begins.
+    /// Steps that have ended when it begins.
     pub after: u32,
     /// Steps in it; at least one.
     pub steps: u32,
@@ -110,8 +110,8 @@ impl Decode {
         Self::of_server(model, experts, (limits, Schedule::new(limits, requests)), window, scale)
     }
 
-    /// As [`Self::new`], of the requests of a file by a server whose steps take `step` seconds. The window ends with the
-    /// last request.
+    /// Like [`Self::new`], with the requests of a file and a server whose steps take `step` seconds. The window ends
+    /// with the last request.
     ///
     /// # Errors
     /// As there; blocks that cannot be shared as the file says, a window that begins behind the last request.
@@ -282,8 +282,8 @@ impl Sizes {
         (operations * self.scale / OPERATIONS as f64).ceil() as u64
     }
 
-    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of what comes of
-    /// them with its values. Each request with tokens in the cache adds one.
+    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of the results
+    /// with its values. Each request with tokens in the cache adds one.
     fn of_scores(&self, model: &Model, pieces: u32) -> u32 {
         let whole = self.instructions(4.0 * (model.queries * self.tokens) as f64);
         whole.div_ceil(pieces.into()).clamp(1, Op::MAX_COUNT.into()) as u32
@@ -336,7 +336,7 @@ fn run(blocks: &[u32]) -> Range<u64> {
 }
 
 impl Parts {
-    /// Step `number` of a wavefront of part `part`: a load, and what is computed with it.
+    /// Step `number` of a wavefront of part `part`: a load, and the computation with it.
     fn stream(&self, part: usize, wavefront: u64, number: u32, out: &mut OpSink<'_>) {
         let shares = u64::from(self.groups_each()) * u64::from(WAVEFRONTS) * u64::from(self.steps());
         let index = wavefront * u64::from(self.steps()) + u64::from(number);
@@ -401,7 +401,7 @@ impl Workload for Decode {
     /// The tokens that are made, one entry each: `request` is whose token it is, `made` the step that made it (counted
     /// from the first of the window). `before` is the step that made the request's previous token, infinite for the
     /// first in the window. `arrived` is the step before which the request arrived. It is infinite except for a first
-    /// token whose request arrived within the window. `launches` are those of a step. Of requests in a file, there are
+    /// token whose request arrived within the window. `launches` are those of a step. For requests in a file, there are
     /// also `arrives_s`, `prompt_tokens` and `reply_tokens` of each, `prompt_blocks`, how many different blocks of 512
     /// tokens the file names, and `cache_blocks`: different blocks that the requests of each step have.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {

@@ -20,7 +20,7 @@ mod time;
 pub struct Recorded {
     /// The requests, at least one.
     pub arrivals: Vec<Arrival>,
-    /// What the reader assumed or did not use.
+    /// Remarks about what the reader assumed or did not use.
     notes: Vec<String>,
 }
 

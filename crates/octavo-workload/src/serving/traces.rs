@@ -73,7 +73,7 @@ impl Trace {
         }
     }
 
-    /// Replies. None is longer than the longest of a hundred (what is beyond is not published; chosen).
+    /// Replies. None is longer than the longest of a hundred (the tail is not published; our choice).
     const fn replies(self) -> Quantiles {
         match self {
             Self::AzureChat => [1.0, 129.0, 424.0, 601.0, 601.0],

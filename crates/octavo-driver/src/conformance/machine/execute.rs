@@ -39,7 +39,7 @@ impl Running {
         self.plan.steps.iter().filter_map(held).flat_map(PageRun::iter).collect()
     }
 
-    /// What is to be done next.
+    /// The next step to carry out.
     #[must_use]
     pub fn next_step(&self) -> Option<&Step> {
         self.plan.steps.get(self.next)
@@ -160,7 +160,7 @@ impl Machine {
         Ok(woken)
     }
 
-    /// Large pages come and go; what is under one does not change.
+    /// Large pages come and go without a change to what they cover.
     fn resize(&mut self, step: &Step) -> Result<(), String> {
         match *step {
             Step::Coalesce { processor, block } => {

@@ -1,4 +1,4 @@
-//! What a frame allocator is asked, and answers.
+//! The calls that a frame allocator receives, and its answers.
 
 use crate::contract::counts::NamedCounts;
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};

@@ -14,7 +14,7 @@ const GPU: ProcessorId = ProcessorId::gpu(0);
 /// The plan that asks.
 const SLOT: u32 = 7;
 
-/// A memory of so many base frames: which page of which space is in which of them.
+/// A memory of this many base frames, and which page of which space is in which of them.
 fn memory(frames: u32, pages: &[(u32, SpaceId, u32)]) -> FrameStore {
     let mut memory = FrameStore::new(4, frames);
     memory.grow(64);

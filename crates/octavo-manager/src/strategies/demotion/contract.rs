@@ -1,4 +1,4 @@
-//! What a demotion strategy is asked, and answers.
+//! The calls that a demotion strategy receives, and its answers.
 
 use crate::contract::failure::Failure;
 use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId};
@@ -15,13 +15,13 @@ use crate::pages::Pages;
 pub trait Demotion: Send {
     /// The memory that the victims of one 2 MiB block go to, of which `pages` are sole copies: one of the host's, which
     /// stands for all of them, or another GPU's. They go to the host instead if pages of the block stay behind, or if
-    /// that GPU has not as many frames that are free or [removable](Occupancy::removable).
+    /// that GPU has not enough frames that are free or [removable](Occupancy::removable).
     fn destination(&mut self, _from: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> MemoryId {
         HOST_MEMORY
     }
 
-    /// Frames of each GPU's memory that should be free, or hold what is kept for others. When fewer do, and will once
-    /// plans under way are done, victims leave ahead of need, by plans of their own; but never for more than half of a
+    /// Frames of each GPU's memory that should be free, or hold what is kept for others. When there are fewer, even
+    /// after the plans under way, victims leave ahead of need, by plans of their own; but never for more than half of a
     /// memory.
     fn reserve(&self) -> u32 {
         0
@@ -69,7 +69,7 @@ pub struct Occupancy<'a> {
     pub(crate) frames: &'a Frames,
     pub(crate) pages: &'a Pages,
     pub(crate) change: &'a Change,
-    /// Of what could be removed, pages that others need the room of already.
+    /// Of the removable pages, those whose room others need already.
     pub(crate) gone: &'a [u32; MAX_MEMORIES],
     /// Memories that take nothing, whatever is free there.
     pub(crate) closed: &'a [bool; MAX_MEMORIES],
@@ -78,7 +78,7 @@ pub struct Occupancy<'a> {
 }
 
 impl Occupancy<'_> {
-    /// Frames of a memory that are free now, without those that plans in progress will take or release. None of a
+    /// Frames of a memory that are free now, without those that plans in progress will take or release. Zero for a
     /// memory that cannot take anything in this plan.
     #[must_use]
     pub fn spare(&self, memory: MemoryId) -> u32 {

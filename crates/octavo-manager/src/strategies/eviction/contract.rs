@@ -1,4 +1,4 @@
-//! What an eviction strategy is asked, and answers.
+//! The calls that an eviction strategy receives, and its answers.
 
 use crate::contract::failure::Failure;
 use crate::contract::ids::{MemoryId, PageId};
@@ -15,7 +15,7 @@ pub trait Eviction: Send {
     /// `page` was brought into the memory `holder`, or a fault on it was served from there.
     fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>);
 
-    /// Whether it is told of [accesses](Eviction::accessed), asked once before there are pages.
+    /// Whether it is told about [accesses](Eviction::accessed); called once before there are pages.
     fn wants_accesses(&self) -> bool {
         false
     }
@@ -33,8 +33,8 @@ pub trait Eviction: Send {
     fn restored(&mut self, holder: MemoryId, page: PageId);
 
     /// Fills `victims` with at least `wanted` pages in the memory `holder`, each [evictable](Residency::evictable) and
-    /// listed once. They leave unless they are [restored](Eviction::restored). If there are not enough, none leaves if
-    /// `all` of them are needed, and nothing changes; otherwise as many as there are leave.
+    /// listed once. They leave unless they are [restored](Eviction::restored). If there are not enough and `all` of
+    /// them are needed, none leaves and nothing changes; otherwise all that there are leave.
     fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>);
 
     /// Whether anything ever leaves.

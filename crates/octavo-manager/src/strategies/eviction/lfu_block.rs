@@ -1,9 +1,9 @@
 //! `lfu-block`: all pages of the 2 MiB block that was accessed least often leave; of equals, the one accessed longest
 //! ago.
 //!
-//! As in UVMSmart (`refresh_valid_pages`, `sort_valid_pages`), a page that is brought counts as an access, and a block
-//! that leaves to make room begins anew. So does one that is found to be gone. Unlike there, a block is 2 MiB of the
-//! address space, not of an allocation.
+//! As in UVMSmart (`refresh_valid_pages`, `sort_valid_pages`), bringing a page counts as an access, and a block that
+//! leaves to make room starts again at zero. So does a block that turns out to be absent. Unlike there, a block is 2
+//! MiB of the address space, not of an allocation.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::pages::residency::Residency;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Whether a block leaves only if all of its pages that are part of allocations are there; default false (UVMSmart:
+    /// Whether a block leaves only if all its allocated pages are resident; default false (UVMSmart:
     /// `is_block_evictable` asks for every page of the unit).
     #[serde(skip_serializing_if = "is_off")]
     whole: bool,
@@ -80,7 +80,7 @@ struct Rank {
 }
 
 impl Rank {
-    /// With an access for each page that is there, by which it came. A block that comes back leaves first.
+    /// With one access for each resident page: the one that brought it. A block that comes back leaves first.
     fn with(self, pages_there: impl FnOnce() -> u64) -> Self {
         Self { accesses: self.accesses + if self.last > 0 { pages_there() } else { 0 }, ..self }
     }

@@ -6,7 +6,7 @@ use self::stamps::Stamps;
 
 /// The fewest keys that are put in order at once.
 const FEW: usize = 64;
-/// Of the keys in use, one in this many is put in order at once.
+/// One in this many of the keys in use is put in order at once.
 const SHARE: usize = 16;
 
 /// Keys by when they were last used. A use is one store of a stamp. The order is looked at only when the oldest key is
@@ -207,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list, oldest first, with few keys and with so many that stamps have three bytes.
+        /// Compared with a list, oldest first, for few keys and for so many that stamps have three bytes.
         #[test]
         fn agrees_with_a_list(steps in prop::collection::vec((0u8..4, 0u32..300), 1..600), many in any::<bool>()) {
             let mut queue = UseQueue::default();

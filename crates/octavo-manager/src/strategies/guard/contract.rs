@@ -1,4 +1,4 @@
-//! What a guard is asked, and answers.
+//! The calls that a guard receives, and its answers.
 
 use octavo_units::Time;
 
@@ -14,7 +14,7 @@ use crate::strategies::context::Context;
 /// The decision about a fault on a page that processors compete for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Nothing: advice and the placement decide.
+    /// The guard does not interfere: advice and the placement decide.
     Pass,
     /// The fault waits until then, which is later than now. Then the guard decides about it again.
     Throttle(Time),
@@ -57,7 +57,7 @@ pub trait ThrashingGuard: Send {
     fn keeps(&self, page: PageId) -> bool;
 
     /// Those of some pages of one block that it [keeps](ThrashingGuard::keeps), numbered from the block's first,
-    /// `block`. Asked about the allocation's part of the block at each service that could bring more of it.
+    /// `block`. Called with the allocation's part of the block at each service that could bring more of it.
     fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
         kept(self, block, pages)
     }

@@ -1,4 +1,4 @@
-//! What a placement strategy is asked, and answers.
+//! The calls that a placement strategy receives, and its answers.
 
 use octavo_units::Time;
 
@@ -54,7 +54,7 @@ pub trait Placement: Send {
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision;
 
     /// An access counter reached its threshold: which pages of the touched page's counter group move to the notifying
-    /// processor. Those that are busy, replicated or already there are passed over. `page` is not local to it.
+    /// processor. Pages that are busy, replicated or already in place are skipped. `page` is not local to it.
     fn on_counter(
         &mut self,
         _notification: &CounterNotification,

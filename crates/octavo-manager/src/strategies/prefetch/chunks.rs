@@ -23,8 +23,8 @@ struct Options {
     /// The distance from one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC
     /// 2022).
     stride: u32,
-    /// Percent of a subtree's pages, 1 to 100: in blocks with faults, the subtree comes when more than these are there
-    /// or demanded; default 1, the whole block (memHarvester, USENIX ATC 2022).
+    /// Per cent of a subtree's pages, 1 to 100: in blocks with faults, the subtree comes when more than this share is
+    /// resident or requested; default 1, the whole block (memHarvester, USENIX ATC 2022).
     threshold: u32,
 }
 

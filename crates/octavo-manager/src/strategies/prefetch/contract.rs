@@ -1,4 +1,4 @@
-//! What a prefetcher is asked, and answers.
+//! The calls that a prefetcher receives, and its answers.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use crate::contract::ids::{PageId, PageRun, ProcessorId};
 /// Chooses more pages of a block to bring. They move together with the demanded pages, before any fault of the service
 /// is woken, as in the driver.
 ///
-/// Its choice is a wish: pages that are there already, busy or replicated, or that the placement strategy keeps where
-/// they are, are skipped. The rest come in ascending order, neighbours that are alike together or not at all: others
-/// are evicted for them, and those for which no room can be made stay where they are.
+/// Its choice is a wish: pages that are already resident, busy or replicated, or that the placement strategy keeps in
+/// place, are skipped. The rest come in ascending order, neighbours that are alike together or not at all: others are
+/// evicted for them, and those for which no room can be made stay where they are.
 pub trait Prefetch: Send {
     /// Whether neighbouring faults of a batch on one block are served together, by one service for each processor.
     fn serves_blocks(&self) -> bool;
@@ -79,8 +79,8 @@ pub struct Service {
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,
-    /// Pages of the extent that processors fight over, in the guard's eyes. They do not come with the others, and none
-    /// of them is in `faulted`.
+    /// Pages of the extent that processors fight over, in the guard's eyes. They come separately, and none of them is
+    /// in `faulted`.
     pub contested: BlockMap,
     /// Whether anything had left the destination to make room before these faults were served.
     pub was_full: bool,

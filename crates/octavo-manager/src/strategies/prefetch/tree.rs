@@ -24,8 +24,8 @@ const BLOCK: u32 = 512;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100; default 51
-    /// (`uvm_perf_prefetch_threshold`). With 1, as in memHarvester (HUVM), a fault brings the whole block, unless
+    /// A subtree comes when more than this share of its pages is resident or requested, in per cent, 1 to 100; default
+    /// 51 (`uvm_perf_prefetch_threshold`). With 1, as in memHarvester (HUVM), a fault brings the whole block, unless
     /// processors compete for a page of its 64 KiB.
     threshold: u32,
     /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
@@ -195,9 +195,8 @@ impl Region {
         }
     }
 
-    /// The pages of leaves `from..to`. A node that begins before the region begins, as in the driver
-    /// (`compute_prefetch_region`), as many pages after the region's start as the tree begins before it: those between
-    /// do not come along.
+    /// The pages of leaves `from..to`. A node that begins before the region counts from the region's start instead, for
+    /// as many pages as it has, as in the driver (`compute_prefetch_region`); the pages in between do not come along.
     fn pages_of(&self, from: u32, to: u32) -> (u32, u32) {
         let ghosts = self.first - self.origin;
         let first = if from < ghosts { self.first + ghosts } else { self.origin + from };

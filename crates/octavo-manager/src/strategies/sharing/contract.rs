@@ -1,4 +1,4 @@
-//! What a sharing strategy is asked, and answers.
+//! The calls that a sharing strategy receives, and its answers.
 
 use crate::contract::failure::Failure;
 use crate::contract::ids::{MemoryId, SpaceId};
@@ -14,8 +14,8 @@ pub trait Sharing: Send {
         true
     }
 
-    /// Appends the address spaces that give up pages, in order, each once. Pages leave until as many as
-    /// [wanted](Shortage::wanted) have left. If every space has given up what it may, the request for room waits.
+    /// Appends the address spaces that give up pages, in order, each once. Pages leave until [as many as
+    /// wanted](Shortage::wanted) have left. When no space may give up any more, the request for room waits.
     fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>);
 
     /// Why it can no longer decide, if so. Until the run ends it may answer anything that the contract allows.

@@ -1,4 +1,4 @@
-//! What a page sizing is asked, and answers.
+//! The calls that a page sizing receives, and its answers.
 
 use octavo_units::Bytes;
 

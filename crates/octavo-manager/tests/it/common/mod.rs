@@ -64,7 +64,7 @@ impl Node {
     }
 }
 
-/// A kernel of the only application ends, on all of so many GPUs.
+/// A kernel of the only application ends on all of this many GPUs.
 pub fn kernel_end(gpus: usize) -> Event<'static> {
     Event::KernelEnd(KernelEnd { space: SpaceId::default(), gpus: ProcessorMask::all_gpus(gpus) })
 }

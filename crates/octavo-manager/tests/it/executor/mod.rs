@@ -100,7 +100,7 @@ impl Machine {
         self.unfinished.swap_remove(index).plan.id
     }
 
-    /// Refuses the unfinished plan at `index` after this many steps, if it has as many before its wake-ups, and this
+    /// Refuses the unfinished plan at `index` after this many steps, if it has that many before its wake-ups, and this
     /// many pages of the next. Its faults are outstanding again.
     pub fn fail(&mut self, index: usize, steps: usize, pages: u32) -> (Plan, Prefix) {
         let Unfinished { plan, before, .. } = self.unfinished.swap_remove(index);

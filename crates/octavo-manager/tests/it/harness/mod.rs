@@ -1,4 +1,4 @@
-//! The manager, the reference model and the machine, fed with the same things and compared after each.
+//! The manager, the reference model and the machine, fed with the same events and compared after each.
 
 mod compare;
 mod frames;

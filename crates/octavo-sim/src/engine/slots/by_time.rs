@@ -2,9 +2,9 @@
 //!
 //! Requests are made ahead of the clock and not in order of their times. If each took the place that is free first, an
 //! early request would wait for places that are free until a later one begins. So a place is held from a request's
-//! beginning to its end, and is free before and after. There are never more held than there are places. Time for which
-//! a request would hold a place while all are taken is added at the first later times with room, so that later requests
-//! pay for it.
+//! beginning to its end, and is free before and afterwards. There are never more held than there are places. Time for
+//! which a request would hold a place while all are taken is added at the first later times with room, so that later
+//! requests pay for it.
 //!
 //! While there are fewer requests than places, there is room whenever they begin: they are only noted.
 

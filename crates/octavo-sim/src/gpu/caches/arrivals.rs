@@ -33,7 +33,7 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Nothing is on its way to any of this many ways.
+    /// No data is on its way to any of this many ways.
     pub fn new(ways: usize) -> Self {
         Self::with_bits(ways, FIRST_BITS)
     }

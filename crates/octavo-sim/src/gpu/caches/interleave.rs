@@ -6,7 +6,7 @@ pub(crate) struct Interleave {
     /// log2 of the lines that stay on one bank.
     pub shift: u32,
     banks: u32,
-    /// What is left of the division by a power of two; none if the banks are no power of two.
+    /// The mask for the rest of the division by a power of two; `None` if the number of banks is no power of two.
     mask: Option<u32>,
 }
 

@@ -123,7 +123,7 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
         prefetch_index(&self.fours, self.first_four(unit, line));
     }
 
-    /// Enters a missing line: beside its other part that is here, or in place of the least recently used line of its
+    /// Enters a missing line: next to its other part that is here, or in place of the least recently used line of its
     /// set.
     #[inline(always)]
     pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {

@@ -136,7 +136,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         ready + self.crossbar
     }
 
-    /// The place for a missing line: beside its other part, or that of the least recently used line of its set, of
+    /// The place for a missing line: next to its other part, or that of the least recently used line of its set, of
     /// which this many parts are written back.
     #[inline(always)]
     fn seat(&mut self, now: u64, time: u64, line: u64, dram: &mut Dram) -> (Place, u64) {
@@ -403,8 +403,8 @@ mod tests {
         (before - lines.len()) as u64
     }
 
-    /// Of two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they are
-    /// cleaned, dropped, evicted or written back with everything else.
+    /// For two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they
+    /// are cleaned, dropped, evicted or written back with everything else.
     fn check_cleaning<const SECTORS: usize>(steps: &[(u32, u64)], lock: u64) -> Result<(), TestCaseError> {
         let (mut l2, mut dram) = with_lock::<SECTORS>(lock);
         let mut dirty = BTreeSet::new();

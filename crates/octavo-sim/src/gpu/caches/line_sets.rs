@@ -1,8 +1,8 @@
 //! The sets of a second-level cache: their lines, in LRU order, the dirty ones, and the arrival times of data.
 //!
-//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. So a load
-//! that hits reads and writes only one cache line of the simulating machine for 16 ways, and so does a store if stores
-//! lock nothing. Arrival times are kept apart, and read while data is on its way only ([`super::arrivals`]).
+//! Of all the data that every access beyond the first level reads, this is the largest. So a load that hits reads and
+//! writes only one cache line of the simulating machine for 16 ways, and so does a store if stores lock nothing.
+//! Arrival times are kept apart, and read while data is on its way only ([`super::arrivals`]).
 //!
 //! A line of 128 bytes has one tag and one place in the order of use; its halves are present, dirty and arriving
 //! independently. Lines are numbered as accesses name them, by 64 bytes.
@@ -134,7 +134,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         (SECTORS == 1 || self.is_held(at)).then_some(at)
     }
 
-    /// The place of a line, or its future place beside the other part of a larger one.
+    /// The place of a line, or its future place next to the other part of a larger one.
     #[inline(always)]
     pub fn seat(&self, line: u32) -> Option<Place> {
         let first = self.first_group(line);
@@ -197,7 +197,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.touch(self.first_group(line), at);
     }
 
-    /// Whether the data of all lines of a place's group is there at `time`, so that the arrival of each need not be
+    /// Whether the data of all lines of a place's group has arrived at `time`, so that the arrival of each need not be
     /// read.
     #[inline(always)]
     pub fn is_settled(&self, at: Place, time: u64) -> bool {
@@ -309,7 +309,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.groups[at.group].held[at.part] & 1 << at.way != 0
     }
 
-    /// Of a place, among all parts of all ways of the cache.
+    /// The number of a place among all parts of all ways of the cache.
     #[inline(always)]
     const fn number(at: Place) -> u32 {
         ((at.group * GROUP + at.way) * SECTORS + at.part) as u32

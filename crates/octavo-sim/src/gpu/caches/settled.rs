@@ -22,13 +22,13 @@ pub(crate) struct Together {
 }
 
 pub(crate) struct SettledL2 {
-    /// Of all banks together: lines of one wavefront are spread over them as over addresses.
+    /// For all banks together: the lines of one wavefront are spread over them as over addresses.
     input: Lane,
     latency: u64,
     crossbar: u64,
     input_cost: u64,
     misses: Share,
-    /// The stored lines that are still here when somebody asks.
+    /// The stored lines that are still here when they are queried.
     kept: u32,
     /// Lines stored to since they were written back, by 4 KiB; at most all of them.
     stored: Vec<u8>,

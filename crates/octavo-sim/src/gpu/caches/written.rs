@@ -4,7 +4,7 @@
 //! since then, or ever, and need not be searched line by line. If lines are evicted or dropped, the stretch stays
 //! noted, which costs no more than a search.
 
-/// Lines that are noted together: as many as the smallest pages have.
+/// Lines that are noted together: the number of lines in the smallest page.
 pub(crate) const STRETCH: u64 = 64;
 
 /// Stretches of memory that were stored to since they were last clean, one bit each, as far as there were any.

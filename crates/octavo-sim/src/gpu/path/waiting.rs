@@ -63,7 +63,7 @@ impl Gpu {
         }
     }
 
-    /// As above, for several lines, none of which is known to be present.
+    /// Like the function above, for several lines, none of which is known to be present.
     #[inline(never)]
     fn look_up_several(
         &mut self,

@@ -57,7 +57,7 @@ impl Tlb {
         self.slots.enter(set, way, page, Slot::new(entry, ready).0);
     }
 
-    /// Removes the translation of `page` from one unit; returns whether it was there.
+    /// Removes the translation of `page` from one unit; returns whether it was present.
     #[inline(always)]
     pub fn invalidate(&mut self, unit: usize, page: u32) -> bool {
         let set = self.slots.set_of(unit, page);

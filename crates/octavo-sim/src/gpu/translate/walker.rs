@@ -29,7 +29,7 @@ impl TableShape {
 
 pub(crate) struct Walker {
     walkers: Servers,
-    /// Walkers and places in the queue together: how many walks may be under way or waiting.
+    /// Walkers and places in the queue together: how many walks may be in progress or waiting.
     places: Slots,
     cache: WalkCache,
     shape: TableShape,

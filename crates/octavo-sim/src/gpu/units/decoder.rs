@@ -2,9 +2,9 @@
 //!
 //! A wavefront holds a place until its SIMD takes its instruction. In each cycle the SIMDs take turns in being first to
 //! put a wavefront into a free place, the oldest that is ready. So wavefronts that wait for one SIMD can keep the
-//! others from getting any. A unit catches up when something comes or may be over: there are no events for single
-//! instructions. Wavefronts that are alone on their SIMDs, with a place for each, wait for nothing and are brought up
-//! to date in one step.
+//! others from getting instructions. A unit catches up when something comes or may be over: there are no events for
+//! single instructions. Wavefronts that are alone on their SIMDs, with a place for each, wait for nothing and are
+//! brought up to date in one step.
 
 use octavo_program::InstructionMix;
 
@@ -42,7 +42,7 @@ struct Simd {
     last: u8,
     /// All of them.
     wavefronts: u8,
-    /// Those that wait for a place, by age.
+    /// Wavefronts that wait for a place, by age.
     ready: u64,
 }
 
@@ -132,7 +132,7 @@ impl Decoder {
         })
     }
 
-    /// As early as any block can end: one that is not executing begins after its SIMD's instruction.
+    /// As early as any block can end: a block that is not executing begins after its SIMD's instruction.
     fn soonest(&self) -> Option<u64> {
         let soonest = (0..self.simds.len()).map(|simd| self.soonest_of(simd)).min().unwrap_or(NEVER);
         (soonest < NEVER).then(|| soonest.max(self.next))

@@ -3,8 +3,8 @@
 //! Only first passes through code pay for single fetches: a wavefront's buffer requests the next line as soon as the
 //! one before has arrived and there is room for it. So a warm cache keeps ahead of execution, and a cold one does not.
 //! Code that a branch skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows.
-//! Each branch empties the buffer, be it taken or not. A request that is under way comes first, and the line that the
-//! wavefront runs in is fetched again, as a hit.
+//! Each branch empties the buffer, be it taken or not. A request in progress comes first, and the line in which the
+//! wavefront runs is fetched again, as a hit.
 
 use std::collections::BTreeSet;
 

@@ -62,7 +62,7 @@ impl Gpu {
 }
 
 impl Gpu {
-    /// As `run_mixed`, if accesses are issued in order of time: other wavefronts' instructions come in between.
+    /// Like `run_mixed`, if accesses are issued in order of time: other wavefronts' instructions come in between.
     pub fn run_between(
         &mut self,
         place: (usize, usize),

@@ -17,8 +17,8 @@ impl LineQueue {
         Self { places, taken: 0, answers: VecDeque::new() }
     }
 
-    /// The time when there is room for an instruction with this many lines that arrives at `time`. One with more lines
-    /// than there are places waits for all others.
+    /// The time when there is room for an instruction with this many lines that arrives at `time`. A request with more
+    /// lines than there are places waits for all others.
     pub fn room(&mut self, time: u64, lines: u32) -> u64 {
         while self.answers.front().is_some_and(|(answered, _)| *answered <= time) {
             self.taken -= self.answers.pop_front().map_or(0, |(_, lines)| lines);

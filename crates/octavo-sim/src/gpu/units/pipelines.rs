@@ -12,7 +12,7 @@ use crate::engine::lane::Lane;
 /// Pipelines are booked in buckets of 16 ns.
 const BUCKET_SHIFT: u32 = 14;
 
-/// Pipelines of a unit beside its SIMDs: their places behind these.
+/// Pipelines of a unit other than its SIMDs: their places come after these.
 const SCALAR: usize = 0;
 const LOCAL_DATA: usize = 1;
 const BRANCH: usize = 2;

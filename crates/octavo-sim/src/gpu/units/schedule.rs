@@ -1,10 +1,10 @@
 //! Where a compiler that keeps several loads in flight would put them, in streams that wait as GCN3's compiled code
 //! does.
 //!
-//! Loads come in batches. A load that needs no loaded data moves up behind the first loads of its batch. One that does
-//! ([`Op::after_data`]) moves up behind others of its depth: loads through a pointer that the batch has loaded. No load
-//! passes a store, which may change what it reads, a barrier, a scalar load, code that is fetched, or a wait on which
-//! the way of the kernel depends ([`Op::decides`]). Waits keep waiting for the same accesses.
+//! Loads come in batches. A load that needs no loaded data moves up behind the first loads of its batch. A load that
+//! does need the data ([`Op::after_data`]) moves up behind others of its depth: loads through a pointer that the batch
+//! has loaded. No load moves past a store that may change what it reads, a barrier, a scalar load, a fetch of code, or
+//! a wait on which the path of the kernel depends ([`Op::decides`]). Waits keep waiting for the same accesses.
 
 use octavo_program::{Op, OpKind};
 
@@ -134,7 +134,7 @@ impl Scheduler {
         self.batch[depth].loads += 1;
     }
 
-    /// Waits leave as many outstanding as their accesses allow, now that accesses have moved.
+    /// Waits leave as many accesses outstanding as the new order allows.
     fn count_anew(&mut self, ops: &mut [Op]) {
         self.places.clear();
         self.places.resize(ops.len(), 0);

@@ -123,7 +123,7 @@ impl Unit {
         self.in_flight.max(self.scalar_in_flight)
     }
 
-    /// As `note_done`, if answers come in order and take this long: returns when the wavefront has this one, after
+    /// Like `note_done`, if answers come in order and take this long: returns when the wavefront has this one, after
     /// earlier ones.
     #[inline]
     pub fn note_done_in_order(&mut self, done: u64, takes: u64) -> u64 {

@@ -265,7 +265,7 @@ impl Waves {
         self.waves[slot].pending += 1;
     }
 
-    /// One pending access less; after the last, returns when a wavefront that waited for it continues.
+    /// One pending access fewer; after the last, returns when a wavefront that waited for it continues.
     #[inline]
     pub fn end_pending(&mut self, slot: usize, now: u64) -> Option<u64> {
         let wave = &mut self.waves[slot];

@@ -32,7 +32,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// Of pages that `ideal` made local to several GPUs one copy moves on; the others' lines leave with the
+    /// Of pages that `ideal` made local to several GPUs, only one copy moves; the others' lines leave with the
     /// translations.
     fn drop_decreed(&mut self, processors: ProcessorMask, pages: PageRun) {
         let gpus = || processors.iter().filter_map(ProcessorId::gpu_index);

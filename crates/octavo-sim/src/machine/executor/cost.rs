@@ -153,9 +153,9 @@ impl<L: Listen> Hardware<'_, L> {
         self.populate(pages, memory, zeroed) + (made - now)
     }
 
-    /// The kernel takes entries of the shared page table back, and the GPUs, told by now if they were drained, give up
-    /// translations made from them. It does not know which of them walked the table: the call is the same where only
-    /// cores used the pages.
+    /// The kernel removes entries from the shared page table, and the GPUs, which know of it already if they were
+    /// drained, drop translations made from them. It does not know which of them walked the table: the call is the same
+    /// where only cores used the pages.
     fn unmap_by_kernel(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
         let message = if self.told.forget(slot, processors.without(HOST)) { 0 } else { self.costs.host_link };
         let (now, work) = (self.clock.now(), u64::from(pages.count) * self.config.host.costs.unmap_page.0);

@@ -21,7 +21,7 @@ struct Engine {
 }
 
 impl CopyEngines {
-    /// Nothing where a copy occupies its engine for its bytes alone: the link sees to that.
+    /// `None` where a copy occupies its engine only for its bytes, which the link accounts for.
     pub fn of(node: &NodeConfig) -> Option<Self> {
         let occupied = node.copy_engines.as_ref()?.occupied.as_ref()?;
         if occupied.to_gpu.0 + occupied.to_host.0 == 0 {

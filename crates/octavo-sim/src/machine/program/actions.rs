@@ -45,7 +45,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// An action is over at that time.
+    /// An action ends at that time.
     pub(super) fn schedule_end(&mut self, (job, id): Doing, over: u64) {
         let number = self.programs.of(job).number(id);
         self.hardware.clock.schedule(over, EventKind::ActionEnds, number);
@@ -136,7 +136,7 @@ impl<L: Listen> Node<'_, L> {
         buffer.kind.stays() && self.driver.manager().awaits_frames(self.pages_of_buffer(buffer))
     }
 
-    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought or go
+    /// Whether plans of an action are still in progress: mappings of memory that stays, pages that are brought or go
     /// home. Actions after a prefetch wait for it, as on one stream.
     fn waits_for_plans(&mut self, (job, id): Doing) -> bool {
         let program = self.programs.of(job).program;

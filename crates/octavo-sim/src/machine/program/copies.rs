@@ -100,7 +100,7 @@ impl<L: Listen> Hardware<'_, L> {
         Piece { arrives, next: self.next_piece(read, arrived).max(now + staged) }
     }
 
-    /// Memory of the GPU, once dirty lines of its caches are there, link, memory of the host.
+    /// GPU memory, once dirty lines of its caches have reached it; link; host memory.
     fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)], staged: u64) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
         let mut read = now;
@@ -139,7 +139,7 @@ impl<L: Listen> Hardware<'_, L> {
         over
     }
 
-    /// The time when the next piece must be read so that it is there when the link has passed the one before.
+    /// The time when the next piece must be read so that it arrives when the link has passed the previous one.
     fn next_piece(&self, read: u64, arrived: u64) -> u64 {
         let now = self.clock.now();
         let left = arrived.saturating_sub(self.costs.host_link);

@@ -91,7 +91,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// The kernel handles the request of a thread. Another thread's fault may have served it meanwhile.
+    /// The kernel handles the request of a thread. Another thread's fault may have served it in the meantime.
     pub(in crate::machine) fn host_faults(&mut self, number: u32) {
         let page_shift = self.hardware.page_bytes().trailing_zeros();
         let Some((chunk, _)) = self.programs.threads[number].next(page_shift) else { return };

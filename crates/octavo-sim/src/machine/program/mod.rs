@@ -56,7 +56,7 @@ enum Context {
 #[derive(Clone, Copy, Default)]
 struct Progress {
     began: u64,
-    /// Threads or streams under way.
+    /// Threads or streams still running.
     parts: u32,
     /// The end of the last finished one.
     over: u64,
@@ -80,7 +80,7 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// Actions and pieces of copies that are over.
+    /// Actions and pieces of copies that have ended.
     pub const fn done(&self) -> u64 {
         self.done
     }

@@ -7,7 +7,7 @@ use octavo_units::Bandwidth;
 
 use crate::machine::phase::Doing;
 
-/// Bytes of a piece: long beside the latency of a link, short beside what is booked ahead of the clock.
+/// Bytes of a piece: long compared with the latency of a link, short compared with what is booked ahead of the clock.
 pub(super) const PIECE_BYTES: u64 = 256 << 10;
 
 /// Streams under way.
@@ -25,7 +25,7 @@ pub(super) struct Stream {
     pub left: Vec<(PageRun, u64)>,
     /// The arrival of the last byte so far.
     pub last: u64,
-    /// Of the driver's copies through pinned memory, if there are any.
+    /// For the driver's copies through pinned memory, if there are any.
     pub staging: Option<Bandwidth>,
 }
 

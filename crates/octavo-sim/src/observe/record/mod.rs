@@ -49,7 +49,7 @@ pub(crate) struct Recorder {
     capacity: Vec<Capacity>,
 }
 
-/// From a time on, a GPU holds this many pages, or as many as come.
+/// From a time on, a GPU holds this many pages, or all that come.
 struct Capacity {
     time: u64,
     gpu: usize,

@@ -81,7 +81,7 @@ struct LinkSamples {
 #[derive(Default)]
 struct MemorySamples {
     time: Vec<u64>,
-    /// What they are called, in the order of the rows of a sample.
+    /// Their names, in the order of the rows of a sample.
     names: Vec<String>,
     bytes: Vec<u64>,
 }

@@ -1,6 +1,6 @@
 //! The timeline of a run as slices, arrows and counters: events on each GPU, in the driver and on the links.
 //!
-//! Kept only if requested, and written during the run. Nothing here is called for single accesses.
+//! Kept only if requested, and written during the run. Nothing here is called for individual accesses.
 
 mod hear;
 mod lanes;
@@ -285,7 +285,7 @@ fn pages_of(pages: PageRun, page_bytes: u64) -> [(Note, u64); 2] {
     [(Note::Address, u64::from(pages.first.0) * page_bytes), (Note::Pages, u64::from(pages.count))]
 }
 
-/// Numbers are reused, so the list is as long as the most things at one time.
+/// Numbers are reused, so the list is as long as the largest number of things at one time.
 fn put(list: &mut Vec<Open>, number: u32, open: Open) {
     let index = number as usize;
     if list.len() <= index {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Books, Event, Law, at_most, same};
 
-/// Who holds copies of pages, by page: a bit for each GPU, and one for all memories of the host together.
+/// The holders of copies of pages, by page: a bit for each GPU, and one for all memories of the host together.
 struct Holders<'b> {
     books: &'b Books,
     by_page: BTreeMap<u64, u64>,

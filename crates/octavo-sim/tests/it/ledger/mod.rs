@@ -1,6 +1,6 @@
 //! The books of a run: all tables and totals of one result speak of the same events, and must agree.
 //!
-//! Each law is one sentence about a result. None knows how a run decides; all of them hold for every scenario.
+//! Each law is one sentence about a result. None knows how a run decides, and all hold for every scenario.
 
 mod bytes;
 mod counts;

@@ -50,7 +50,7 @@ pub fn phases(books: &Books) -> Law {
     Ok(())
 }
 
-/// Of a job by its name, or of all rows.
+/// For a job by its name, or for all rows.
 fn sum_of_phases(books: &Books, job: Option<&str>, names: &[&str]) -> u64 {
     let (jobs, phases) = (books.texts("phases", "job"), books.texts("phases", "phase"));
     let (began, ended) = (books.numbers("phases", "began_ps"), books.numbers("phases", "ended_ps"));

@@ -1,7 +1,7 @@
 //! Random scenarios of real parts: every shipped node, strategies of all kinds, drivers, programs, jobs. Each ends in a
 //! result whose tables agree, or in a message.
 //!
-//! A scenario depends on its number alone. One that breaks a law is made as short as it can be, and printed.
+//! A scenario depends on its number alone. A scenario that breaks a law is shortened as far as possible, and printed.
 
 mod choice;
 mod draw;
@@ -119,7 +119,7 @@ fn random_scenarios_end_and_their_tables_agree() {
     judge(&soak(0, 40));
 }
 
-/// Those that broke a law once; the first line of each file says which.
+/// Scenarios that once broke a law, which the first line of each file names.
 #[test]
 fn scenarios_that_broke_a_law_once_keep_all() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/random/found");

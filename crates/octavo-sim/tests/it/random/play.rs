@@ -21,8 +21,8 @@ use crate::ledger::Books;
 
 /// Looks at a run, each after 65,536 events, after which it is too long to be played to its end.
 const LOOKS: u32 = 160;
-/// Looks in which nothing is done before an instant run is one that hangs. One in time has the simulator's own watchdog,
-/// which knows what a report is.
+/// Looks in which nothing is done before an instant run is one that hangs. A run in time has the simulator's own
+/// watchdog, which knows what a report is.
 const IDLE_LOOKS: u32 = 48;
 /// Looks at most.
 const MOST_LOOKS: u32 = 600;
@@ -174,7 +174,7 @@ fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) 
 struct Looks {
     began: Instant,
     all: u32,
-    /// Those since something was done.
+    /// Looks since something was done.
     idle: u32,
     done: [u64; 3],
 }

@@ -1,4 +1,4 @@
-//! Programs of a scenario: kernels so small that a run takes milliseconds, and what is around them.
+//! Programs of a scenario: kernels so small that a run takes milliseconds, and the actions around them.
 
 use octavo_program::Workload;
 use octavo_registry::Options;
@@ -57,7 +57,7 @@ pub fn alone(drawn: &mut Drawn, draw: &mut Draw) {
     drawn.set("workload", kernel.text);
 }
 
-/// What is around the launches of a kernel: keys below `program`, and their values.
+/// The actions around the launches of a kernel: keys below `program`, and their values.
 fn around(kernel: &Kernel, gpus: u32, draw: &mut Draw) -> Vec<(String, String)> {
     let mut settings = Vec::new();
     if draw.chance(40) {

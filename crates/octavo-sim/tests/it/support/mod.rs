@@ -89,7 +89,7 @@ pub fn store(page: u64, index: u64) -> Vec<Op> {
     vec![Op::store(line(page, index), 1), Op::WAIT]
 }
 
-/// Computes for so many microseconds on [`node`].
+/// Computes for this many microseconds on [`node`].
 pub fn compute(microseconds: u32) -> Vec<Op> {
     (0..microseconds).map(|_| Op::compute(250)).collect()
 }

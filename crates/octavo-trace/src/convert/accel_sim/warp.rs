@@ -183,7 +183,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The copy that has to be complete so that as many groups as the immediate says may be outstanding.
+    /// The copy that must be complete for the immediate's number of groups to be outstanding.
     fn awaited_copy(&self, immediate: Option<i64>) -> u64 {
         let allowed = immediate.and_then(|groups| usize::try_from(groups).ok());
         match allowed {

@@ -9,7 +9,7 @@ pub enum Shape {
     /// None.
     #[default]
     General,
-    /// Those above the diagonal from those below; also of hermitian matrices.
+    /// The entries above the diagonal follow from those below; also for hermitian matrices.
     Symmetric,
     /// The same, and the diagonal is zero.
     Skew,

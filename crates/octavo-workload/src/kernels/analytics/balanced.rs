@@ -26,7 +26,7 @@ pub struct Share {
 }
 
 impl<'a> Parts<'a> {
-    /// Of rows with these offsets, which begin with 0.
+    /// For rows with these offsets, which begin with 0.
     pub fn new(offsets: &'a [u32]) -> Self {
         Self { offsets }
     }

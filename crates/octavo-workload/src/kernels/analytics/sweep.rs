@@ -3,7 +3,7 @@
 //!
 //! Kernels: `start` writes each vertex's value. Then, again and again, `gather` goes through all rows, edge-balanced.
 //! It searches for its part, loads ends of rows, neighbours (and weights), gathers the neighbours' values, and stores
-//! what comes of each row; a row that several wavefronts share gets it by atomics. `apply` loads that, and the vertex's
+//! the result of each row; a row that several wavefronts share gets it by atomics. `apply` loads that, and the vertex's
 //! own value, and stores what changes. The host looks at a few numbers (`state`) behind each round and resets them.
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink};
@@ -37,7 +37,7 @@ pub struct Shape {
 pub enum Changes {
     /// All in each of this many rounds.
     All(u32),
-    /// Those of a list, by round: a bit for each vertex.
+    /// The vertices of a list, by round: a bit for each vertex.
     Some(Vec<Bits>),
 }
 
@@ -45,7 +45,7 @@ pub enum Changes {
 pub struct Bits(pub Vec<u64>);
 
 impl Bits {
-    /// Those for which `is` holds.
+    /// The vertices for which `is` holds.
     pub fn of(vertices: u32, is: impl Fn(u32) -> bool) -> Self {
         let word = |first: u32| {
             let bits = (first..vertices.min(first.saturating_add(64))).filter(|&vertex| is(vertex));

@@ -72,8 +72,8 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Of `points` in `clusters` clusters that begin with the first points, until none changes or `most` rounds are
-    /// over.
+    /// Clusters `points` into `clusters` clusters that start at the first points, until no point changes or after
+    /// `most` rounds.
     pub fn of(points: &Points, clusters: usize, most: u32) -> Self {
         let mut centres: Vec<f32> = points.each().cycle().take(clusters).flatten().copied().collect();
         let mut membership = vec![u32::MAX; points.count()];

@@ -8,8 +8,8 @@
 //!
 //! Differences from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs fault
 //! again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can write can
-//! do atomics here. So no processor loses only the right to atomics, and the driver's second kind of event, revocation,
-//! does not exist. Counters do not move a page that is fought over; there, one that is favoured can.
+//! do atomics here. So no processor ever loses only its right to atomics, and the driver's second kind of event,
+//! revocation, does not exist. Counters do not move a page that is fought over; there, one that is favoured can.
 
 mod choose;
 mod lapse;
@@ -200,7 +200,7 @@ impl ThrashingGuard for StockDriver {
 }
 
 impl StockDriver {
-    /// The faulting processor waits until the period is over.
+    /// The faulting processor waits until the period ends.
     fn throttle(&mut self, fault: &Fault) -> Hint {
         let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
         let Some(until) = fight.calm_until else { return Hint::Pass };

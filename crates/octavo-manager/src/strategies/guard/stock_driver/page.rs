@@ -45,7 +45,7 @@ pub(super) enum Moved {
     Nothing,
     /// Processors compete for one from now on.
     Begins,
-    /// The competition is over: forget it.
+    /// The competition has ended: forgets it.
     Over,
 }
 
@@ -59,7 +59,7 @@ impl Fight {
         self.fighters.into()
     }
 
-    /// One more processor takes part.
+    /// Adds a processor that takes part.
     pub fn takes_part(&mut self, processor: ProcessorId) {
         self.fighters = self.fighters().with(processor).into();
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::graphs::graph::Graph;
 
-/// Rounds in succession that gain less than the threshold before a level is over: one in each direction.
+/// Consecutive rounds that gain less than the threshold before a level ends: one in each direction.
 const IDLE: u32 = 2;
-/// Of a gain: less is an error of rounding.
+/// A gain below this is a rounding error.
 const LEAST: f64 = 1e-9;
 
 /// One level: a graph with weights, and the moves of its vertices.

@@ -26,7 +26,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Those of the first level have names without a number.
+    /// Buffers of the first level have names without a number.
     pub fn new(level: &Level, number: usize, space: &mut AddressSpace) -> Self {
         let (vertices, arcs) = (u64::from(level.rows.nodes()), (level.rows.edges.len() as u64).max(1));
         let mut allocate = |name: &str, count: u64| {

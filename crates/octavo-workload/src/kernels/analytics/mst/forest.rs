@@ -25,7 +25,7 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// Of a graph whose edges have different weights above 0, the same both ways.
+    /// For a graph whose edges have different weights above 0, the same in both directions.
     pub fn of(graph: &Graph, weights: &[u32]) -> Self {
         let mut labels: Vec<u32> = (0..graph.nodes()).collect();
         let mut found = Self { rounds: Vec::new(), chosen: vec![0; labels.len()] };
