@@ -149,7 +149,7 @@ impl ProgramBuilder {
     /// The program, over a workload of this many launches.
     ///
     /// # Errors
-    /// As [`Program::new`].
+    /// As for [`Program::new`].
     pub fn build(self, launches: u32) -> Result<Program, ProgramError> {
         Program::new(self.buffers, self.actions, launches)
     }

@@ -103,7 +103,7 @@ pub mod typed {
     /// Options with every default filled in, as `T` writes them.
     ///
     /// # Errors
-    /// As [`parse`].
+    /// As for [`parse`].
     pub fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(options: &Options) -> Result<Options, OptionError> {
         match serde_json::to_value(parse::<T>(options)?) {
             Ok(Value::Object(resolved)) => Ok(resolved),

@@ -17,7 +17,7 @@ pub trait Outside<P, C: ?Sized>: Send + Sync {
     /// Builds what `choice` names.
     ///
     /// # Errors
-    /// As [`Outside::resolve`]; or what is found now is not what the digest is of.
+    /// As for [`Outside::resolve`]; or what is found now is not what the digest is of.
     fn build(&self, choice: &Choice, context: &C) -> Result<P, OptionError>;
 }
 

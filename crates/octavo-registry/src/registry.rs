@@ -82,7 +82,7 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// not built: they may do anything, and are checked when they are resolved.
     ///
     /// # Errors
-    /// As [`Registry::build`].
+    /// As for [`Registry::build`].
     pub fn check(&self, choice: &Choice, context: &C) -> Result<(), OptionError> {
         if self.outside_of(choice).is_some() { Ok(()) } else { self.build(choice, context).map(drop) }
     }
@@ -90,7 +90,7 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// `choice` with every default filled in.
     ///
     /// # Errors
-    /// As [`Registry::build`].
+    /// As for [`Registry::build`].
     pub fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
         if let Some(outside) = self.outside_of(choice) {
             return outside.resolve(choice);

@@ -81,7 +81,7 @@ impl Scenario {
     /// Everything that runs: a program alone, or the jobs.
     ///
     /// # Errors
-    /// As [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
+    /// As for [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
     pub fn parts(&self) -> Result<Vec<Part>, PartRefused> {
         Ok(self.built_while(&mut || ControlFlow::Continue(()))?.parts)
     }
@@ -90,7 +90,7 @@ impl Scenario {
     /// take a while.
     ///
     /// # Errors
-    /// As [`Scenario::parts`]; or `go_on` says `Break`.
+    /// As for [`Scenario::parts`]; or `go_on` says `Break`.
     pub fn built_while(&self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> Result<Built, PartRefused> {
         self.built_as(&mut Look::Accesses(go_on))
     }
@@ -98,7 +98,7 @@ impl Scenario {
     /// The same except for the launches of explicit programs in strips. It has all buffers, and is quick.
     ///
     /// # Errors
-    /// As [`Scenario::parts`].
+    /// As for [`Scenario::parts`].
     pub fn sizes(&self) -> Result<Built, PartRefused> {
         self.built_as(&mut Look::Sizes)
     }
@@ -106,7 +106,7 @@ impl Scenario {
     /// Bytes of memory that each GPU has for the programs at their scale; `None` without a limit.
     ///
     /// # Errors
-    /// As [`Scenario::workloads`]; or that is too few to run.
+    /// As for [`Scenario::workloads`]; or that is too few to run.
     pub fn gpu_memory(&self) -> Result<Option<u64>, PartRefused> {
         let workloads = self.workloads()?;
         let all = || workloads.iter().map(|(_, workload)| workload.as_ref());

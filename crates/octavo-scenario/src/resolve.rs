@@ -56,7 +56,7 @@ pub fn resolve(source: Source<'_>, overrides: &[String]) -> Result<Resolved, Sce
 /// Like [`resolve`], with a node from a file that `read` returns for `node.preset`.
 ///
 /// # Errors
-/// As [`resolve`]; and what `read` says, or what cannot be used of a file that it gave.
+/// As for [`resolve`]; and what `read` says, or what cannot be used of a file that it gave.
 pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>) -> Result<Resolved, ScenarioError> {
     let mut written = vec![Layer::parse(source.name, source.text)?];
     for assignment in overrides {
@@ -68,7 +68,7 @@ pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>)
 /// Reads a scenario that names no files, such as the text of a resolved one.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As for [`resolve`].
 pub fn load(source: Source<'_>) -> Result<Scenario, ScenarioError> {
     complete(source.name, vec![Layer::parse(source.name, source.text)?], &no_files)
 }

@@ -41,7 +41,7 @@ impl Input {
 /// `options` with all defaults filled in: defaults that depend on the input, by key, and the defaults of `T`.
 ///
 /// # Errors
-/// As [`typed::parse`].
+/// As for [`typed::parse`].
 pub fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(
     options: &Options,
     defaults: impl FnOnce(&T) -> Vec<(&'static str, Value)>,

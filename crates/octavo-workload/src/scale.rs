@@ -20,7 +20,7 @@ pub fn length(published: u64, scale: f64, granule: u64) -> Result<u64, OptionErr
 /// The side of a square (or a dimension of arrays that all grow with its square) of `published` elements.
 ///
 /// # Errors
-/// As [`length`].
+/// As for [`length`].
 pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
     round(published as f64 * checked(scale)?.sqrt(), LARGEST.sqrt(), scale, granule)
 }
@@ -28,7 +28,7 @@ pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError
 /// The power of two nearest to `published` elements at `scale` (nearest by ratio), at least `smallest`.
 ///
 /// # Errors
-/// As [`length`].
+/// As for [`length`].
 pub fn power_of_two(published: u64, scale: f64, smallest: u64) -> Result<u64, OptionError> {
     let exponent = (published as f64 * checked(scale)?).log2().round();
     if exponent > f64::from(LARGEST_EXPONENT) {

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 MOST = 1000
-"""Most replicates of a scenario; our choice. Intervals narrow with the square root of the number of replicates: those of
-1,000 are a tenth as wide as those of ten. Each replicate is a whole run."""
+"""Most replicates of a scenario; our choice. Intervals narrow with the square root of the number of replicates: those
+of 1,000 are a tenth as wide as those of ten. Each replicate is a whole run."""
 KEY = "executor.replicate"
 IN_TIME = f"executor.kind={SIMULATED}"
 """A key that replicates add to a scenario, which leaves the executor out if it is the default."""

@@ -207,7 +207,7 @@ impl Manager {
     /// A manager with strategies that need not be registered, of frames without numbers.
     ///
     /// # Errors
-    /// As [`Manager::new`], for the topology and the attributes of the placement.
+    /// As for [`Manager::new`], for the topology and the attributes of the placement.
     pub fn with_strategies(
         geometry: Geometry,
         topology: &Topology,

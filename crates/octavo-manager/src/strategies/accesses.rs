@@ -16,7 +16,7 @@ impl MemoryConfig {
     /// or an evictor that wants them or may want them, of all pages or of one address space.
     ///
     /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
+    /// As for [`MemoryConfig::resolve`], for the keys that this depends on.
     pub fn may_see_accesses<'a>(&self, spaces: impl IntoIterator<Item = &'a SpaceConfig>) -> Result<bool, ConfigError> {
         if self.synchronisation == Synchronisation::DirtyHome || self.outstanding == OutstandingAccesses::Stay {
             return Ok(true);

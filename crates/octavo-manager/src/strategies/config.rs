@@ -151,7 +151,7 @@ impl MemoryConfig {
     /// Bytes of the pages that all decisions are about: the page size of the manager's driver and of a [`Topology`].
     ///
     /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that sizes depend on.
+    /// As for [`MemoryConfig::resolve`], for the keys that sizes depend on.
     pub fn decision_size(&self) -> Result<Bytes, ConfigError> {
         Ok(self.geometry(1)?.page_size)
     }
@@ -170,7 +170,7 @@ impl MemoryConfig {
     /// Whether each frame of a GPU has a number: the allocator, large pages or foreign data need it.
     ///
     /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
+    /// As for [`MemoryConfig::resolve`], for the keys that this depends on.
     pub fn numbers_frames(&self) -> Result<bool, ConfigError> {
         let allocator = built(&ALLOCATORS, &self.allocator, &self.geometry(1)?)?;
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())

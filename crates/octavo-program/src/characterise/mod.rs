@@ -123,7 +123,7 @@ pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Charac
 /// long, with `room` for this many at once ([`Dispatch::expected_shares`]).
 ///
 /// # Errors
-/// As [`characterise`], the dispatch aside.
+/// As for [`characterise`], the dispatch aside.
 pub fn characterise_filled(
     workload: &dyn Workload,
     setting: &Setting,

@@ -2,7 +2,7 @@
 
 use crate::action::{ActionId, Ordered};
 
-/// Actions that are looked for at once, one a bit.
+/// Actions that are looked for at once, one for each bit.
 const TOGETHER: usize = 128;
 
 /// Answers at once in most programs: where actions follow one another, or all wait for one now and then.

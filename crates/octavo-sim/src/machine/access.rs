@@ -19,7 +19,7 @@ use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
-    /// Accesses a run of lines from `time` on, one a cycle, page by page.
+    /// Accesses a run of lines from `time` on, one per cycle, page by page.
     #[inline(always)]
     pub(super) fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let lines = u64::from(run.count());
@@ -279,8 +279,8 @@ impl<L: Listen> Node<'_, L> {
         self.driver.outstanding().will_serve(ProcessorId::gpu(gpu), PageId(page), access)
     }
 
-    /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the manager
-    /// makes it wait for another plan.
+    /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the
+    /// manager makes it wait for another plan.
     fn resolve_for_free(&mut self, gpu: usize, page: u32) -> bool {
         self.tell_accesses();
         let now = Time(self.hardware.clock.now());

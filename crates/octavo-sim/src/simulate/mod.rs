@@ -61,7 +61,7 @@ pub struct RunOptions<'a> {
 /// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`simulate_jobs`].
 ///
 /// # Errors
-/// As [`simulate_jobs`].
+/// As for [`simulate_jobs`].
 pub fn simulate(
     node: &NodeConfig,
     memory: &MemoryConfig,

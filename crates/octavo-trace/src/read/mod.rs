@@ -149,7 +149,7 @@ impl TraceReader {
     /// The rows of a row group, to be decoded some at a time.
     ///
     /// # Errors
-    /// As [`TraceReader::rows`].
+    /// As for [`TraceReader::rows`].
     pub(crate) fn batches(&self, group: usize) -> Result<Batches<'_>, TraceError> {
         Batches::new(&self.instructions, group)
     }

@@ -43,7 +43,7 @@ impl TraceWorkload {
     /// Opens the trace folder `path`.
     ///
     /// # Errors
-    /// As [`TraceReader::open`], or the trace is too large to be simulated, or its row groups are not sorted.
+    /// As for [`TraceReader::open`], or the trace is too large to be simulated, or its row groups are not sorted.
     pub fn open(path: &Path, layout: Layout) -> Result<Self, TraceError> {
         Self::with_budget(path, layout, CACHE_BYTES)
     }
@@ -51,7 +51,7 @@ impl TraceWorkload {
     /// Like [`TraceWorkload::open`], with this many bytes for decoded row groups.
     ///
     /// # Errors
-    /// As [`TraceWorkload::open`].
+    /// As for [`TraceWorkload::open`].
     pub fn with_budget(path: &Path, layout: Layout, budget: usize) -> Result<Self, TraceError> {
         let reader = TraceReader::open(path)?;
         let placement = Placement::new(reader.allocations(), layout).map_err(|reason| TraceError::new(path, reason))?;

@@ -49,7 +49,7 @@ impl TraceWriter {
     /// Begins the trace folder `path`; an existing trace is replaced at the end.
     ///
     /// # Errors
-    /// As [`TraceWriter::create`], or something other than a trace is there.
+    /// As for [`TraceWriter::create`], or something other than a trace is there.
     pub fn replace(path: &Path, header: Header) -> Result<Self, TraceError> {
         Self::begin(path, header, true)
     }
@@ -131,7 +131,7 @@ impl TraceWriter {
     /// gives the kind of each allocation.
     ///
     /// # Errors
-    /// As [`TraceWriter::finish`]; or there are more or fewer `memories` than allocations.
+    /// As for [`TraceWriter::finish`]; or there are more or fewer `memories` than allocations.
     pub fn finish_program(
         mut self,
         allocations: &[Allocation],
@@ -156,7 +156,7 @@ impl TraceWriter {
     /// Like [`TraceWriter::finish_program`], for an existing program.
     ///
     /// # Errors
-    /// As [`TraceWriter::finish`].
+    /// As for [`TraceWriter::finish`].
     pub fn finish_whole(self, program: &Program, launches: &[LaunchRow]) -> Result<(), TraceError> {
         let allocation = |found: &ProgramBuffer| {
             let Buffer { name, base, bytes, gpu } = found.buffer.clone();

@@ -32,8 +32,8 @@ const TABLE: u64 = 256;
 const USUAL_BLOCKS: u64 = 32 * scale::MEGABYTE / BLOCK_BYTES;
 const MOST_BLOCKS: u64 = 1 << 32;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -52,7 +52,7 @@ mod cost {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AesOptions {
-    /// Blocks of 16 bytes. Default: what makes the text 32 MB times the scale (this project's choice).
+    /// Blocks of 16 bytes. Default: enough for a text of 32 MB times the scale (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
 }

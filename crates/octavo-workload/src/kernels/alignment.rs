@@ -31,8 +31,8 @@ const LANES: u64 = WAVEFRONT_LANES as u64;
 const USUAL_TARGET: u64 = 32 * scale::MEGABYTE;
 const MOST_TARGET: u64 = 1 << 30;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 

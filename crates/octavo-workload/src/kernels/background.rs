@@ -32,8 +32,8 @@ const MOST_PIXELS: u64 = 1 << 30;
 const THRESHOLD: u8 = 10;
 const LEARNT: f32 = 0.03;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 const LOCATE: Op = Op::mix(5, 2, 0, 1);
 /// The difference, the choice, and the new background.
 const COMPARE: Op = Op::mix(10, 0, 0, 0);

@@ -107,7 +107,7 @@ pub struct BfsShocOptions {
     pub degree: u32,
     /// How the graph is made. Default `random-tree` (MGPUSim).
     pub shape: Shape,
-    /// Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications).
+    /// Nodes, at least 2. Default: enough for a footprint of 32 MB times the scale (GRIT, table of applications).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
 }

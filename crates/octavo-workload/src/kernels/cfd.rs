@@ -91,7 +91,7 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CfdOptions {
-    /// Small cubes along a side of the mesh, six elements each, 1 to 400. Default: what makes 235824 elements times the
+    /// Small cubes along a side of the mesh, six elements each, 1 to 400. Default: enough for 235824 elements times the
     /// scale (near Rodinia's largest mesh).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<u64>,

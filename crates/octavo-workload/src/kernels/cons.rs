@@ -29,7 +29,7 @@ const STEPS: u64 = 8;
 const COLUMN_THREADS: u64 = 8;
 /// Columns of the first kernel's tile, and rows of the second's.
 pub const TILE_COLUMNS: u64 = STEPS * WIDTH;
-/// As [`TILE_COLUMNS`].
+/// Like [`TILE_COLUMNS`].
 pub const TILE_ROWS: u64 = STEPS * COLUMN_THREADS;
 const PUBLISHED_SIDE: u64 = 3072;
 

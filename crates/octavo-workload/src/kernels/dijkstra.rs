@@ -41,7 +41,7 @@ const MOST_VERTICES: u64 = 1 << 27;
 /// Parts of a turn over the edges.
 const PARTS: u32 = 2;
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 

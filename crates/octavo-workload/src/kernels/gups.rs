@@ -46,7 +46,7 @@ const NEXT: Op = Op::mix(2, 0, 0, 1);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GupsOptions {
-    /// Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64 MB times
+    /// Words of eight bytes in the table, a power of two from 64 to 2^31. Default: enough for a table of 64 MB times
     /// the scale, to the nearest power of two (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<u64>,

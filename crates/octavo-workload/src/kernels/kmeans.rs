@@ -31,11 +31,11 @@ const FEATURES: u32 = 34;
 /// Points at scale 1: 48 MB of points, turned points and memberships. At most.
 const USUAL_POINTS: u64 = 48 * scale::MEGABYTE / (WORD * (2 * FEATURES as u64 + 1));
 const MOST_POINTS: u64 = 1 << 26;
-/// Features of all points together at most: 16 GiB of them, which this program holds too (chosen).
+/// Features of all points together at most: 16 GiB of them, which this program holds too (our choice).
 const MOST_VALUES: u64 = 1 << 32;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -51,8 +51,8 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KmeansOptions {
-    /// Points. Default: what makes points of 34 features 48 MB times the scale, turned ones and memberships included (this
-    /// project's choice).
+    /// Points. Default: enough for 48 MB of points of 34 features times the scale, turned ones and memberships included
+    /// (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<u64>,
     /// Features of a point, 1 to 1024. Default 34 (Rodinia's `kdd_cup`).

@@ -176,7 +176,7 @@ fn within(key: &str, count: u64, least: u64) -> Result<u64, OptionError> {
     Err(OptionError::new(key, format!("expected {least} to {MOST}, found {count}")))
 }
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 

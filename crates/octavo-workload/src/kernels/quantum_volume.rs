@@ -12,8 +12,8 @@
 //!
 //! Left out: sampling of the final state, fusion, the reordering of qubits.
 //!
-//! Scale 1 is the smallest published circuit, 30 qubits: 8 GiB in single precision, as published sizes are 8 bytes times
-//! 2 to the number of qubits.
+//! Scale 1 is the smallest published circuit, 30 qubits: 8 GiB in single precision, as published sizes are 8 bytes
+//! times 2 to the number of qubits.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -48,7 +48,8 @@ pub struct QuantumVolumeOptions {
     /// Layers of the circuit, 1 to 65,536. Default: the number of qubits (Qiskit).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join. Default:
+    /// Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join.
+    /// Default:
     /// `qubits`, one chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_qubits: Option<u32>,
@@ -229,7 +230,7 @@ const fn matrix_bytes(precision: Precision) -> u64 {
     (STATES * STATES) as u64 * precision.bytes()
 }
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand, no compiled kernel was: bits of a place are
+/// Instructions: vector, scalar, local data, branch. Counted by hand, not from a compiled kernel: bits of a place are
 /// shifted apart twice; sixteen products of complex numbers take four multiplications and additions each. Double
 /// precision has the same number, and takes no longer here.
 mod cost {

@@ -28,7 +28,7 @@ const EVERY: u64 = 100;
 const PUBLISHED_WORDS: u64 = 1 << 20;
 const MOST_WORDS: u64 = 1 << 31;
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 

@@ -26,7 +26,7 @@ use crate::scale;
 /// Rows that one thread, and so a work-group, computes.
 pub const GROUP_ROWS: u64 = 16;
 
-/// Columns, one a thread, that a work-group computes.
+/// Columns, one for each thread, that a work-group computes.
 pub const GROUP_COLUMNS: u64 = 64;
 
 /// Elements to a multiple of which rows are padded.
@@ -42,7 +42,7 @@ const PUBLISHED_ELEMENTS: u64 = (33 << 20) / 8;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stencil2dOptions {
-    /// Rows without the halo, in elements, a multiple of 16. Default: what makes the footprint 33 MB times the scale
+    /// Rows without the halo, in elements, a multiple of 16. Default: enough for a footprint of 33 MB times the scale
     /// with the default columns (GRIT, table of applications); 2096 at scale 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,

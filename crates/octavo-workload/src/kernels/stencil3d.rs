@@ -1,7 +1,7 @@
 //! Seven-point stencil in three dimensions (Parboil stencil), the kernel that keeps two columns of blocks a group.
 //!
-//! A work-group of 32 x 4 threads takes 64 x 4 columns, two a thread, and walks up through the planes. It keeps the
-//! plane it works on in local memory and the planes above and below in registers. Neighbours that belong to other
+//! A work-group of 32 x 4 threads takes 64 x 4 columns, two for each thread, and walks up through the planes. It keeps
+//! the plane it works on in local memory and the planes above and below in registers. Neighbours that belong to other
 //! groups are read from global memory, one element at a time at either side, 32 in front and behind. The surface of the
 //! volume is read, never written. Arrays swap from launch to launch.
 //!

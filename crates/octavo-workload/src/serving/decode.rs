@@ -1,9 +1,9 @@
 //! Steps of a server as launches: of each layer one for attention and one for what follows, then one that makes tokens.
 //!
 //! A launch streams its weights once for a batch of any size: each part (attention, an expert, the head) in equal
-//! contiguous shares of work-groups of its own. Attention has more work-groups for each request, one for each 512 of its
-//! tokens (as vLLM's paged attention, version 2, divides them). They read the request's blocks of keys and values and
-//! write blocks for its new tokens. Activations are left out: they are small and stay in caches.
+//! contiguous shares of work-groups of its own. Attention has more work-groups for each request, one for each 512 of
+//! its tokens (as vLLM's paged attention, version 2, divides them). They read the request's blocks of keys and values
+//! and write blocks for its new tokens. Activations are left out: they are small and stay in caches.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ use super::requests::Request;
 use super::schedule::{Limits, Schedule, Sequence, Step};
 use crate::emit::{WAVEFRONT_LANES, share, steps};
 
-/// Wavefronts of a work-group: 256 threads (chosen).
+/// Wavefronts of a work-group: 256 threads (our choice).
 const WAVEFRONTS: u32 = 4;
-/// Lines of weights that a wavefront has, where there are enough (chosen).
+/// Lines of weights that a wavefront has, where there are enough (our choice).
 const LINES_EACH: u64 = 64;
 /// Lines that one instruction loads: 64 lanes with 16 bytes each.
 const LINES_AT_ONCE: u64 = WAVEFRONT_LANES as u64 * 16 / LINE_BYTES;
@@ -216,8 +216,8 @@ impl Decode {
         first..first + self.sizes.block
     }
 
-    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks from `first` on, every fourth
-    /// of which it has.
+    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks from `first` on, every
+    /// fourth of which it has.
     fn attend(&self, sequence: &Sequence, layer: u32, first: u32, number: u32, out: &mut OpSink<'_>) {
         let pieces = self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
         let index = (first + number / pieces * WAVEFRONTS) as usize;

@@ -126,7 +126,7 @@ impl Machine {
     /// Does the next step for some pages, less than all. Nothing is done for a step without a run of pages.
     ///
     /// # Errors
-    /// As [`step`](Self::step).
+    /// As for [`step`](Self::step).
     pub fn step_in_part(&mut self, running: &mut Running, pages: usize) -> Result<(), String> {
         let Some(step) = running.next_step().copied() else { return Ok(()) };
         let (Some(run), false) = (held(&step), matches!(step, Step::Coalesce { .. })) else { return Ok(()) };
