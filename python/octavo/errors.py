@@ -37,7 +37,7 @@ _ALSO = {
     "memory.sharing": ("sharings",),
     "program.kind": ("kinds",),
 }
-"""Keys that arguments with other names set, too: several of a kind, or the workload that `octavo.advise` takes."""
+"""Further arguments that set a key: those with several values, or the workload that `octavo.advise` takes."""
 _SAME = (
     *("alone", "baseline", "best", "budget", "direction", "executor", "exhaustive", "faults"),
     *("fidelity", "kind", "node", "on", "perfetto", "placements", "quick", "readings", "replicates", "scale", "seed"),

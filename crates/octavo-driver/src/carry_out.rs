@@ -141,7 +141,7 @@ impl Driver {
         wake
     }
 
-    /// A fault that the manager had, or will never have, ends without a plan.
+    /// Ends a fault without a plan; its accesses try again.
     pub(crate) fn close_and_wake(&mut self, now: Time, fault: &Fault, to: &mut impl Executor) {
         let place = (fault.processor, fault.page);
         if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {
@@ -149,7 +149,7 @@ impl Driver {
         }
     }
 
-    /// A fault that the manager will never have can never be served.
+    /// Ends a fault of a driver that has halted; its accesses are killed.
     pub(crate) fn close_and_kill(&mut self, now: Time, fault: &Fault, to: &mut impl Executor) {
         let place = (fault.processor, fault.page);
         if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {

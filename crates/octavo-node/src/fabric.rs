@@ -17,7 +17,7 @@ pub struct LinkConfig {
     pub to_host: Option<Bandwidth>,
     /// Cycles from one end to the other, one way.
     pub latency: Cycles,
-    /// Who shares the bandwidth. The host link is always one a GPU.
+    /// Who shares the bandwidth. Every GPU always has one host link.
     pub sharing: LinkSharing,
 }
 
@@ -104,6 +104,6 @@ pub struct RemoteConfig {
     pub lines_in_flight: u32,
     /// Bytes of a read request, or of the header of a packet that carries a line.
     pub header: Bytes,
-    /// Entries of the coalescing write queue for broadcast stores (GPS), one a GPU.
+    /// Entries of the coalescing write queue for broadcast stores (GPS), one for each GPU.
     pub write_queue: u32,
 }

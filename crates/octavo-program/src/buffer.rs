@@ -77,7 +77,7 @@ pub struct ProgramBuffer {
     pub spread: Spread,
 }
 
-/// Pages of each of `buffers`, which are in address order: a page that several have parts of belongs to the first.
+/// Pages of each of `buffers`, which are in address order: a page that several of them share belongs to the first.
 pub fn pages_of(buffers: &[Buffer], page_bytes: u64) -> impl Iterator<Item = Range<u64>> {
     buffers.iter().scan(0, move |taken, buffer| {
         let end = (buffer.base + buffer.bytes).div_ceil(page_bytes);

@@ -20,7 +20,7 @@ impl Gpu {
         pages.iter().for_each(|page| self.shoot_down(page));
     }
 
-    /// Writes an entry. Translations that this makes wrong are shot down; whether there could be any.
+    /// Writes an entry. Shoots down translations that this makes wrong; returns whether there could be any.
     pub fn map(&mut self, page: PageId, entry: Entry) -> bool {
         let stale = self.table.set(page, entry);
         if stale {

@@ -64,7 +64,7 @@ _NO_END = (What.CPU_FAULT, What.THRASHING, What.REMOTE_MAP)
 _FROM_GPU = (What.DEVICE_TO_HOST, What.DEVICE_TO_DEVICE)
 _TO_GPU = (What.HOST_TO_DEVICE, What.DEVICE_TO_DEVICE)
 _FLAGS = {What.GPU_FAULT: Access, What.REMOTE_MAP: MapCause, **dict.fromkeys(COPIES, Cause)}
-"""The meaning of `flags`; for other counters, they have none."""
+"""The meaning of `flags`, which other counters do not have."""
 
 _Records: TypeAlias = "npt.NDArray[np.void]"
 

@@ -60,7 +60,7 @@ impl Pipelines {
         time
     }
 
-    /// The memory pipeline takes lines for `duration`; returns from when on.
+    /// The memory pipeline takes lines for `duration`; returns the time at which it starts.
     #[inline]
     pub fn issue_lines(&mut self, unit: usize, (now, time): (u64, u64), duration: u64) -> u64 {
         let lane = unit * (self.simds + SHARED) + self.simds + PORT;

@@ -3,7 +3,7 @@
 
 /// Keys up to which two bytes suffice: stamps then run out only after nearly as many uses as there are keys.
 const FEW_KEYS: usize = 1 << 15;
-/// Keys up to which three bytes do, for the same reason: 32 GiB of 4 KiB pages.
+/// Keys up to which three bytes suffice, for the same reason: 32 GiB of 4 KiB pages.
 const MANY_KEYS: usize = 1 << 23;
 
 #[derive(Default)]
