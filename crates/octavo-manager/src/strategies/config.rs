@@ -148,7 +148,8 @@ impl MemoryConfig {
         Ok(config)
     }
 
-    /// Bytes of the pages that all decisions are about: the page size of the manager's driver and of a [`Topology`].
+    /// Bytes of the pages that all decisions are about: the page size of the driver and of a
+    /// [`Topology`](crate::Topology).
     ///
     /// # Errors
     /// As for [`MemoryConfig::resolve`], for the keys that sizes depend on.

@@ -93,7 +93,7 @@ pub struct QuantumVolume {
 }
 
 impl QuantumVolume {
-    /// A simulation of `circuit`, which has a layer, on [`QUBITS`] qubits.
+    /// A simulation of `circuit`, which has a layer, on `QUBITS` qubits.
     #[must_use]
     pub fn new(circuit: Circuit, precision: Precision) -> Self {
         let mut space = AddressSpace::default();

@@ -6,9 +6,9 @@
 //!
 //! Replicas (data parallelism) are the same step over memory of their own, one after another in addresses and in the
 //! work-groups of each launch: split evenly over the same number of GPUs, each GPU runs one. Their gradients may be
-//! summed by a [ring](super::ring) before the optimizer uses them. A network split by layer has that many shares of
-//! work-groups in each launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its
-//! own.
+//! summed by a [ring of transfers](super::ring) before the optimizer uses them. A network split by layer has that many
+//! shares of work-groups in each launch, all but one of which have nothing to do, and each of its GPUs has an allocator
+//! of its own.
 
 use std::ops::Range;
 use std::sync::Arc;

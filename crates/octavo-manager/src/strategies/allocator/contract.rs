@@ -6,7 +6,7 @@ use crate::memories::content::Content;
 use crate::memories::store::FrameStore;
 
 /// Chooses the base frame of a page that becomes resident in a memory. Whether there is room was decided before, so
-/// that one of the frames that the request [may have](FrameRequest::frames) exists.
+/// that one of the frames that the request may have exists.
 pub trait FrameAllocator: Send {
     /// Whether frames have to be numbered for its sake.
     fn needs_frames(&self) -> bool {

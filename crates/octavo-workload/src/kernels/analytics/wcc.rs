@@ -1,7 +1,7 @@
-//! Weakly connected components, by sampling ([`afforest`](super::afforest)) or by label propagation: each vertex takes
+//! Weakly connected components, by sampling (`afforest`) or by label propagation: each vertex takes
 //! the least label among its neighbours and itself, until none changes. Labels begin as the vertices' numbers. A round
 //! sees the labels of the previous round, so that stores do not depend on the order of wavefronts. See
-//! [`sweep`](super::sweep) for the kernels.
+//! `sweep` for the kernels.
 //!
 //! Scale 1 is soc-twitter-2010: 530 million arcs.
 
