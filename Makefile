@@ -13,6 +13,8 @@
 #             and a source distribution. Each is installed into an empty environment, where it must run the demo
 # make wheel-aarch64  the same for AArch64 Linux, cross-built, and a run of it under qemu that leaves the same bytes as
 #             here; needs Debian's gcc-aarch64-linux-gnu and qemu-user
+# make release  what there is of a version to hand out, in dist/: wheel, source distribution, and their SHA-256 sums. It ends
+#             where the version has no section in CHANGELOG.md, or files differ from what is committed. Nothing is published
 # make check-macos  the package's Rust code passes the compiler for macOS on Arm; nothing is linked, and nothing has run there
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
@@ -34,7 +36,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test soak corpus audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 check-macos docs kernels runtime traces validation clean
+.PHONY: demo test soak corpus audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 release check-macos docs kernels runtime traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -113,6 +115,12 @@ wheel-aarch64: $(VENV)/built
 	    CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
 	    $(BIN)/maturin build --release --target aarch64-unknown-linux-gnu --out dist
 	tools/wheel/aarch64.sh "$$(ls -t dist/octavo-*aarch64.whl | head -1)" $(BIN)/python target/aarch64-try
+
+release:
+	$(PYTHON) tools/wheel/release.py
+	rm -rf dist
+	$(MAKE) wheel
+	$(PYTHON) tools/wheel/release.py dist
 
 # C libraries stay empty: here is no compiler that has macOS's headers.
 check-macos: export CC_aarch64_apple_darwin := $(CURDIR)/tools/wheel/empty-objects.sh

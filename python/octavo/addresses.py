@@ -1,4 +1,4 @@
-"""The addresses of this process, where `ulimit -v` limits them: what is only set aside counts there, too."""
+"""The addresses of this process, if `ulimit -v` limits them: addresses that are only reserved count, too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 NO_MORE = "the system has no more memory for it: `ulimit -v`, a container or the machine limits it"
-"""What is said of a run that the system refused memory."""
+"""The message about a run that the system refused memory."""
 NO_MORE_STATUS = 71
 """The status of a process that the engine ended for this reason: `EX_OSERR` of `sysexits.h`."""
 _ARENAS = -8
@@ -28,7 +28,7 @@ def limit() -> int | None:
 
 
 def spare() -> None:
-    """Where addresses are limited, have allocators set none aside: before they are first asked for memory."""
+    """If addresses are limited, stop allocators from reserving any; call it before they are first used."""
     if limit() is None or not sys.platform.startswith("linux"):
         return
     # The engine's allocator would take 1 GiB at once, the C library's 64 MiB for each thread.
@@ -41,7 +41,7 @@ def spare() -> None:
 
 
 def lacking() -> str | None:
-    """What to say where packages alone take more addresses than there may be; None where they do not."""
+    """The message if packages alone need more addresses than the limit allows; None if they do not."""
     most, least = limit(), _LOADED + _later()
     if most is None or most >= least:
         return None
@@ -51,7 +51,7 @@ def lacking() -> str | None:
 def left() -> int | None:
     """Bytes of addresses for runs, beside those that packages will take later.
 
-    None where they are not limited, or where the system does not say how many are taken.
+    None if there is no limit, or if the system does not say how many are in use.
     """
     most = limit()
     try:

@@ -1,4 +1,4 @@
-"""The Python interface: the same reach as the command line. `comparisons` runs several scenarios side by side."""
+"""The Python interface: it can do all that the command line can. `comparisons` runs several scenarios side by side."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recip
 def _meant(
     source: str | Path | Scenario | None, workload: str | None
 ) -> tuple[str | Path | Scenario | None, str | None]:
-    """The scenario and the workload that are meant: a source that is no scenario file is a workload."""
+    """The scenario and the workload that were meant: a source that is no scenario file is a workload."""
     if not isinstance(source, (str, Path)) or is_scenario_file(source):
         return source, workload
     if workload is not None:
@@ -137,7 +137,7 @@ def _given(values: Mapping[str, object]) -> list[str]:
 
 
 _MEMORY_PRESET = "memory.preset="
-"""How an override begins that replaces all that was said of the memory before."""
+"""The beginning of an override that replaces everything said about memory before."""
 
 
 @spelled_out
@@ -206,7 +206,7 @@ def run(
 
 
 def folder_of(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
-    """The folder to fill, and what ties a temporary one to the life of a result."""
+    """The folder to fill, and a function that keeps a temporary one as long as a result lives."""
     if output is not None:
         folder = given.path("output", output)
         check_writable(folder.parent)

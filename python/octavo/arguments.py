@@ -1,4 +1,4 @@
-"""The arguments that change a scenario, the same wherever one is taken."""
+"""The arguments that change a scenario, the same in every function."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Fidelity: TypeAlias = Literal["line", "page"]
 PictureFormat: TypeAlias = Literal["png", "svg", "pdf"]
 
 PLACEHOLDER = "**arguments: see `octavo.arguments.Arguments`."
-"""What docstrings say where help is to list every argument."""
+"""The line in docstrings that `help` replaces by the list of all arguments."""
 
 
 class Arguments(TypedDict, total=False):
-    """What `octavo.scenario`, `octavo.run` and `octavo.compare` take besides; they win over a scenario's own values.
+    """Further arguments of `octavo.scenario`, `octavo.run` and `octavo.compare`; they override a scenario's own values.
 
     Attributes:
         workload: workload by name, Python file of one, or folder of a trace.
@@ -46,7 +46,7 @@ class Arguments(TypedDict, total=False):
         node: node preset, or a TOML file with a `[node]`, such as a machine file.
         scale: footprint relative to the published one, such as `1 / 16`.
         memory: memory of each GPU for the program at scale 1, such as `48GB`; a smaller program gets its share. Or
-            percent of the footprint, such as `60%`. What the node has, which shrinks alike, if left out.
+            percent of the footprint, such as `60%`. If left out, what the node has, which shrinks in the same way.
         seed: seed of everything random.
         overrides: further values: an `octavo.Config`, values by dotted key, or a list of `KEY=VALUE`.
 
@@ -71,7 +71,7 @@ class Arguments(TypedDict, total=False):
 
 
 def named(function: _Function) -> _Function:
-    """A function whose errors speak of the arguments that it was given."""
+    """A function whose errors name the arguments that it got."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -88,7 +88,7 @@ def named(function: _Function) -> _Function:
 
 
 def spelled_out(function: _Function) -> _Function:
-    """A function of `**arguments` that shows them one by one, refuses any other name, and speaks of them in errors."""
+    """A function of `**arguments` that shows them one by one, refuses other names, and names them in errors."""
     before = inspect.signature(function)
     own = [each for each in before.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     further = [

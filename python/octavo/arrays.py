@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
 
     class _Later:
-        """A module that is imported when one of its names is asked for."""
+        """A module that is imported when one of its names is first used."""
 
         def __init__(self, name: str) -> None:
             self._name = name

@@ -102,7 +102,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
 
 @dataclass(frozen=True)
 class PlannedComparison:
-    """A comparison that can run: everything that can be refused before anything runs has been looked at."""
+    """A comparison that can run: everything that can be refused beforehand has been checked."""
 
     experiment: Experiment
     baseline: str | None
@@ -110,7 +110,7 @@ class PlannedComparison:
     """A name for its folder; other comparisons have other names."""
 
     def asked(self, formats: Sequence[str] | str | None, width: float | None) -> Asked:
-        """What was asked for as its pictures.
+        """The formats and the width of its pictures.
 
         Raises:
             ScenarioError: it cannot be used, or there are no pictures.
@@ -131,7 +131,7 @@ class PlannedComparison:
         report: bool = True,
         wanted: Asked = USUAL,
     ) -> Comparison:
-        """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
+        """Run in a folder what is not finished yet, and write table and pictures if `report` says so."""
         digest = self.experiment.digest
         files = files_of(self.experiment) if report else ()
         with experiment_folder(root, digest, force=force, writes=files):
@@ -142,7 +142,7 @@ class PlannedComparison:
         return comparison
 
     def finished(self, root: Path) -> Comparison | None:
-        """The comparison of the variants of which every run is finished in a folder, unless there is no baseline."""
+        """The comparison of the variants that have all their runs in a folder; None without a baseline."""
         outcome = self.experiment.finished(root)
         if outcome is None or self.baseline not in (None, *outcome.points["variant"]):
             return None
@@ -162,7 +162,7 @@ def plan_comparison(
     replicates: int = 1,
     **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
-    """Read and check everything; arguments and errors as `compare`."""
+    """Read and check everything; arguments and errors are those of `compare`."""
     variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
     check_baseline(baseline, [variant.label for variant in variants])
     named = _names(given.names("workloads", workloads), arguments.get("workload"))
@@ -184,6 +184,6 @@ def plan_comparison(
 
 
 def _names(several: Sequence[str | Path] | None, single: str | Path | None) -> list[str] | None:
-    """Workloads as a scenario names them; nothing if there are none."""
+    """Workloads as a scenario names them; None if there are none."""
     named = [workload_name(single)] if several is None else [workload_name(each, "workloads") for each in several]
     return [name for name in named if name is not None] or None

@@ -37,20 +37,20 @@ _ALSO = {
     "memory.sharing": ("sharings",),
     "program.kind": ("kinds",),
 }
-"""Keys that arguments of other names stand for, too: several of a kind, or the workload that `octavo.advise` takes."""
+"""Further arguments that set a key: those with several values, or the workload that `octavo.advise` takes."""
 _SAME = (
     *("alone", "baseline", "best", "budget", "direction", "executor", "exhaustive", "faults"),
     *("fidelity", "kind", "node", "on", "perfetto", "placements", "quick", "readings", "replicates", "scale", "seed"),
     *("memory", "runs", "trials", "trend", "workers", "workload"),
 )
-"""Options of the command line that arguments in Python have the names of."""
+"""Options of the command line whose names are also arguments in Python."""
 _OPTIONS = {
     "-o": "output",
     "--force": "force=True",
     **{f"--{name}": name.replace("-", "_") for name in _SAME},
     "--memory-limit": "octavo.limit_memory",
 }
-"""Options of the command line, and what they are in Python."""
+"""Options of the command line, and their arguments in Python."""
 
 
 CODES = {
@@ -101,14 +101,14 @@ CODES = {
     "unreadable": "a file that cannot be read",
     "unwritable": "a file or a folder that cannot be written",
 }
-"""Kinds of mistakes by name: names stay when words of messages change."""
+"""Kinds of mistakes by name: the names stay when the words of messages change."""
 
 
 class Facts(TypedDict, total=False):
-    """What an error is about, beside its words."""
+    """The facts of an error, beside its words."""
 
     code: str
-    """One of `CODES`; that of the class if there is none."""
+    """One of `CODES`; the one of the class if no other is given."""
     file: str | Path | None
     """The file or folder."""
     line: int | None
@@ -116,20 +116,20 @@ class Facts(TypedDict, total=False):
     key: str | None
     """Key, column, or argument."""
     expected: object
-    """What is permitted: a value, or words for it."""
+    """The permitted value, or words for it."""
     found: object
     """What is there."""
 
 
 class OctavoError(Exception):
-    """Something the user can do something about: a message, perhaps a hint, and the command's exit status."""
+    """A problem that the user can solve: a message, perhaps a hint, and the command's exit status."""
 
     code = "failed"
     exit_code = 1
     details = ""
-    """Lines that belong below the message, such as a traceback."""
+    """Lines to print below the message, such as a traceback."""
     typed: frozenset[str] | None = None
-    """Arguments of the Python function that failed; nothing if it is unknown which there were."""
+    """Arguments of the Python function that failed; None if they are unknown."""
 
     def __init__(self, message: str, hint: str | None = None, **facts: Unpack[Facts]) -> None:
         """Say what went wrong.
@@ -152,17 +152,17 @@ class OctavoError(Exception):
 
     @property
     def facts(self) -> Facts:
-        """What the error is about, for another error about the same."""
+        """The facts of the error, for another error about the same mistake."""
         return {name: getattr(self, name) for name in Facts.__annotations__}  # type: ignore[return-value]
 
     def __str__(self) -> str:
-        """Message and hint for Python: of arguments, where the command line speaks of options."""
+        """Message and hint for Python: they name arguments where the command line names options."""
         hint = "" if self.hint is None else f"\n{cut(_with_arguments(self.hint))}"
         return cut(_with_arguments(_of_argument(self.message, self.typed))) + hint
 
 
 def _plain(value: Any) -> Any:
-    """A fact as JSON can hold it."""
+    """A fact in a form that JSON can hold."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (list, tuple, set, frozenset, dict)):
@@ -179,14 +179,14 @@ def again(error: OctavoError, kind: type[Kind], message: str = "", hint: str | N
 
 
 def of_engine(error: Exception, kind: type[Kind], message: str = "", hint: str | None = None) -> Kind:
-    """The same mistake as the engine's error, whose arguments are its message, a hint if it has one, and facts."""
+    """The same mistake as the engine's error, whose arguments are its message, a hint if there is one, and facts."""
     text, *rest = error.args
     facts: Facts = rest.pop() if rest and isinstance(rest[-1], dict) else {}
     return kind(message or text, hint or (rest[0] if rest else None), **facts)
 
 
 def _of_argument(text: str, typed: frozenset[str] | None) -> str:
-    """A message that begins with the argument it is about, where it began with an option."""
+    """A message that begins with its argument, where it began with an option."""
     found = re.match(r"--set ([\w.\[\]-]+)=.*?: `([^`]+)`: ", text, re.DOTALL)
     if found:
         return f"{_place(found[1], found[2], typed)}: {text[found.end() :]}"
@@ -195,7 +195,7 @@ def _of_argument(text: str, typed: frozenset[str] | None) -> str:
 
 
 def _place(key: str, at: str, typed: frozenset[str] | None) -> str:
-    """The argument that set a key, and where in its value the mistake is, if that is deeper than the key."""
+    """The argument that set a key, and where in its value the mistake is, if it is deeper than the key."""
     name = ARGUMENTS.get(key)
     names = (name, *_ALSO.get(key, ())) if name else ()
     given = [each for each in names if each and (typed is None or each in typed)]
@@ -206,7 +206,7 @@ def _place(key: str, at: str, typed: frozenset[str] | None) -> str:
 
 
 def _with_arguments(text: str) -> str:
-    """A text with arguments in place of options; commands in backticks stay as they are."""
+    """A text with arguments instead of options; commands in backticks stay unchanged."""
     parts = text.split("`")
     for index in range(0, len(parts), 2):
         parts[index] = re.sub(
@@ -242,7 +242,7 @@ class OutOfMemoryError(SimulationError):
 
 
 class PolicyError(SimulationError):
-    """A policy written in Python that raised or answered nonsense; what it raised is the cause."""
+    """A policy written in Python that raised an exception or gave an invalid answer; the exception is the cause."""
 
     code = "bad-policy"
 
@@ -259,7 +259,7 @@ class OutputError(OctavoError):
 
 
 class DamagedError(OutputError):
-    """A result that is no longer what was written."""
+    """A result that has changed since it was written."""
 
     code = "damaged"
 

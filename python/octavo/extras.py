@@ -1,4 +1,4 @@
-"""What comes only with an extra of the package: whether it is installed, and what is said if it is not."""
+"""Features that need an extra of the package: whether it is installed, and the message if it is not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from octavo.errors import OctavoError
 from octavo.files.notes import note
 
 _EXTRAS = {"matplotlib": ("Matplotlib", "pictures"), "numpy": ("NumPy", "arrays"), "ray": ("Ray", "ray")}
-"""Modules that not every installation has: their names in sentences, and the extras that bring them."""
+"""Modules that may be missing from an installation: their names in sentences, and the extras that bring them."""
 
 
 class ExtraError(OctavoError):
-    """Something that needs a package that is not installed."""
+    """A feature that needs a package which is not installed."""
 
     exit_code = 2
 
@@ -41,7 +41,7 @@ def has(module: str) -> bool:
 
 
 def pictures() -> bool:
-    """Whether pictures can be drawn beside tables; if not, that is said once."""
+    """Whether pictures can be drawn beside tables; if not, say so once."""
     if not has("matplotlib"):
         _without_pictures()
     return has("matplotlib")

@@ -1,4 +1,4 @@
-"""Checks of what Python functions were given, in the words of all errors about arguments.
+"""Checks of arguments of Python functions; all errors about arguments have the same form.
 
 Messages name the option of the command line (`--workers: expected …`). In Python they name the argument: see
 `octavo.errors.OctavoError`.
@@ -36,7 +36,7 @@ def whole(name: str, value: object, *, least: int, most: int | None = None) -> i
 
 
 def _index(value: object) -> int | None:
-    """A whole number, also one of NumPy's; `True` is none."""
+    """A whole number, also one of NumPy's, but not `True`."""
     if isinstance(value, bool):
         return None
     try:
@@ -46,12 +46,12 @@ def _index(value: object) -> int | None:
 
 
 def workers(value: int | None) -> int | None:
-    """How many runs side by side were asked for, if any number was; errors as `whole`."""
+    """The number of runs side by side, if one was given; errors are those of `whole`."""
     return None if value is None else whole("workers", value, least=1)
 
 
 def number(name: str, value: object) -> object:
-    """A number that is not in quotes; other values are left to what reads scenarios.
+    """A number without quotes; the reader of scenarios checks other values.
 
     Raises:
         ScenarioError: it is a text.
@@ -114,7 +114,7 @@ def path(name: str, value: object, what: str = "a path") -> Path:
 
 
 def text(name: str, value: object, what: str) -> str | Path:
-    """A name or a path, as it is.
+    """A name or a path, unchanged.
 
     Raises:
         ScenarioError: it is neither.
@@ -128,7 +128,7 @@ def text(name: str, value: object, what: str) -> str | Path:
 
 
 def names(name: str, value: Any) -> list[Any] | None:
-    """A list of names, which may be a single one: its letters are never meant; nothing for nothing.
+    """A list of names, or a single one, which is never taken for a list of letters; None for None.
 
     Raises:
         ScenarioError: it is no list, or an empty one.

@@ -1,4 +1,4 @@
-"""Tables as notebooks show them."""
+"""Tables for notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table that shows its texts literally, with any characters in them."""
+    """A table that shows its texts literally, whatever characters they contain."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     top = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
@@ -18,5 +18,5 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
 
 
 def paragraph(text: str) -> str:
-    """A text as it is."""
+    """A text, unchanged."""
     return f"<p>{escape(text)}</p>"

@@ -26,7 +26,7 @@ def base(quantity: object) -> tuple[int, Base]:
 
 
 def count(quantity: object, unit: Base) -> int:
-    """How many base units a quantity of this kind is.
+    """How many base units a quantity of one kind is.
 
     Raises:
         ValueError: it is none, or of another kind.
@@ -49,7 +49,7 @@ def bytes_of(size: object) -> int:
 
 
 def split(quantity: object) -> tuple[int | float, str]:
-    """The number and the unit of a quantity, as they are written.
+    """The number and the unit of a quantity, as written.
 
     Raises:
         ValueError: it is none.

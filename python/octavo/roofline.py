@@ -1,6 +1,6 @@
 """The roofline with the interconnect bounds a kernel whose data lie on the host or on the device.
 
-The model, its symbols, and what of its publication (MemMap, PACT 2020) follows from it: `docs/advise.md`.
+`docs/advise.md` explains the model, its symbols, and what follows from its publication (MemMap, PACT 2020).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Ceilings:
-    """Ceilings of points, in arrays of the shape that `alpha`, `sigma` and `rho` make together."""
+    """Ceilings of points, as arrays with the common shape of `alpha`, `sigma` and `rho`."""
 
     canonical: NDArray[np.float64]
     """min(peak, α·βᵉ), operations a second: the data are on the device already."""
@@ -36,7 +36,7 @@ class Ceilings:
 
 @dataclass(frozen=True)
 class Roofline:
-    """A machine as the roofline sees it: effective, that is measured, values in units without multiples.
+    """A machine as the roofline sees it: effective values, that is measured ones, in units without multiples.
 
     Examples:
         >>> p100 = Roofline(peak=1256e9, device=362e9, on_demand=7.33e9, copy=11.69e9)
@@ -77,13 +77,14 @@ class Roofline:
         return Ceilings(*(np.array(column).reshape(points[0].shape) for column in columns))
 
     def columns(self, alpha: list[float], sigma: list[float], rho: list[float]) -> tuple[list[float], ...]:
-        """Canonical, host and device ceilings and γ of as many points; errors as `ceilings`. It needs no NumPy."""
+        """Canonical, host and device ceilings and γ of several points; errors as `ceilings`. It needs no NumPy."""
         return _asked(lambda: _core.roofline_ceilings(self._machine, alpha, sigma, rho))
 
     def crossing(self, sigma: float = 1.0, rho: float = 1.0) -> float | None:
         """The intensity above which host placement has the higher ceiling, operations a byte.
 
-        None if host placement has it everywhere. Device placement has it below the crossing, and never everywhere.
+        None if host placement has the higher one everywhere. Device placement has the higher one below the crossing,
+        and never everywhere.
 
         Raises:
             AdviceError: a value is out of its range.
@@ -94,7 +95,7 @@ class Roofline:
     def zone_end(self, rho: float = 1.0) -> float | None:
         """Where the zone of interest ends, operations a byte: below it the interconnect bounds host placement.
 
-        None if it never does, because the interconnect is as fast as device memory.
+        None if this never happens, because the interconnect is as fast as device memory.
 
         Raises:
             AdviceError: a value is out of its range.

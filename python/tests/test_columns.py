@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ class Uses(ast.NodeVisitor):
         """The tables that a chain of methods and brackets begins with."""
         while True:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr == "table" and len(node.args) == 1 and (name := self._text(node.args[0])):
+                if node.func.attr in {"table", "rows"} and len(node.args) == 1 and (name := self._text(node.args[0])):
                     return {name} & TOLD.keys()
                 node = node.func.value
             elif isinstance(node, ast.Subscript | ast.Attribute):
@@ -110,7 +111,7 @@ def wrong(source: str) -> Iterator[str]:
                     yield f"line {line}: `{name}` is no column of {', '.join(sorted(tables))}"
 
 
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if ".table(" in path.read_text(encoding="utf-8")]
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if re.search(r"\.(table|rows)\(", path.read_text("utf-8"))]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
@@ -126,6 +127,7 @@ def test_columns_are_called_what_they_are_called(path):
         'run.table("kernels").filter(pl.col("krnel") == "a")',
         'rows["bites"]',
         "rows[NAME]",
+        'run.rows("kernels")[0]["endde_ps"]',
     ],
 )
 def test_a_wrong_name_is_found(line):

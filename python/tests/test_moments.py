@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from octavo.advice import actions, moments
+from octavo.advice import moments, words
 
 MS, MB = 1_000_000, 10**6
 MEASURED = {
@@ -120,9 +120,9 @@ def test_allocations_of_a_site_are_weighed_together():
 def test_what_to_write_is_what_is_done():
     buffer = SimpleNamespace(name="a.c:1", size=64)
     lines = ["cudaMallocManaged(&a, 64);", "cudaMemPrefetchAsync(a, 64, device, stream);", "cudaFree(a);"]
-    calls = [line.partition("(")[0] for line in actions.moved(lines, buffer, moments.Moves(frozenset({1})))]
+    calls = [line.partition("(")[0] for line in words.moving(lines, buffer, moments.Moves(frozenset({1})))]
     assert calls == ["cudaMallocManaged", "cudaMemPrefetchAsync", "cudaMemPrefetchAsync", "cudaFree"]
-    calls = [line.partition("(")[0] for line in actions.moved(lines, buffer, moments.Moves(read_mostly=True))]
+    calls = [line.partition("(")[0] for line in words.moving(lines, buffer, moments.Moves(read_mostly=True))]
     assert calls == ["cudaMallocManaged", "cudaMemAdvise", "cudaMemPrefetchAsync", "cudaFree"]
 
 

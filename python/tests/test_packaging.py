@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from importlib import import_module
@@ -162,6 +163,39 @@ def test_the_citation_names_what_the_package_is():
         assert re.search(rf"^{key}:", text, re.MULTILINE), key
     for licence in ("MIT", "Apache-2.0"):
         assert f"  - {licence}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("version", "titles", "fits"),
+    [
+        ("0.1.0", ["0.1.0 – 2026-11-28"], True),
+        ("0.2.0", ["0.2.0 – 2027-01-31", "0.1.0 – 2026-11-28"], True),
+        ("0.2.0", ["0.1.0 – 2026-11-28"], False),
+        ("0.1.0", ["Not released yet", "0.1.0 – 2026-11-28"], False),
+        ("0.1.0", ["0.1.0"], False),
+        ("0.1.0", [], False),
+    ],
+)
+def test_a_release_has_the_first_section_of_the_changelog(version, titles, fits):
+    release = runpy.run_path(str(ROOT / "tools" / "wheel" / "release.py"))
+    changelog = "".join(f"## {title}\n\n- something\n\n" for title in titles)
+    assert release["version"]((ROOT / "Cargo.toml").read_text(encoding="utf-8")) == distribution("octavo").version
+    if fits:
+        release["check_changelog"](version, changelog)
+    else:
+        with pytest.raises(SystemExit):
+            release["check_changelog"](version, changelog)
+
+
+def test_a_release_is_a_wheel_and_its_sources(tmp_path):
+    release = runpy.run_path(str(ROOT / "tools" / "wheel" / "release.py"))
+    for name in ("octavo-0.1.0-cp310-abi3-any.whl", "octavo-0.0.9.tar.gz"):
+        (tmp_path / name).touch()
+    with pytest.raises(SystemExit):
+        release["packages"](tmp_path, "0.1.0")
+    (tmp_path / "octavo-0.1.0.tar.gz").touch()
+    found = [path.name for path in release["packages"](tmp_path, "0.1.0")]
+    assert found == ["octavo-0.1.0-cp310-abi3-any.whl", "octavo-0.1.0.tar.gz"]
 
 
 def test_the_charts_library_is_that_of_the_package_where_it_has_one(tmp_path, monkeypatch):

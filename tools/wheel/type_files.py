@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ TOTALS = PACKAGE / "runs" / "totals.py"
 STRATEGIES = {"placement", "prefetch", "eviction", "demotion", "sharing", "guard"}
 """Keys that also take a Python file or a class."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+CELLS = {"u64": "int", "text": "str", "category": "str"}
+"""Types of cells by the kind of their column."""
 CONFIG_HEAD = '''\
 """What a scenario may say, as types for editors and type checkers: made from the JSON schema by `make`.
 
@@ -36,12 +39,13 @@ if TYPE_CHECKING:
 TOTALS_HEAD = '''\
 """What results of runs hold, as types for editors and type checkers: made by `make` from what the core tells of it.
 
-`Summary` is `summary.json` of a run in simulated time, `InstantSummary` of one without time.
+`Summary` is `summary.json` of a run in simulated time, `InstantSummary` of one without time. `Rows` gives the rows of
+each table their type.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict, overload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -227,7 +231,39 @@ def totals() -> str:
         *textwrap.wrap(names, 116, initial_indent="    ", subsequent_indent="    "),
     ]
     named += ["]", '"""Tables that results of runs may have."""']
-    return _joined(TOTALS_HEAD, ["\n".join(named), *module.texts])
+    return _joined(TOTALS_HEAD, ["\n".join(named), *module.texts, *map(_row, told["tables"]), _rows(told["tables"])])
+
+
+def _row(table: Schema) -> str:
+    """The type of a table's rows, as a class unless a column is called like a word of Python's."""
+    kinds = {column["name"]: _cell(column) for column in table["columns"]}
+    if any(map(keyword.iskeyword, kinds)):
+        cells = ", ".join(f'"{name}": "{kind}"' for name, kind in kinds.items())
+        return f'{_named(table)} = TypedDict("{_named(table)}", {{{cells}}})'
+    lines = [f"class {_named(table)}(TypedDict):", *_quoted(f"A row of `{table['name']}`: {table['row']}")]
+    for column in table["columns"]:
+        unit = f", in {column['unit']}" if column["unit"] else ""
+        lines += ["", f"    {column['name']}: {kinds[column['name']]}", *_quoted(f"{column['meaning']}{unit}")]
+    return "\n".join(lines)
+
+
+def _cell(column: Schema) -> str:
+    """The type of a column's cells; some columns are only in tables of some runs."""
+    kind = CELLS[column["kind"]]
+    return kind if column["of"] == "all" else f"NotRequired[{kind}]"
+
+
+def _named(table: Schema) -> str:
+    return f"{_title(table['name'])}Row"
+
+
+def _rows(tables: list[Schema]) -> str:
+    """The type of a function from the name of a table to its rows."""
+    lines = ["class Rows(Protocol):", '    """Returns the rows of a table by its name."""']
+    for table in tables:
+        lines += ["", "    @overload"]
+        lines += [f'    def __call__(self, name: Literal["{table["name"]}"], /) -> list[{_named(table)}]: ...']
+    return "\n".join(lines)
 
 
 def _saved(schema: Schema) -> Schema:

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Seconds;
 
-/// Candidates that are looked at, each time, before the best choice so far has to do; chosen, about a second's work.
+/// Candidates that are looked at, each time, before the best choice so far has to do; our choice, about a second's work.
 const MOST_LOOKS: u64 = 200_000_000;
 
 /// A structure that may lie in device memory.
@@ -14,7 +14,7 @@ const MOST_LOOKS: u64 = 200_000_000;
 pub struct Candidate {
     /// What it takes there.
     pub bytes: Bytes,
-    /// What it gains there over the host.
+    /// Seconds that it gains there over the host.
     pub gain: Seconds,
 }
 
@@ -56,7 +56,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries every choice of the candidates from `index` on beside those `taken`, which leave `room` and gain `gain`.
+    /// Tries every choice of the candidates from `index` on together with those `taken`, which leave `room` and gain
+    /// `gain`.
     fn from(&mut self, index: usize, room: u64, gain: f64, taken: &mut Vec<bool>) {
         self.looks += 1 + (self.candidates.len() - index) as u64;
         if gain > self.gain {
@@ -75,7 +76,7 @@ impl Search<'_> {
         self.from(index + 1, room, gain, taken);
     }
 
-    /// What the candidates from `index` on gain at most in `room`: as if one could be cut.
+    /// The most that the candidates from `index` on gain in `room`: as if one of them could be divided.
     fn bound(&self, index: usize, mut room: u64) -> f64 {
         let mut bound = 0.0;
         for candidate in &self.candidates[index..] {

@@ -1,4 +1,4 @@
-//! Host or device for each data structure of a program: pure functions of a machine and of what kernels do with data.
+//! Host or device for each data structure of a program: pure functions of a machine and of its kernels' accesses.
 //!
 //! | module | what it answers |
 //! |---|---|

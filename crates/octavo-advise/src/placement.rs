@@ -20,7 +20,7 @@ pub enum Placement {
     Pinned,
 }
 
-/// What φ is made of.
+/// The terms of φ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Term {
@@ -45,20 +45,20 @@ pub enum Term {
 /// A question about one structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// What is known of it.
+    /// The known facts about it.
     pub structure: Structure,
     /// Whether [`Structure::lines`] is known: pinned memory is not considered otherwise.
     pub lines_known: bool,
 }
 
-/// Where one structure is to lie.
+/// The placement of one structure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Decision {
     /// The advice.
     pub placement: Placement,
-    /// What managed memory costs beyond device memory.
+    /// The cost of managed memory beyond device memory.
     pub managed: Penalty,
-    /// What pinned memory does, if its lines are known.
+    /// The cost of pinned memory, if its lines are known.
     pub pinned: Option<Penalty>,
     /// The term in which the best other placement costs most beyond this one.
     pub dominant: Term,
@@ -67,7 +67,7 @@ pub struct Decision {
 /// Decisions about structures that share a device memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decisions {
-    /// In the order of the questions.
+    /// In the order of the structures in the question.
     pub each: Vec<Decision>,
     /// Whether no other choice under the budget has a larger gain.
     pub exact: bool,
@@ -156,7 +156,7 @@ impl Priced {
         Decision { placement, managed: self.managed, pinned: self.pinned, dominant: self.dominant(placement) }
     }
 
-    /// The term that tells `placement` from the cheapest other one.
+    /// The term that distinguishes `placement` from the cheapest other one.
     fn dominant(&self, placement: Placement) -> Term {
         let known = [Placement::Device, Placement::Managed, Placement::Pinned].into_iter();
         let others = known.filter(|one| *one != placement && (*one != Placement::Pinned || self.pinned.is_some()));

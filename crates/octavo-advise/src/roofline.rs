@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Intensity, QuantityError, Rate, Remigration, Sparsity};
 
-/// What the roofline knows of a machine: all effective, that is measured, values.
+/// A machine as the roofline sees it: all values are effective, that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -80,7 +80,7 @@ impl Roofline {
     /// Ceiling of device placement with its copy, operations a second: `Q / (t + t_cp/σ)`. Equation 3; equation 2
     /// where everything copied is touched ([`Sparsity::DENSE`]).
     ///
-    /// Of Q = α·B operations on B bytes touched; B cancels, which is why it is not asked for.
+    /// For Q = α·B operations on B bytes touched; B cancels out, which is why there is no argument for it.
     #[must_use]
     pub fn device(&self, alpha: Intensity, sigma: Sparsity) -> Rate {
         let kernel = alpha.get() / self.canonical(alpha).get();
@@ -99,8 +99,8 @@ impl Roofline {
         intensity(self.peak / self.device)
     }
 
-    /// Where the zone of interest ends, operations a byte: `ρ·peak/βᵉ_C`. None if the interconnect brings data faster
-    /// than device memory does: then there is no such zone.
+    /// Where the zone of interest ends, operations a byte: `ρ·peak/βᵉ_C`. `None` if the interconnect is faster than
+    /// device memory: then there is no such zone.
     #[must_use]
     pub fn zone_end(&self, rho: Remigration) -> Option<Intensity> {
         (self.on_demand < rho.get() * self.device).then(|| intensity(rho.get() * self.peak / self.on_demand))
@@ -159,7 +159,7 @@ pub(crate) fn positive(bandwidth: Bandwidth) -> Result<f64, QuantityError> {
     if bytes > 0.0 { Ok(bytes) } else { Err(QuantityError { expected: "a bandwidth above 0B/s", found: bytes }) }
 }
 
-/// A ceiling: positive, since everything that it is made of is. Beyond what `f64` holds, the nearest that it does.
+/// A ceiling: positive, since everything that it is made of is. The nearest value that `f64` can hold.
 fn rate(operations: f64) -> Rate {
     Rate::new(operations.clamp(f64::MIN_POSITIVE, f64::MAX)).expect("clamped to what a rate can be")
 }

@@ -1,7 +1,7 @@
 //! σ of graph programs, estimated from the structure of their input.
 //!
-//! A traversal touches what belongs to the vertices that it reaches. Their number follows from the degrees alone if
-//! edges are assumed to lead to random vertices (the configuration model). An edge is followed with probability `x = Σ
+//! A traversal touches the data of the vertices that it reaches. Their number follows from the degrees alone if edges
+//! are assumed to lead to random vertices (the configuration model). An edge is followed with probability `x = Σ
 //! out(v)·(1 − (1 − x)^in(v)) / edges`, and a vertex is reached with probability `1 − (1 − x)^in(v)`. The largest such
 //! x belongs to a traversal that does not die out at once. A page is touched if one of its vertices is: σ is the mean
 //! over pages of `1 − Π(1 − p)` over the vertices that have something there.
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::Sparsity;
 
-/// Where the iteration ends: the change of x, or this many rounds; both chosen.
+/// Where the iteration ends: the change of x, or this number of rounds; both are our choice.
 const CLOSE: f64 = 1e-12;
 const MOST_ROUNDS: u32 = 10_000;
 
@@ -71,7 +71,7 @@ pub enum BadGraph {
     Size(Bytes),
 }
 
-/// How likely each vertex is to be reached.
+/// The probability that each vertex is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reach(Vec<f64>);
 
@@ -104,8 +104,8 @@ impl<'a> Csr<'a> {
         self.offsets.len() - 1
     }
 
-    /// What a traversal from a random vertex reaches unless it dies out, from degrees alone: one pass over the edges,
-    /// and a few over the vertices.
+    /// The part that a traversal from a random vertex reaches unless it dies out, from degrees alone: one pass over the
+    /// edges, and a few over the vertices.
     #[must_use]
     pub fn estimated_reach(&self) -> Reach {
         let mut arriving = vec![0u32; self.vertices()];
@@ -126,7 +126,7 @@ impl<'a> Csr<'a> {
         Reach(arriving.into_iter().map(|count| reached(followed, count)).collect())
     }
 
-    /// What a traversal from `source` reaches, by doing it.
+    /// The part that a traversal from `source` reaches, found by running it.
     ///
     /// # Errors
     /// There is no such vertex.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use octavo_units::Time;
 
-/// Something that the driver goes on with at a time that it knows.
+/// Work that the driver continues at a known time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alarm {
     /// A server has served a fault, by its number.
@@ -16,7 +16,7 @@ pub enum Alarm {
     BatchTaken(u32),
     /// A batch of a queue is served, by its number.
     BatchServed(u32),
-    /// A plan goes on, by its slot.
+    /// A plan continues, by its slot.
     Plan(u32),
     /// A strategy of the manager wants to be asked.
     Strategies,
@@ -35,7 +35,7 @@ impl Agenda {
         self.set += 1;
     }
 
-    /// When the first alarm is due.
+    /// The time of the first alarm.
     pub fn deadline(&self) -> Option<Time> {
         self.alarms.peek().map(|Reverse((at, ..))| *at)
     }

@@ -34,7 +34,7 @@ impl Request {
     }
 }
 
-/// What an idle driver does about a request.
+/// What an idle driver does when a request arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// It takes a batch now.
@@ -45,7 +45,7 @@ pub(crate) enum Call {
     No,
 }
 
-/// All queues: one, or one for each GPU up to the last that ever asked.
+/// All queues: one, or one for each GPU up to the last that ever sent a request.
 pub(crate) struct Queues {
     config: BatchConfig,
     each: Vec<Batches>,
@@ -109,9 +109,9 @@ pub(crate) struct Batches {
     serving: Vec<Request>,
     /// A batch is being served or its plans are being carried out.
     busy: bool,
-    /// The interrupt that will make the idle driver take a batch is under way.
+    /// Whether the interrupt on which the idle driver will take a batch has been sent.
     called: bool,
-    /// Faults whose wakes wait for the end of the batch.
+    /// Faults whose wake-ups wait for the end of the batch.
     wakes: Vec<FaultId>,
     /// Batches since the last replay.
     batches: u32,
@@ -182,7 +182,7 @@ impl Batches {
         self.config.block != Time::ZERO
     }
 
-    /// How long it takes to serve the batch, whose faults are in that many blocks.
+    /// The time for serving a batch whose faults are in this many blocks.
     pub fn duration(&self, blocks: u64) -> Time {
         let BatchConfig { batch, request, block, .. } = self.config;
         batch + request * self.serving.len() as u64 + block * blocks
@@ -206,7 +206,7 @@ impl Batches {
         self.wakes.push(fault);
     }
 
-    /// No plan serves faults any more: the batch is over unless it is still being served. Whether that ended it.
+    /// If no plan serves faults any more, the batch ends unless it is still being served. Whether that ended it.
     pub fn end(&mut self) -> bool {
         let was_busy = self.busy;
         self.busy &= !self.serving.is_empty();
@@ -223,7 +223,7 @@ impl Batches {
         std::mem::take(&mut self.wakes)
     }
 
-    /// A batch is over: faults that came meanwhile and are discarded.
+    /// A batch ends: faults that arrived meanwhile may be discarded.
     pub fn flush(&mut self) -> Vec<FaultId> {
         if self.config.replay != Replay::BatchFlush {
             return Vec::new();

@@ -9,7 +9,7 @@ use crate::executor::{Begun, Executor, Happening, Ticket, Wake};
 use crate::faults::FaultId;
 
 impl Driver {
-    /// Begins the plans that the manager has just made. If a strategy failed they mean nothing, and it is over.
+    /// Begins the plans that the manager has just made. If a strategy failed, they mean nothing, and the plan ends.
     pub(crate) fn admit_made(&mut self, now: Time, to: &mut impl Executor) {
         if self.halted || self.manager.failure().is_some() || self.manager.out_of_memory().is_some() {
             return self.halt(now, to);
@@ -26,7 +26,8 @@ impl Driver {
         self.made = made;
     }
 
-    /// The steps of a plan are over: what was prefetched with it comes now, and a batch that waited for it may end.
+    /// The steps of a plan are done: pages that were prefetched with it come now, and a batch that waited for it may
+    /// end.
     fn end_steps(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
         for plan in std::mem::take(&mut self.plans.running[slot].followers) {
             self.admit(now, plan, to);
@@ -92,13 +93,13 @@ impl Driver {
         }
     }
 
-    /// Steps that were under way are done.
+    /// Steps that were under way have ended.
     pub(crate) fn steps_done(&mut self, now: Time, ticket: Ticket) {
         let (progress, steps) = self.plans.end_steps(now, ticket);
         progress.next += steps;
     }
 
-    /// Faults of `processor` on `pages` are over. A batch keeps wakes until its end, except for those of the host, which
+    /// Faults of `processor` on `pages` end. A batch keeps wakes until its end, except for those of the host, which
     /// belong to no batch.
     fn wake(&mut self, now: Time, slot: u32, processor: ProcessorId, pages: PageRun, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
@@ -140,7 +141,7 @@ impl Driver {
         wake
     }
 
-    /// A fault that the manager had, or that it will never have, is over without a plan.
+    /// Ends a fault without a plan; its accesses try again.
     pub(crate) fn close_and_wake(&mut self, now: Time, fault: &Fault, to: &mut impl Executor) {
         let place = (fault.processor, fault.page);
         if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {
@@ -148,7 +149,7 @@ impl Driver {
         }
     }
 
-    /// A fault that the manager will never have can never be served.
+    /// Ends a fault of a driver that has halted; its accesses are killed.
     pub(crate) fn close_and_kill(&mut self, now: Time, fault: &Fault, to: &mut impl Executor) {
         let place = (fault.processor, fault.page);
         if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {
@@ -156,7 +157,7 @@ impl Driver {
         }
     }
 
-    /// Acknowledges a plan whose steps and wakes are over; what waited for its pages goes on.
+    /// Acknowledges a plan whose steps and wake-ups are done; work that waited for its pages continues.
     pub(crate) fn end_if_done(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         if !progress.is_done() {
@@ -177,8 +178,8 @@ impl Driver {
 
     /// Faults that cost nothing, and that no processor has to wait for: the manager's plans are carried out at once by
     /// `free`, which answers `Done` to everything and is not asked to admit. Plans that follow from their ends are
-    /// begun by the call of [`go_on`](Self::go_on) that has to come next. A fault on a page that a plan holds is none of
-    /// them: it has to go the way of others.
+    /// begun by the call of [`go_on`](Self::go_on) that has to come next. A fault on a page that a plan holds is not
+    /// one of them: it has to take the path of the others.
     ///
     /// # Panics
     /// If `free` takes time.

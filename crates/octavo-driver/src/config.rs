@@ -42,7 +42,7 @@ pub struct BatchConfig {
     /// which is not written out.
     #[serde(default, skip_serializing_if = "Replay::is_batch")]
     pub replay: Replay,
-    /// Time from the first request to an idle driver until it takes a batch of all requests that are there then: for an
+    /// Time from the first request to an idle driver until it takes a batch of all requests made by then: for an
     /// interrupt and for scheduling the driver. `0ns`, the default: it takes the first request at once, alone.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub interrupt: Time,
@@ -79,9 +79,9 @@ impl BatchScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replay {
-    /// A processor that faulted continues as soon as its fault's plan is done, before the batch is over (0).
+    /// A processor that faulted continues as soon as its fault's plan is done, before the batch ends (0).
     Block,
-    /// All processors continue when the batch is over. Faults that came meanwhile wait for the next one (1).
+    /// All processors continue when the batch ends. Faults that arrived meanwhile wait for the next one (1).
     #[default]
     Batch,
     /// The same, but faults that came meanwhile are discarded: their accesses are tried again, too, and fault again if

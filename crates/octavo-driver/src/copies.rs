@@ -13,13 +13,13 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Of a node with so many GPUs and any further memories of the host.
+    /// For a node with this many GPUs and any further memories of the host.
     pub fn new(gpus: usize) -> Self {
         let memories = gpus + 1 + MAX_MEMORIES - MAX_PROCESSORS;
         Self { gpus, each: memories.div_ceil(u32::BITS as usize), words: Vec::new(), held: vec![0; MAX_MEMORIES] }
     }
 
-    /// How many pages there is room for.
+    /// The number of pages that fit.
     pub fn pages(&self) -> usize {
         self.words.len() / self.each
     }
@@ -41,7 +41,7 @@ impl Copies {
         MemoryMask::at_places(bits, self.gpus)
     }
 
-    /// From now on `memory` holds `page`, or does not.
+    /// From now on `memory` holds `page`, or no longer does.
     pub fn set(&mut self, page: PageId, memory: MemoryId, holds: bool) {
         let place = memory.place(self.gpus);
         let word = &mut self.words[page.index() * self.each + place / 32];

@@ -1,4 +1,4 @@
-//! Strategies that want to be asked at a time of their own.
+//! Strategies that request a call at a certain time.
 
 use octavo_manager::Event;
 use octavo_units::Time;
@@ -17,7 +17,7 @@ impl Driver {
         }
     }
 
-    /// The alarm for the manager's deadline has come. One that an earlier deadline has replaced means nothing.
+    /// The alarm for the manager's deadline has come. A deadline that an earlier one has replaced has no effect.
     pub(crate) fn strategies_are_due(&mut self, now: Time, to: &mut impl Executor) {
         if self.reminded.is_some_and(|at| at <= now) {
             self.reminded = None;

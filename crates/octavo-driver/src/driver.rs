@@ -1,4 +1,4 @@
-//! The driver's outside: what happens comes in, and calls of an executor go out.
+//! The driver's interface: events come in, and calls of an executor go out.
 
 use octavo_manager::{
     AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, MemoryId, PageId, PageRun,
@@ -20,13 +20,13 @@ use crate::trials::Trials;
 /// Drives one manager: merges and serves faults, has an executor carry plans out step by step, acknowledges them, and
 /// wakes who waits.
 ///
-/// It has no clock: its caller says what time it is, and times never go back. Every method that can lead to steps
-/// takes the executor; when it returns, everything that could be done at once is done. Feed it what happens, report the
-/// ends of what the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its
-/// alarms ([`alarm`](Self::alarm), or [`deadline`](Self::deadline) and [`tick`](Self::tick)).
+/// It has no clock: its caller gives the time, which never goes back. Every method that can lead to steps takes the
+/// executor; when it returns, everything that could be done at once is done. Feed it events, report the end of whatever
+/// the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its alarms
+/// ([`alarm`](Self::alarm), or [`deadline`](Self::deadline) and [`tick`](Self::tick)).
 ///
-/// When a strategy failed or memory ran out, plans mean nothing any more: it is [`halted`](Self::halted), begins no
-/// further plan, and has every fault [killed](Executor::kill) that it has or gets.
+/// If a strategy failed or memory ran out, plans have no meaning any more: it is [`halted`](Self::halted), starts no
+/// further plan, and has all its present and future faults [killed](Executor::kill).
 pub struct Driver {
     pub(crate) manager: Manager,
     pub(crate) faults: Faults,
@@ -38,14 +38,14 @@ pub struct Driver {
     pub(crate) agenda: Agenda,
     /// Plans that the manager has just made.
     pub(crate) made: Vec<Plan>,
-    /// Plans that can go on at once.
+    /// Plans that can continue at once.
     pub(crate) ready: Ready,
     /// Faults about to be handed to the manager, kept for its capacity.
     pub(crate) batch: Vec<Fault>,
     pub(crate) halted: bool,
-    /// What was refused, and how often.
+    /// What was refused, and how many times.
     pub(crate) trials: Trials,
-    /// When the manager is asked next because a strategy wants it.
+    /// The next time at which a strategy of the manager wants a call.
     pub(crate) reminded: Option<Time>,
 }
 
@@ -76,7 +76,7 @@ impl Driver {
         &self.manager
     }
 
-    /// The manager, for everything besides events and acknowledgements: records that it keeps and hands out. Events go
+    /// The manager, for everything except events and acknowledgements: records that it keeps and returns. Events go
     /// through the driver.
     pub fn manager_mut(&mut self) -> &mut Manager {
         &mut self.manager
@@ -97,7 +97,7 @@ impl Driver {
         }
     }
 
-    /// How many plans are under way.
+    /// The number of unfinished plans.
     #[must_use]
     pub fn plans_under_way(&self) -> usize {
         self.plans.running.len()
@@ -117,7 +117,7 @@ impl Driver {
         self.halted
     }
 
-    /// Whether the executor refused a thousand times in a row to end what refused plans had begun.
+    /// Whether the executor refused a thousand times in a row to end what refused plans had started.
     #[must_use]
     pub fn refused_for_good(&self) -> bool {
         self.trials.ends_are_vain()
@@ -213,7 +213,7 @@ impl Driver {
     }
 
     /// A fault that was [opened](Self::open_fault) is served in place, in no time: the host's kernel serves faults of
-    /// its own cores in the faulting thread, beside the queue of faults from GPUs.
+    /// its own cores in the faulting thread, apart from the queue of faults from GPUs.
     pub fn serve_in_kernel(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         self.fault_served(now, id, to);
         self.run(now, to);
@@ -259,13 +259,14 @@ impl Driver {
         self.run(now, to);
     }
 
-    /// When the driver wants to be [called](Self::tick) next, of what the executor does not remind it of.
+    /// The next time at which the driver has to be [called](Self::tick), apart from the times of which the executor
+    /// reminds it.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.agenda.deadline()
     }
 
-    /// Goes on with everything whose time has come.
+    /// Continues with everything whose time has come.
     pub fn tick(&mut self, now: Time, to: &mut impl Executor) {
         while let Some((at, alarm)) = self.agenda.due(now) {
             self.alarm(at, alarm, to);
@@ -287,20 +288,21 @@ impl Driver {
         self.run(now, to);
     }
 
-    /// A wake has arrived, and who waited goes on by itself.
+    /// A wake-up has arrived, and the waiting processor continues by itself.
     pub fn woken(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         let fault = self.wake_arrives(id);
         self.replayed(now, &fault, to);
     }
 
-    /// A wake has arrived: the fault is no more, its number is free. The wake is over when every access that waited was
-    /// served or has faulted anew; then call [`replayed`](Self::replayed). Until then the pages of its plan are busy.
+    /// A wake-up has arrived: the fault no longer exists, and its number is free. The wake-up ends when every waiting
+    /// access was served or has faulted again; then call [`replayed`](Self::replayed). Until then the pages of its plan
+    /// are busy.
     pub fn wake_arrives(&mut self, id: FaultId) -> Outstanding {
         self.faults.remove(id)
     }
 
-    /// Every access that waited for a fault whose [wake has arrived](Self::wake_arrives) was served or has faulted anew:
-    /// the wake is over. Its plan may be, too.
+    /// Every access that waited for a fault whose [wake has arrived](Self::wake_arrives) was served or has faulted
+    /// again: the wake-up ends. Its plan may be, too.
     pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
         let Some(slot) = fault.plan else { return };
         self.plans.running[slot].wakes -= 1;
@@ -308,7 +310,7 @@ impl Driver {
         self.run(now, to);
     }
 
-    /// Ends every call from outside: goes on with what can go on at once.
+    /// Ends every call from outside: continues with everything that can start at once.
     #[inline]
     pub(crate) fn run(&mut self, now: Time, to: &mut impl Executor) {
         while let Some(slot) = self.ready.pop() {

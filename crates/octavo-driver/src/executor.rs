@@ -7,7 +7,7 @@ use crate::alarm::Alarm;
 use crate::batch::Request;
 use crate::faults::{FaultId, Faults, Outstanding};
 
-/// Which plan, and from which of its steps on.
+/// The plan, and the first of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
     /// The plan's slot: a small number that no other unfinished plan has, and that is used again after its end.
@@ -16,13 +16,13 @@ pub struct Ticket {
     pub step: u32,
 }
 
-/// What became of steps that an executor was asked to begin.
+/// The result of steps that an executor was asked to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// This many steps are done; the driver goes on at once.
+    /// This many steps are done; the driver continues at once.
     Done(u32),
-    /// This many steps are done at that time, which may be now; the driver goes on then, after everything that was to
-    /// happen at that time before. With no step at all, the same ones are begun again then.
+    /// This many steps are done at that time, which may be now; the driver continues then, after everything else that
+    /// is due at that time. With no step at all, the same ones are begun again then.
     At(u32, Time),
     /// This many steps, at least one, are under way; [`Driver::finished`](crate::Driver::finished) will be called with
     /// the ticket.
@@ -32,34 +32,34 @@ pub enum Begun {
     Refused(Refusal),
 }
 
-/// What became of a wake.
+/// The result of a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// It has arrived: who waited goes on when the driver returns. By then the page may be somewhere else again,
-    /// because others waited for it too. All processors that were woken before the driver returned must try again
-    /// before one of them is handed in as a fault, so that the last one to get the page has it. If each were handed in
-    /// before the next one tried, they would take the page from each other for ever.
+    /// It has arrived: the waiting processor continues when the driver returns. By then the page may have moved away
+    /// again, because others waited for it, too. All processors that were woken before the driver returned must try
+    /// again before one of them is handed in as a fault, so that the last one to get the page has it. If each were
+    /// handed in before the next one tried, they would take the page from each other for ever.
     Arrived,
     /// It is under way; [`Driver::woken`](crate::Driver::woken) will be called. Until then the pages of its plan are
-    /// busy, so that who faulted can go on before anyone takes the page away.
+    /// busy, so that the faulting processor can continue before another one takes the page away.
     UnderWay,
 }
 
-/// What only those want to know who keep a record.
+/// A report for callers that keep a record.
 #[derive(Clone, Copy)]
 pub enum Happening<'a> {
     /// A server of the pool serves a request between these times.
     Served(Request, Time, Time),
     /// A batch is taken.
     BatchBegins {
-        /// The GPU whose it is, if each has its own.
+        /// The GPU that owns it, if each has its own.
         gpu: Option<usize>,
         /// What is in it.
         requests: &'a [Request],
         /// When it is served.
         served: Time,
     },
-    /// The batch and all plans that serve its faults are over; the GPU whose it was, if each has its own.
+    /// The batch and all plans that serve its faults are finished; the GPU that owned it, if each has its own.
     BatchEnds(Option<usize>),
     /// A plan was admitted.
     PlanBegins {
@@ -67,12 +67,12 @@ pub enum Happening<'a> {
         slot: u32,
         /// The plan.
         plan: &'a Plan,
-        /// When its first step can begin, if that is known.
+        /// The time at which its first step can start, if it is known.
         starts: Time,
         /// All outstanding faults, those among them that it will wake.
         faults: &'a Faults,
     },
-    /// A plan is over and about to be acknowledged.
+    /// A plan is finished and about to be acknowledged.
     PlanEnds {
         /// Its slot.
         slot: u32,
@@ -113,8 +113,8 @@ pub trait Executor {
     /// that wait for it must not be retried. The fault is closed when this is called, and gone when it returns.
     fn kill(&mut self, now: Time, id: FaultId, fault: &Outstanding);
 
-    /// Pages are freed: what processors map of them and what memories hold goes. No plan holds them. `manager` still
-    /// knows where they are. `token` is what [`Driver::free`](crate::Driver::free) was called with.
+    /// Pages are freed: mappings of processors and contents of memories for them are removed. No plan holds them.
+    /// `manager` still knows where they are. `token` is what [`Driver::free`](crate::Driver::free) was called with.
     fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager);
 
     /// Asks that [`Driver::alarm`](crate::Driver::alarm) be called at a time. Executors that keep a calendar of their
@@ -126,7 +126,7 @@ pub trait Executor {
         false
     }
 
-    /// Hears what happens, for a record. Costs nothing without listeners.
+    /// Gets reports of events, for a record. Costs nothing without listeners.
     #[inline]
     fn hear(&mut self, now: Time, happening: Happening<'_>) {
         _ = (now, happening);

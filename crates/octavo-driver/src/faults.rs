@@ -10,7 +10,7 @@ use crate::slab::Slab;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaultId(pub u32);
 
-/// One fault of one processor on one page, for everyone there who waits for it.
+/// One fault of one processor on one page, for all accesses that wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outstanding {
     /// The faulting processor.
@@ -21,13 +21,13 @@ pub struct Outstanding {
     pub access: Access,
     /// The manager has it, so that a more demanding access can no longer join.
     pub served: bool,
-    /// When the manager got it.
+    /// The time when the manager got it.
     pub served_at: Time,
-    /// What resolved it; means nothing before it is woken.
+    /// The plan or mapping that resolved it; has no meaning before it is woken.
     pub cause: Cause,
-    /// How much time of that was spent on making room; means nothing before it is woken.
+    /// The part of that time for making room; has no meaning before it is woken.
     pub evicting: Time,
-    /// When it was opened, the page was believed to be mapped.
+    /// Whether the page was believed to be mapped when it was opened.
     pub(crate) vanished: bool,
     /// The plan that its wake belongs to, by its slot.
     pub(crate) plan: Option<u32>,
@@ -55,13 +55,13 @@ impl Outstanding {
     }
 }
 
-/// What became of an access that faults.
+/// The result of an access that faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// A new fault: it is now to be brought to the driver, see [`Driver::fault_arrives`](crate::Driver::fault_arrives).
     New(FaultId),
-    /// The processor has one on this page already. Who joins is woken with it; a store that came too late to be served
-    /// with it then faults again.
+    /// The processor has one on this page already. A joining access is woken with it; a store that came too late to be
+    /// served with it then faults again.
     Joined(FaultId),
 }
 
@@ -75,8 +75,8 @@ impl Opened {
     }
 }
 
-/// All outstanding faults. A processor has at most one that is open on a page; beside it there can be one whose wake is
-/// under way.
+/// All outstanding faults. A processor has at most one open fault on a page; in addition there can be one whose wake-up
+/// is on its way.
 #[derive(Default)]
 pub struct Faults {
     faults: Slab<Outstanding>,
@@ -109,7 +109,7 @@ impl Faults {
         self.faults.iter().filter(move |(number, fault)| open(*number, fault)).map(|(_, fault)| fault)
     }
 
-    /// How many faults are open: those whose wake is under way are not.
+    /// The number of open faults: those whose wake-up is on its way do not count.
     #[must_use]
     pub fn len(&self) -> usize {
         self.open.len()
@@ -135,7 +135,7 @@ impl Faults {
         Opened::New(id)
     }
 
-    /// The mapping that was to serve the fault has vanished.
+    /// The mapping that should have served the fault has vanished.
     pub(crate) fn vanished(&mut self, id: FaultId) {
         self.faults[id.0].vanished = true;
     }
@@ -148,8 +148,8 @@ impl Faults {
         fault.fault()
     }
 
-    /// Closes the fault of `processor` on `page`, whose wake is about to leave. `None` if there is none, or none that
-    /// the manager has had: that one will find the page mapped.
+    /// Closes the fault of `processor` on `page`, whose wake-up is about to leave. `None` if there is none, or none
+    /// that the manager has had: that one will find the page mapped.
     pub(crate) fn close(
         &mut self,
         (processor, page): (ProcessorId, PageId),
@@ -183,7 +183,7 @@ impl Faults {
         self.close((processor, page), Cause::Migration, Time::ZERO, None)
     }
 
-    /// The wake has arrived: the fault is no more.
+    /// The wake-up has arrived: the fault no longer exists.
     pub(crate) fn remove(&mut self, id: FaultId) -> Outstanding {
         self.faults.remove(id.0)
     }
@@ -191,8 +191,7 @@ impl Faults {
 
 impl std::ops::Index<FaultId> for Faults {
     type Output = Outstanding;
-    /// # Panics
-    /// If the fault is no more.
+    /// # Panics If the fault no longer exists.
     #[inline]
     fn index(&self, id: FaultId) -> &Outstanding {
         &self.faults[id.0]

@@ -2,7 +2,7 @@
 
 use octavo_manager::{PageId, PageRun};
 
-/// A run that is to be freed.
+/// A run to be freed.
 pub(crate) struct Free {
     pub run: PageRun,
     pub token: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Free {
     pub busy: Option<PageId>,
 }
 
-/// What is to be freed, oldest first.
+/// Runs to be freed, oldest first.
 #[derive(Default)]
 pub(crate) struct Frees(pub Vec<Free>);
 

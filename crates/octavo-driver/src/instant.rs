@@ -127,7 +127,7 @@ impl Instant {
         self.copies.set(page, memory, true);
     }
 
-    /// What `processor` maps of `page`, which was allocated once.
+    /// What `processor` maps of `page`, which must have been allocated.
     #[must_use]
     #[inline]
     pub fn entry(&self, processor: ProcessorId, page: PageId) -> Entry {

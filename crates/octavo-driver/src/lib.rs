@@ -2,7 +2,7 @@
 //! step by step; who waited is woken. Pure state like the manager: no clock, no I/O, no threads.
 //!
 //! One driver, many executors: a simulated node (what steps cost), [`Instant`] (every step at once), real memory. The
-//! decisions are the manager's, the order of things is the driver's, and what a step *is* is the executor's.
+//! manager decides, the driver orders events, and the executor defines what a step *is*.
 //!
 //! # The way of a fault
 //!
@@ -12,53 +12,52 @@
 //!    way between them, [`Driver::faults`] does both.
 //! 3. It is served as the [`Service`] says: at once, by a server of a pool, or in a batch. Then the manager has it, and
 //!    a store can no longer join a load.
-//! 4. Each plan that the manager makes gets a slot. [`Executor::admit`] says when its first step can begin;
-//!    [`Executor::begin`] is called for the steps, in order, each when the one before is done: `Done` (go on), `At` (go
-//!    on at that time), `Later` (the executor will report the end). Time that the first
+//! 4. Each plan that the manager makes gets a slot. [`Executor::admit`] gives the time at which its first step can
+//!    start; [`Executor::begin`] is called for the steps in order, each when the one before is done: `Done` (continue),
+//!    `At` (continue at that time), `Later` (the executor will report the end). Time that the first
 //!    [`room_steps`](octavo_manager::Plan::room_steps) take is kept as time for making room.
 //! 5. A wake step closes the faults that it names: cause and time for making room are noted in them, and
-//!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when
+//!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch ends, that is when
 //!    the steps of all plans that wake faults of its GPUs are over; otherwise at once.
-//! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back, and everyone who waited tries
-//!    again. The wake is over when every access was served or has faulted anew, however late it is tried; then
-//!    [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters go on by themselves.
-//! 7. A plan is acknowledged when its last step is done and its last wake is over, also one that a batch kept. Until
-//!    then its pages are busy. So every transfer of a page that a fault asked for serves an access: accesses are finite,
-//!    and transfers are. Then what waited for its pages goes on.
+//! 6. When a wake-up has arrived, [`Driver::wake_arrives`] returns the fault's record, and every waiting access is
+//!    retried. The wake-up ends when every access was served or has faulted again, however late it is retried; then
+//!    [`Driver::replayed`]. [`Driver::woken`] does both for executors whose waiters continue by themselves.
+//! 7. A plan is acknowledged when its last step and its last wake-up are done, including a wake-up that a batch kept.
+//!    Until then its pages are busy. So every transfer of a page that a fault requested serves an access: accesses are
+//!    finite, and so are transfers. Then work that waited for its pages continues.
 //!
 //! # Alarms
 //!
-//! Whenever the driver knows when it wants to go on (a server is done, a step is over), it asks the executor to
+//! Whenever the driver knows when it can continue (a server is done, a step is done), it asks the executor to
 //! [`remind`](Executor::remind) it. A simulator puts the [`Alarm`] into its own calendar, answers `true`, and calls
 //! [`Driver::alarm`] at its time. So alarms keep their place among all other events of that time, in the order in which
 //! they were set. An executor that answers `false` must ask [`Driver::deadline`] and call [`Driver::tick`].
 //!
-//! Strategies of the manager can want to be asked at a time of their own; there is one alarm for the first of these
-//! times, and none if no caller wants it.
+//! Strategies of the manager can request a call at a certain time; there is one alarm for the first of these times, and
+//! none if no strategy requests one.
 //!
 //! # Refusals
 //!
-//! An executor can refuse to go on with a plan ([`Begun::Refused`], or `Err` in [`Driver::finished`]). Finished steps
-//! stay done, page by page. The manager cleans up what was half done, and the faults are woken. An access that tries
+//! An executor can refuse to continue a plan ([`Begun::Refused`], or `Err` in [`Driver::finished`]). Finished steps
+//! stay done, page by page. The manager cleans up the half-done plan, and its faults are woken. An access that tries
 //! again faults again, and that fault is served alone, without prefetched pages. [`Executor::kill`] ends faults that
 //! can never be served, and those whose plans were refused a thousand times in a row. Plans that no fault waits for are
-//! then left until something else happens; a refused plan whose end is refused as often [halts the
+//! then left until something else happens; a refused plan whose end is also refused that often [halts the
 //! driver](Driver::refused_for_good). A fault on a page that is believed to be mapped, and that no plan holds, is
 //! answered by mapping it again.
 //!
 //! # What else comes in
 //!
 //! Counter notifications are requests like faults ([`Driver::counter`]). Allocations, reports, ends of kernels and
-//! capacities go straight to the manager. [`Driver::free`] waits until no plan holds the pages, tells the executor with
-//! [`Executor::free`], and wakes accesses that still wait for a page of them. Meanwhile the manager does nothing [ahead
-//! of need](octavo_manager::Manager::work_ahead), which would hold pages again. Faults that cost nothing
+//! capacities go straight to the manager. [`Driver::free`] waits until no plan holds the pages, informs the executor
+//! with [`Executor::free`], and wakes accesses that still wait for one of these pages. Meanwhile the manager does
+//! nothing [ahead of need](octavo_manager::Manager::work_ahead), which would hold pages again. Faults that cost nothing
 //! ([`Needs::free_faults`](octavo_manager::Needs)) go through [`Driver::resolve_at_once`] and [`Driver::go_on`].
 //!
 //! # Records
 //!
-//! [`Executor::hear`] says what only those want to know who keep a record: when servers and batches work, when plans
-//! begin and end. Everything here is monomorphised over the executor: what is not overridden costs nothing, and no step
-//! allocates.
+//! [`Executor::hear`] gets reports for callers that keep a record: when servers and batches work, and when plans start
+//! and end. Everything here is monomorphised over the executor: default methods cost nothing, and no step allocates.
 //!
 //! # Example
 //!

@@ -1,4 +1,4 @@
-//! Plans under way: how far each is.
+//! Plans under way, and how far each of them is.
 
 use octavo_manager::{Plan, Step};
 use octavo_units::Time;
@@ -11,7 +11,7 @@ pub(crate) struct Progress {
     pub plan: Plan,
     /// Steps that are done, or will be at the next alarm.
     pub next: u32,
-    /// Steps that were begun and whose end the executor reports.
+    /// Steps that have started and whose end the executor reports.
     pub later: Option<u32>,
     /// When those began.
     pub began: Time,
@@ -19,7 +19,7 @@ pub(crate) struct Progress {
     pub evicting: Time,
     /// Plans that begin when the steps of this one are done.
     pub followers: Vec<Plan>,
-    /// Wakes that a batch keeps or that are under way; the plan is acknowledged when the last is over.
+    /// Wake-ups that a batch keeps or that are on their way; the plan is acknowledged when the last one is done.
     pub wakes: u32,
     /// A batch ends only after the plan's steps.
     in_batch: bool,
@@ -44,7 +44,7 @@ impl Progress {
         self.plan.makes_room(self.next)
     }
 
-    /// Whether nothing is left to do.
+    /// Whether all its work is done.
     pub fn is_done(&self) -> bool {
         self.wakes == 0 && self.later.is_none() && self.next as usize >= self.plan.steps.len()
     }
@@ -54,10 +54,10 @@ impl Progress {
 #[derive(Default)]
 pub(crate) struct Plans {
     pub running: Slab<Progress>,
-    /// Plans that wake faults of GPUs and whose steps are not over; a batch of all GPUs is over when there are none. What
+    /// Plans that wake faults of GPUs and whose steps are not done; a batch of all GPUs ends when there are none. What
     /// the host waits for belongs to no batch.
     serving: usize,
-    /// Those that wake faults of a GPU; a batch of it is over when there are none.
+    /// Those that wake faults of a GPU; a batch of that GPU ends when there are none.
     serving_gpu: Vec<usize>,
 }
 
@@ -78,7 +78,7 @@ impl Plans {
         self.running.remove(slot).plan
     }
 
-    /// The steps of a plan are over, or the plan is: no batch waits for it any more.
+    /// The steps of a plan are done, or the plan is finished: no batch waits for it any more.
     pub fn leave_batch(&mut self, slot: u32) {
         let Progress { plan, in_batch, .. } = &mut self.running[slot];
         if std::mem::take(in_batch) {
@@ -87,7 +87,7 @@ impl Plans {
         }
     }
 
-    /// The steps under way under this ticket are over. Gives their plan and their number.
+    /// The steps in progress under this ticket are done. Gives their plan and their number.
     ///
     /// # Panics
     /// If nothing was.
@@ -102,13 +102,13 @@ impl Plans {
         (progress, steps)
     }
 
-    /// Whether the steps of all that wake faults of a GPU, or of any GPU, are over.
+    /// Whether the steps of all plans that wake faults of a GPU, or of any GPU, are done.
     pub fn serve_no_fault(&self, gpu: Option<usize>) -> bool {
         gpu.map_or(self.serving, |gpu| self.serving_gpu.get(gpu).copied().unwrap_or_default()) == 0
     }
 }
 
-/// GPUs whose faults a plan wakes, each one or several times.
+/// GPUs whose faults a plan wakes, each once or several times.
 fn woken_gpus(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
     plan.steps.iter().filter_map(|step| match step {
         Step::Wake { processor, .. } => processor.gpu_index(),

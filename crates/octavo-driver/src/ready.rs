@@ -1,8 +1,9 @@
-//! Plans that can go on at once, first come first served: a plan's end makes others, and those are not begun inside it.
+//! Plans that can continue at once, in order of arrival: the end of a plan frees others, which must not start inside
+//! it.
 
 use std::collections::VecDeque;
 
-/// Slots of plans that can go on at once.
+/// Slots of plans that can continue at once.
 #[derive(Default)]
 pub(crate) struct Ready(VecDeque<u32>);
 

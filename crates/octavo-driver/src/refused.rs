@@ -15,8 +15,8 @@ impl Driver {
         self.give_up(now, ticket.slot, refusal, to);
     }
 
-    /// A plan ends where its executor says, beginning with the next step. The manager keeps what is done; who waited
-    /// tries again, unless that can never help, or did not help a thousand times.
+    /// A plan ends where its executor says, beginning with the next step. The manager keeps what is done; waiting
+    /// accesses try again, unless that can never help, or did not help a thousand times.
     pub(crate) fn give_up(&mut self, now: Time, slot: u32, refusal: Refusal, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         debug_assert_eq!(progress.wakes, 0, "wakes are a plan's last steps, and no executor begins them");
@@ -45,8 +45,8 @@ impl Driver {
         self.after_plan(now, to);
     }
 
-    /// Nothing that the manager has decided since means anything: no plan of it is begun, so that none holds its pages,
-    /// and no access waits any more.
+    /// The manager's later decisions have no meaning: none of its plans starts, so that none holds its pages, and no
+    /// access waits any more.
     pub(crate) fn halt(&mut self, now: Time, to: &mut impl Executor) {
         self.halted = true;
         while let Some(plan) = self.made.pop() {

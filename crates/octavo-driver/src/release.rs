@@ -1,4 +1,4 @@
-//! What follows a plan's end: pages that no plan holds any more are freed, and the manager works ahead of need.
+//! The consequences of a plan's end: pages that no plan holds any more are freed, and the manager works ahead of need.
 
 use octavo_manager::{Event, PageRun};
 use octavo_units::Time;
@@ -8,7 +8,7 @@ use crate::executor::Executor;
 use crate::frees::Free;
 
 impl Driver {
-    /// A plan is over, and what it made possible is begun: batches may be over, and pages idle.
+    /// A plan is finished, and the work that it made possible starts: batches may end, and pages become idle.
     #[inline]
     pub(crate) fn after_plan(&mut self, now: Time, to: &mut impl Executor) {
         let waited = self.frees.any();
@@ -21,7 +21,7 @@ impl Driver {
     }
 
     /// Frees pages as soon as no plan holds them: [`Executor::free`] is called then, perhaps before this returns. From
-    /// now on no fault on them is served and nothing is done ahead of need. Outstanding faults are woken, and their
+    /// now on no fault on them is served, and no work ahead of need uses them. Outstanding faults are woken, and their
     /// accesses find no page.
     pub fn free(&mut self, now: Time, run: PageRun, token: u64, to: &mut impl Executor) {
         self.frees.0.push(Free { run, token, busy: None });
@@ -30,7 +30,7 @@ impl Driver {
         self.run(now, to);
     }
 
-    /// Frees what no plan holds any more.
+    /// Frees runs that no plan holds any more.
     #[inline]
     pub(crate) fn free_what_is_idle(&mut self, now: Time, to: &mut impl Executor) {
         let mut at = 0;

@@ -156,15 +156,15 @@ impl Driver {
         self.end_batch_if_done(now, queue, to);
     }
 
-    /// A plan is over, which may end the batches of several queues.
+    /// A plan is finished, which may end the batches of several queues.
     pub(crate) fn end_batches_if_done(&mut self, now: Time, to: &mut impl Executor) {
         let queues = self.service.queues().map_or(0, |queues| queues.len());
         (0..queues).for_each(|queue| self.end_batch_if_done(now, queue, to));
     }
 
-    /// When the steps of all plans that serve faults of a queue are over, those served are replayed together, and the
-    /// next batch begins. A fault that waited inside the manager can be served after its batch; it is then replayed with
-    /// the next faults that are done.
+    /// When the steps of all plans that serve faults of a queue are done, the served ones are replayed together, and
+    /// the next batch starts. A fault that waited inside the manager can be served after its batch; it is then replayed
+    /// with the next faults that are done.
     fn end_batch_if_done(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
         let Some(queues) = self.service.queues() else { return };
         let gpu = queues.gpu(queue);
@@ -195,7 +195,7 @@ impl Driver {
     }
 }
 
-/// How many different ones there are.
+/// The number of different ones.
 fn blocks(of_faults: impl Iterator<Item = (u32, u8)>) -> u64 {
     let mut blocks: Vec<(u32, u8)> = of_faults.collect();
     blocks.sort_unstable();

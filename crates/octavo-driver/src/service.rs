@@ -1,4 +1,4 @@
-//! When requests are served and when those who wait are woken.
+//! When requests are served, and when waiting processors are woken.
 
 use crate::batch::Queues;
 use crate::config::ServiceModel;
@@ -12,18 +12,18 @@ pub(crate) enum Model {
     AtOnce,
     /// Each alone, by one of a few servers; wakes go out one by one.
     Pool(Pool),
-    /// One batch of each queue after another; wakes go out when the batch is over.
+    /// One batch of each queue after another; wake-ups leave when the batch ends.
     Batch(Queues),
 }
 
 impl Service {
-    /// Requests are served as they come and cost no time: what costs time does so outside, as with real memory.
+    /// Requests are served as they arrive and take no time here: with real memory, the time passes outside.
     #[must_use]
     pub fn at_once() -> Self {
         Self(Model::AtOnce)
     }
 
-    /// As a node file says it.
+    /// The service that a node file describes.
     ///
     /// # Panics
     /// If a pool has no servers.

@@ -31,13 +31,13 @@ impl<T> Slab<T> {
         self.free.len() == self.items.len()
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len() - self.free.len()
     }
 
-    /// A hint to the machine that an object is needed soon. Any number is allowed, and nothing else happens.
+    /// A hint to the machine that an object is needed soon. Any number is allowed; unknown ones have no effect.
     #[inline]
     pub fn hint(&self, number: u32) {
         prefetch_index(&self.items, number as usize);

@@ -1,18 +1,19 @@
-//! How often in a row an executor refuses one thing, to end endless retries.
+//! How many times in a row an executor may refuse the same thing, so that retries end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use octavo_manager::{PageId, Plan, PlanClass, PlanId, ProcessorId};
 
-/// Refusals in a row, after which one thing is not tried again; chosen: far beyond what passing trouble takes.
+/// Refusals in a row after which the same thing is not tried again; our choice: far more than any passing trouble
+/// causes.
 const MOST: u32 = 1000;
 
 /// Steps that were refused and have not been done since. Empty while nothing is refused.
 #[derive(Default)]
 pub(crate) struct Trials {
-    /// Refused plans in a row that were to wake a fault.
+    /// The number of refused plans in a row that should have woken a fault.
     faults: BTreeMap<(ProcessorId, PageId), u32>,
-    /// Unfinished plans that end what a refused one began. They wake its faults, but serve none.
+    /// Unfinished plans that end what a refused one started. They wake its faults, but serve none.
     ends: BTreeSet<PlanId>,
     /// Refusals in a row among these.
     ends_refused: u32,
@@ -21,7 +22,7 @@ pub(crate) struct Trials {
 }
 
 impl Trials {
-    /// A plan is refused; the faults among those that it was to wake that are tried no more.
+    /// A plan is refused; returns the faults that it should have woken and that are not tried again.
     pub fn refused(&mut self, plan: &Plan) -> Vec<(ProcessorId, PageId)> {
         if self.ends.remove(&plan.id) {
             self.ends_refused += 1;
@@ -39,7 +40,7 @@ impl Trials {
         hopeless
     }
 
-    /// This plan ends what a refused one began.
+    /// This plan ends what a refused one started.
     pub fn begin_end(&mut self, plan: PlanId) {
         self.ends.insert(plan);
     }
@@ -70,7 +71,7 @@ impl Trials {
         self.ahead >= MOST
     }
 
-    /// Whether what was begun will never be ended.
+    /// Whether something that was started will never end.
     pub fn ends_are_vain(&self) -> bool {
         self.ends_refused >= MOST
     }

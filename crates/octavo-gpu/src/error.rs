@@ -11,26 +11,26 @@ pub enum GpuError {
     /// The driver's library is not on this machine.
     #[error("no NVIDIA driver: its library (libcuda.so.1) was not found on this machine")]
     NoDriver,
-    /// The driver is older than what the probes call.
+    /// The driver is older than the calls of the probes.
     #[error("the driver knows CUDA {found}, and {needed} or newer is needed")]
     OldDriver {
-        /// What it knows, such as `11.8`.
+        /// The driver's version, such as `11.8`.
         found: String,
         /// What is needed.
         needed: String,
     },
-    /// There is a driver, and nothing to drive.
+    /// There is a driver, but no GPU.
     #[error("the NVIDIA driver finds no GPU")]
     NoGpu,
     /// The GPU is older than what kernels were made for.
     #[error("the GPU has compute capability {}.{}, and {}.{} or newer is needed", found.0, found.1, needed.0, needed.1)]
     OldGpu {
-        /// What it has, such as (6, 1).
+        /// The GPU's version, such as (6, 1).
         found: (i32, i32),
         /// What is needed.
         needed: (i32, i32),
     },
-    /// No GPU of that number.
+    /// There is no GPU with that number.
     #[error("no GPU {asked}: this machine has {found}, counted from 0")]
     UnknownGpu {
         /// The requested number.
@@ -38,10 +38,10 @@ pub enum GpuError {
         /// How many there are.
         found: usize,
     },
-    /// No probe of that name.
+    /// There is no probe with that name.
     #[error("no probe `{0}`")]
     UnknownProbe(String),
-    /// No architecture of that name.
+    /// There is no architecture with that name.
     #[error("`{0}` is no architecture: expected one such as sm_90")]
     UnknownArchitecture(String),
     /// A call of the driver failed.
@@ -72,12 +72,12 @@ pub enum GpuError {
     Arguments {
         /// The kernel.
         kernel: String,
-        /// Kinds of what it takes.
+        /// The argument types that it takes.
         expected: String,
-        /// Kinds of what it was given.
+        /// The argument types that it got.
         found: String,
     },
-    /// A kernel computed something else than it must: what was timed is not what the probe says.
+    /// A kernel computed something other than it must: the timed work is not what the probe claims.
     #[error("kernel {kernel} computed {found}, and it must be {expected}")]
     WrongResult {
         /// The kernel.
@@ -87,12 +87,12 @@ pub enum GpuError {
         /// What it did.
         found: String,
     },
-    /// Managed memory would take more than a quarter of what is free: a real GPU is never oversubscribed.
+    /// Managed memory would need more than a quarter of the free memory: a real GPU is never oversubscribed.
     #[error("{asked} bytes of managed memory are more than a quarter of the {free} bytes free on the GPU")]
     TooMuchManaged {
         /// The request, and the bytes already allocated.
         asked: u64,
-        /// What was free when the probe began.
+        /// The free memory when the probe began.
         free: u64,
     },
     /// The machine lacks memory for a buffer of the host.

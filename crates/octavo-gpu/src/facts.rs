@@ -1,6 +1,6 @@
 //! Descriptions of machines by themselves, by name.
 
-/// One thing that is known.
+/// One known fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// A number, in the unit its name says.
@@ -11,7 +11,7 @@ pub enum Fact {
     Is(bool),
 }
 
-/// What is known, in order; what is not is `None`.
+/// Facts in order; unknown ones are `None`.
 pub type Facts = Vec<(&'static str, Option<Fact>)>;
 
 impl From<u64> for Fact {

@@ -9,8 +9,8 @@ use crate::facts::{Fact, Facts};
 const SYSTEM: &str = "/sys";
 const PROCESSES: &str = "/proc";
 
-/// Processor, kernel, bytes of a page, and what Linux says of huge pages and of the GPU's place; what is not known is
-/// left out.
+/// Processor, kernel, bytes of a page, and Linux's settings for huge pages and the GPU's place; unknown facts are left
+/// out.
 ///
 /// `numa_node` is the node of memory that the GPU hangs on, `numa_nodes` how many there are. Buffers lie where their
 /// thread runs, so that on several nodes copies depend on where that is.

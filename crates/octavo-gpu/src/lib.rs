@@ -2,8 +2,8 @@
 //!
 //! Nothing here is needed to build, install or test Octavo on a machine without a GPU: the driver and the compiler
 //! (NVRTC) are opened when a probe is run, by [`cudarc`]. A probe is one file that says what it measures and how, with
-//! its kernels in CUDA C++ beside it; it leaves [`Samples`], one row a measurement. Their reader decides what the
-//! samples mean (bandwidths, latencies, costs of faults): nothing is fitted here.
+//! its kernels in CUDA C++ next to it; it returns [`Samples`], one row for each measurement. Their reader decides what
+//! the samples mean (bandwidths, latencies, costs of faults): nothing is fitted here.
 #![expect(unsafe_code, reason = "the driver is a C library")]
 
 mod cupti;

@@ -1,12 +1,12 @@
-//! What happens before and after a launch, and a wait of the host's. The frames here hold nothing to drop: a thread may be
-//! cancelled within the call.
+//! Work before and after a launch, and before and after a wait of the host. The frames here hold nothing to drop: a
+//! thread may be cancelled within the call.
 
 use crate::apply::moves;
 use crate::events::{beside_captures, is_capturing};
 use crate::launch::{Launch, Wait};
 use crate::recorder;
 
-/// Launches, and says what comes of it.
+/// Launches, with the work before and after it.
 ///
 /// # Safety
 /// The launch has the parameters that its kernel has; `real` launches it.

@@ -1,6 +1,6 @@
 //! Functions of CUDA's that this library calls itself.
 
-/// `CUDA_ERROR_NOT_FOUND`.
+/// `CUDA_ERROR_NOT_FOUND`, and `cudaErrorSymbolNotFound`: there is no such function.
 pub const NOWHERE: i32 = 500;
 
 /// Calls a function behind a hook or in a slot, if there is one. Gives its status.

@@ -14,7 +14,7 @@ static QUERY: Slot = Slot::new(c"cuEventQuery", Library::Driver);
 static ELAPSED: Slot = Slot::new(c"cuEventElapsedTime", Library::Driver);
 static DESTROY: Slot = Slot::new(c"cuEventDestroy_v2", Library::Driver);
 
-/// An event. It stays until it is told to end, as frames that call CUDA have nothing to drop.
+/// An event. It lives until it is ended explicitly, as frames that call CUDA must have nothing to drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event(usize);
 
@@ -32,9 +32,10 @@ pub fn beside_captures<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Whether what a stream is told goes into a graph and is done later.
+/// Whether work for a stream is captured in a graph and runs later.
 pub fn is_capturing(stream: *mut c_void) -> bool {
-    /// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: asked of the default stream, which another one that is recorded stands for.
+    /// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: the default stream was used while another stream that depends on it is
+    /// captured.
     const IMPLICIT: i32 = 906;
     let mut status = 0;
     let said = call!(CAPTURING.real(std::ptr::null()), (*mut c_void, *mut i32), stream, &raw mut status);
@@ -42,7 +43,7 @@ pub fn is_capturing(stream: *mut c_void) -> bool {
 }
 
 impl Event {
-    /// Where a stream is now; none if the driver makes no event.
+    /// The present position of a stream; none if the driver makes no event.
     pub fn of(stream: *mut c_void) -> Option<Self> {
         let mut made: *mut c_void = null_mut();
         if call!(CREATE.real(std::ptr::null()), (*mut *mut c_void, u32), &raw mut made, 0) != 0 || made.is_null() {
@@ -60,7 +61,7 @@ impl Event {
         call!(QUERY.real(std::ptr::null()), (*mut c_void), self.0 as *mut c_void) == 0
     }
 
-    /// Nanoseconds until another event, below 0 if that was earlier; both are over.
+    /// Nanoseconds until another event, negative if that was earlier; both have happened.
     pub fn until(self, later: Self) -> Option<i64> {
         let mut ms = 0.0_f32;
         let (from, to) = (self.0 as *mut c_void, later.0 as *mut c_void);
@@ -68,7 +69,7 @@ impl Event {
         (status == 0).then(|| (f64::from(ms) * 1e6).round() as i64)
     }
 
-    /// It is needed no more.
+    /// It is no longer needed.
     pub fn end(self) {
         call!(DESTROY.real(std::ptr::null()), (*mut c_void), self.0 as *mut c_void);
     }

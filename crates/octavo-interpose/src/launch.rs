@@ -13,7 +13,7 @@ use crate::site::name_of;
 
 /// Bytes of parameters that are looked at: more than a launch may have.
 const MOST: usize = 32 << 10;
-/// Addresses below are none; chosen: Linux maps nothing there.
+/// Addresses below are none; our choice: Linux maps nothing there.
 const LOWEST: u64 = 64 << 10;
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and `_SIZE`, as keys of `extra`.
 const BUFFER_POINTER: usize = 1;
@@ -25,7 +25,7 @@ static NAME: Slot = Slot::new(c"cuFuncGetName", Library::Driver);
 static NAME_OF_KERNEL: Slot = Slot::new(c"cuKernelGetName", Library::Driver);
 static FUNCTION: Slot = Slot::new(c"cudaGetFuncBySymbol", Library::Runtime);
 
-/// What a launch is of.
+/// The function and the size of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
     /// The pointer that the program names the kernel by.
@@ -41,25 +41,25 @@ pub struct Shape {
 pub enum Wait {
     /// All that the device has to do.
     All,
-    /// What a stream has to do, by its address.
+    /// The work of a stream, by its address.
     Stream(usize),
-    /// An event, or a copy of its own: it is not known in which stream, so nothing moves before.
+    /// An event, or a separate copy: its stream is unknown, so nothing moves before it.
     Other,
 }
 
 impl Wait {
-    /// Whether it is sure before it that what a stream has to do will be done.
+    /// Whether it is certain beforehand that all work of a stream will be done.
     pub fn covers(self, stream: usize) -> bool {
         matches!(self, Self::All) || self == Self::Stream(stream)
     }
 
-    /// Whether what a stream had to do may be done after it.
+    /// Whether the work of a stream may be done afterwards.
     pub fn may_cover(self, stream: usize) -> bool {
         self.covers(stream) || self == Self::Other
     }
 }
 
-/// A launch that the program asks for.
+/// A launch by the program.
 #[derive(Clone, Copy)]
 pub struct Launch {
     /// Of what.
@@ -74,18 +74,18 @@ pub struct Launch {
     pub extra: *mut *mut c_void,
 }
 
-/// What is known of a kernel.
+/// The known facts about a kernel.
 #[derive(Debug)]
 pub struct Kernel {
     /// As it was compiled, or as its symbol is exported.
     pub name: Option<String>,
     /// Offset and bytes of each parameter; none before CUDA 12.4.
     pub parameters: Option<Vec<(usize, usize)>>,
-    /// Which parameters are addresses, by its name.
+    /// Which parameters are addresses, according to its name.
     pub pointers: Option<Vec<bool>>,
 }
 
-/// Names of functions as the driver was asked for them, which does not say them before CUDA 12.3.
+/// Names of functions that the program looked up: before CUDA 12.3, the driver does not return them.
 static NAMES: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
 
 /// The driver gave a function for a name.
@@ -106,7 +106,7 @@ fn asked_for(function: *mut c_void) -> Option<String> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(&(function as usize)).cloned()
 }
 
-/// What is known of a launch's kernel. It lives for ever.
+/// The known facts about a launch's kernel. It lives for ever.
 pub fn kernel(launch: &Launch) -> Option<&'static Kernel> {
     static KNOWN: Mutex<Option<HashMap<usize, &'static Kernel>>> = Mutex::new(None);
     let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,7 +196,7 @@ pub unsafe fn words(launch: &Launch, kernel: &Kernel) -> Option<Vec<u64>> {
     Some(found)
 }
 
-/// Aligned words of what lies at an offset among the parameters.
+/// Aligned words of the parameters at an offset.
 unsafe fn collect(begin: *const u8, offset: usize, bytes: usize, found: &mut Vec<u64>) {
     if begin.is_null() {
         return;

@@ -3,8 +3,9 @@
 use std::env::{set_var, var_os};
 use std::path::{Path, PathBuf};
 
-use crate::apply::Applied;
+use crate::apply::{Applied, Behind};
 use crate::guard::guarded;
+use crate::lookup::behind;
 use crate::recorder::Recorder;
 use crate::{settings, site};
 
@@ -34,7 +35,7 @@ extern "C" fn begin() {
             Recorder::begin(named(path, first), None);
         }
         if let Some((placement, log)) = settings::placement() {
-            Applied::begin(placement.clone(), named(log, first));
+            Applied::begin(placement.clone(), named(log, first), Behind(behind));
             // Of others, who may have nothing to do with CUDA, only those that call it say so.
             if let Some(applied) = Applied::current().filter(|_| first) {
                 applied.write_refusal();
@@ -69,7 +70,7 @@ fn is_first() -> bool {
     first
 }
 
-/// A child has files of its own; what its parent did is the parent's.
+/// A child has files of its own; its parent's actions belong to the parent.
 extern "C" fn forked() {
     guarded(|| {
         if let (Some(path), Some(parent)) = (settings::profile(), Recorder::current()) {

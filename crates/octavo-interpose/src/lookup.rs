@@ -1,23 +1,45 @@
-//! Look-ups of functions by name, which return hooks.
+//! Hooks of the functions that look up others by name: they return the hooks of those.
+
+#![allow(non_snake_case, unused_braces, reason = "the names are CUDA's, the braces those of the list")]
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
-use crate::hooks::{Hook, named};
+use crate::hooks::{Hook, driver, hooks, runtime};
 use crate::real::{self, Dlsym};
 use crate::settings::active;
 
 /// From this version of CUDA on, sizes and addresses have 64 bits: functions whose names end in `_v2`.
 const WIDE: i32 = 3020;
-/// From this one on, `cuMemPrefetchAsync` and `cuMemAdvise` take other arguments: functions whose names end in `_v2`.
+/// From this version on, `cuMemPrefetchAsync` and `cuMemAdvise` take other arguments: functions whose names end in
+/// `_v2`.
 const LOCATIONS: i32 = 12020;
-/// From this one on, `cuGetProcAddress` has one argument more.
+/// From this version on, `cuGetProcAddress` has one more argument.
 const STATUS: i32 = 12000;
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
 const PER_THREAD: u64 = 2;
 
-/// `dlsym`: jumps to the C library's, whose answer may depend on who called, for all names that have no hook.
+hooks! { Driver;
+    [cuGetProcAddress](symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64) always {
+        replace(symbol, function, version, flags)
+    }
+    [cuGetProcAddress_v2](symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64, found: *mut i32) always {
+        replace(symbol, function, version, flags)
+    }
+}
+
+/// The hook with this name.
+fn named(name: &str) -> Option<&'static Hook> {
+    [runtime::HOOKS, driver::HOOKS, HOOKS].into_iter().flatten().find(|hook| hook.name == name)
+}
+
+/// The function behind the hook with this name; null if it is nowhere.
+pub fn behind(name: &str) -> *mut c_void {
+    named(name).map_or(null_mut(), |hook| hook.slot.real(hook.hook))
+}
+
+/// `dlsym`: jumps to the C library's, whose answer may depend on the caller, for all names without a hook.
 ///
 /// # Safety
 /// As `dlsym`.
@@ -70,7 +92,7 @@ unsafe fn of_c(name: *const c_char) -> Option<&'static Hook> {
 }
 
 impl Hook {
-    /// What to give for a function that was found: the hook, if it can stand before it.
+    /// The replacement for a function that was found: the hook, if it can stand before it.
     fn instead_of(&self, found: *mut c_void) -> *mut c_void {
         let own = self.hook.cast_mut();
         if found == own {
@@ -85,7 +107,7 @@ impl Hook {
 ///
 /// # Safety
 /// As for `cuGetProcAddress`, which succeeded.
-pub unsafe fn replace(symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64) {
+unsafe fn replace(symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64) {
     if symbol.is_null() || function.is_null() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Which parameters of a kernel are addresses, by its name as C++ compilers write it (the Itanium C++ ABI): all that is
-//! known of them before CUDA 12.4.
+//! Which parameters of a kernel are addresses, from its name as C++ compilers mangle it (the Itanium C++ ABI): before
+//! CUDA 12.4 nothing else is known about them.
 
 /// Whether each parameter of a function is a pointer or a reference; none if the name does not say.
 pub fn pointers(name: &str) -> Option<Vec<bool>> {
@@ -143,7 +143,7 @@ impl Reader<'_> {
         Some(false)
     }
 
-    /// What was read before; `S` is next.
+    /// The part that was read before; `S` is next.
     fn substitution(&mut self) -> Option<bool> {
         self.take();
         match self.take()? {

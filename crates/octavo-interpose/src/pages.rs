@@ -1,14 +1,14 @@
-//! Which pages of managed memory the host has mapped, and what is in them: where a page has gone to the device, it is
-//! mapped no more, and the host's next touch maps it again. Nothing here touches a page.
+//! Which pages of managed memory the host has mapped, and their content: a page that has gone to the device is no
+//! longer mapped, and the host's next touch maps it again. No function here touches a page.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// Bytes of a page of the host's.
 const PAGE: u64 = 4096;
-/// Pages of a range that are looked at; chosen: a look takes some 15 µs.
+/// Pages of a range that are looked at; our choice: a look takes some 15 µs.
 pub const SAMPLES: usize = 32;
-/// Smaller memory is not looked at; chosen: moving it takes less than finding out.
+/// Smaller memory is not looked at; our choice: moving it takes less than finding out.
 pub const SMALLEST: u64 = 64 << 10;
 /// The bit of an entry that says that the page is mapped.
 const PRESENT: u64 = 1 << 63;
@@ -18,7 +18,7 @@ const PRESENT: u64 = 1 << 63;
 pub struct Mapped(pub u32);
 
 impl Mapped {
-    /// Those that are mapped here, and not there.
+    /// Pages that are mapped here but not there.
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
@@ -29,7 +29,7 @@ impl Mapped {
     }
 }
 
-/// The number of a sampled page: one of each stretch, at a place of its own, so that no stride meets them all.
+/// The number of a sampled page: one in each stretch, at varying places, so that no stride hits all of them.
 fn page(begin: u64, bytes: u64, sample: usize) -> u64 {
     let stretch = |number: usize| bytes / PAGE * number as u64 / SAMPLES as u64;
     let (first, end) = (stretch(sample), stretch(sample + 1).max(stretch(sample) + 1));
@@ -53,10 +53,10 @@ pub fn mapped(begin: u64, bytes: u64) -> Option<Mapped> {
     Some(Mapped(found))
 }
 
-/// What is in each sampled page, as a number; 0 if that is not known.
+/// The content of each sampled page, as a number; 0 if it is unknown.
 pub type Content = [u64; SAMPLES];
 
-/// What is in the pages that are mapped.
+/// The content of the mapped pages.
 pub fn content(begin: u64, bytes: u64, mapped: Mapped) -> Content {
     let mut found = [0; SAMPLES];
     for (sample, number) in found.iter_mut().enumerate() {
@@ -73,7 +73,7 @@ pub fn same(one: &Content, other: &Content) -> bool {
     known.peek().is_some() && known.all(|(one, other)| one == other)
 }
 
-/// A page as the system reads it, which refuses what this process could not read.
+/// A page, read by the system, which refuses pages that this process cannot read.
 fn read(address: u64) -> Option<[u64; PAGE as usize / 8]> {
     let mut page = [0_u64; PAGE as usize / 8];
     let to = libc::iovec { iov_base: page.as_mut_ptr().cast(), iov_len: PAGE as usize };

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How long the end of a process waits for threads that are still at work; chosen.
+/// How long the end of a process waits for busy threads; our choice.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A lock, unless others hold it for longer than one waits.

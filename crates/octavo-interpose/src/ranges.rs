@@ -1,11 +1,11 @@
-//! What lies where, by address.
+//! Values of address ranges.
 
 use std::collections::BTreeMap;
 
-/// Ranges that do not overlap, each with what it is.
+/// Ranges that do not overlap, each with a value.
 #[derive(Debug)]
 pub struct Ranges<T> {
-    /// By begin: the end, and what lies there.
+    /// By begin: the end, and the value.
     all: BTreeMap<u64, (u64, T)>,
 }
 
@@ -22,7 +22,7 @@ impl<T> Ranges<T> {
         self.all.insert(begin, (end(begin, bytes), what));
     }
 
-    /// Nothing lies there any more.
+    /// The range no longer exists.
     pub fn forget(&mut self, begin: u64, bytes: u64) {
         let until = end(begin, bytes);
         while let Some(old) = self.all.range(..until).next_back().filter(|(_, (end, _))| *end > begin) {
@@ -31,12 +31,12 @@ impl<T> Ranges<T> {
         }
     }
 
-    /// What begins there, which lies there no more: its bytes, and what it is.
+    /// Removes the range that begins there: its bytes, and its value.
     pub fn take(&mut self, begin: u64) -> Option<(u64, T)> {
         self.all.remove(&begin).map(|(end, what)| (end - begin, what))
     }
 
-    /// What an address lies in: its begin and bytes.
+    /// The range that contains an address: its begin and bytes.
     pub fn at(&mut self, address: u64) -> Option<(u64, u64, &mut T)> {
         let (begin, (end, what)) = self.all.range_mut(..=address).next_back()?;
         (address < *end).then_some((*begin, *end - *begin, what))
@@ -47,7 +47,7 @@ impl<T> Ranges<T> {
         self.all.iter_mut().map(|(begin, (end, what))| (*begin, *end - *begin, what))
     }
 
-    /// Forgets what is not to be kept.
+    /// Forgets ranges that the function does not keep.
     pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         self.all.retain(|_, (_, what)| keep(what));
     }

@@ -32,7 +32,7 @@ pub fn dlsym() -> Option<Dlsym> {
     unsafe { std::mem::transmute::<*mut c_void, Option<Dlsym>>(real) }
 }
 
-/// Where a function behind a hook is looked for.
+/// The library in which a function behind a hook is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     /// The CUDA runtime.
@@ -42,7 +42,7 @@ pub enum Library {
 }
 
 impl Library {
-    /// With what the names of its files begin, unless they were packed under other names.
+    /// The beginning of its files' names, unless they were packed under other names.
     fn prefix(self) -> &'static [u8] {
         match self {
             Self::Runtime => b"libcudart.so",
@@ -64,8 +64,8 @@ impl Slot {
         Self { name, library, real: AtomicPtr::new(null_mut()) }
     }
 
-    /// Remembers the function that was found. False if another one is there already, behind which the hook cannot
-    /// stand, too.
+    /// Remembers the function that was found. False if there is a different one already; the hook cannot stand in front
+    /// of both.
     pub fn found(&self, real: *mut c_void) -> bool {
         match self.real.compare_exchange(null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => true,
@@ -91,8 +91,8 @@ impl Slot {
         real
     }
 
-    /// In what was loaded for its user alone, where the next one is not looked for: first in files with the library's
-    /// name, then in all.
+    /// In objects that were loaded only for their user, where `RTLD_NEXT` does not look: first in files with the
+    /// library's name, then in all.
     fn in_loaded_object(&self, dlsym: Dlsym, hook: *const c_void) -> *mut c_void {
         let mut objects: Vec<CString> = Vec::new();
         // SAFETY: `objects` outlives the call, which passes it on.

@@ -53,7 +53,7 @@ pub fn placement() -> Option<(&'static PathBuf, &'static PathBuf)> {
     asked().placement.as_ref().zip(asked().log.as_ref())
 }
 
-/// Whether anything is to be done.
+/// Whether anything should be recorded or applied.
 pub fn active() -> bool {
     asked().profile.is_some() || asked().placement.is_some()
 }

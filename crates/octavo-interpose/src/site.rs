@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-/// Number of frames that are looked at, and of frames that are kept; chosen.
+/// Number of frames that are looked at, and of frames that are kept; our choice.
 const SEEN: usize = 32;
 const KEPT: usize = 12;
 
@@ -17,7 +17,7 @@ const KEPT: usize = 12;
 pub struct Frame {
     /// File of the program or library.
     pub module: String,
-    /// Of the return address in it, as its debug information counts.
+    /// The return address in it, in the numbering of its debug information.
     pub offset: u64,
     /// The nearest exported symbol before it.
     #[serde(default)]
@@ -62,13 +62,13 @@ impl Sites {
     }
 }
 
-/// The frames of addresses. Hold no lock here: the loader is asked, and its lock may be held by a constructor that
-/// calls CUDA.
+/// The frames of addresses. Hold no lock here: the loader is called, and a constructor that calls CUDA may hold its
+/// lock.
 pub fn frames(addresses: &[usize]) -> Vec<Frame> {
     addresses.iter().map(|address| frame(*address)).collect()
 }
 
-/// The name of a function that a pointer means, if it is exported. It asks the loader, too.
+/// The name of a function that a pointer means, if it is exported. It calls the loader, too.
 pub fn name_of(function: usize) -> Option<String> {
     symbol(&about(function)?.0)
 }
@@ -84,7 +84,7 @@ fn frame(address: usize) -> Frame {
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Object {
-    /// How far it was moved when it was loaded, in bytes.
+    /// By how many bytes it was moved when it was loaded.
     moved: usize,
     name: *const c_char,
 }
@@ -92,7 +92,7 @@ struct Object {
 /// `RTLD_DL_LINKMAP`: `dladdr1` gives the object, too.
 const OBJECT: c_int = 2;
 
-/// What the loader knows of an address. Unlike `dl_iterate_phdr`'s, its lock is free again in a child of `fork`.
+/// The loader's facts about an address. Unlike `dl_iterate_phdr`'s, its lock is free again in a child of `fork`.
 fn about(address: usize) -> Option<(libc::Dl_info, Object)> {
     // SAFETY: zeros are a structure without anything.
     let mut about: libc::Dl_info = unsafe { std::mem::zeroed() };

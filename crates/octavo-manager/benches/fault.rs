@@ -1,4 +1,4 @@
-//! What a fault costs in the manager: 4 GPUs whose memories hold 70 % of the pages, faults at random.
+//! The cost of a fault in the manager: 4 GPUs whose memories hold 70 % of the pages, faults at random.
 
 use std::hint::black_box;
 

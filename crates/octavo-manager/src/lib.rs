@@ -3,11 +3,11 @@
 //!
 //! Events go in ([`Event`]), plans come out ([`Plan`]). A call changes the manager's state at once. The plan says what
 //! the caller (a simulated node, a live back-end) has to do so that memories and page tables follow, and is
-//! acknowledged when done.
+//! acknowledged when it is done.
 //!
-//! A memory system is a composition of strategies, chosen by name in a [`MemoryConfig`]. A [`Placement`] decides what
-//! to do about a fault, a [`Prefetch`] what else to bring, an [`Eviction`] what to give up. The mechanisms that carry
-//! decisions out know no strategy, and strategies know no steps.
+//! A memory system is a composition of strategies, chosen by name in a [`MemoryConfig`]. A [`Placement`] decides about
+//! faults, a [`Prefetch`] chooses further pages to bring, an [`Eviction`] chooses pages to give up. The mechanisms that
+//! carry decisions out know no strategy, and strategies know no steps.
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_types, clippy::disallowed_methods)]
 

@@ -11,7 +11,7 @@ use crate::release::Release;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriverConfig {
-    /// Release of NVIDIA's driver, such as 615 or 580.159.04, or `none`. It decides what is not said:
+    /// Release of NVIDIA's driver, such as 615 or 580.159.04, or `none`. It decides options that are left out:
     /// `memory.guard.adaptive_lapse` (from 590 on) and `node.coherence.gpu_memory` (`cdmm` from 615 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
@@ -43,7 +43,7 @@ pub enum DrainScope {
 #[serde(deny_unknown_fields)]
 pub struct TransFwConfig {
     /// Entries of the filter that guesses which GPU holds a translation. One filter stands for all filters of GPUs and
-    /// host; a look-up costs nothing.
+    /// host; a look-up is free.
     pub filter_entries: u32,
     /// Bits of the fingerprint an entry keeps; two pages with the same slot and fingerprint are confused.
     pub fingerprint_bits: u32,

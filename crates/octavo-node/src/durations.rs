@@ -1,4 +1,4 @@
-//! No single thing takes longer than any machine would wait: sums of durations stay far below what 64 bits hold.
+//! No single duration is longer than any machine would wait: sums of durations stay far below the limit of 64 bits.
 
 use octavo_units::{Cycles, Frequency, Time};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::error::{NodeError, error};
 use crate::node::NodeConfig;
 
-/// The longest that anything may take; chosen. 64 bits hold almost two million times as much.
+/// The longest that anything may take; our choice. 64 bits hold almost two million times as much.
 const LONGEST: Time = Time(10_000_000_000_000);
 
 /// Keys that say when something is, and not how long it takes.
 const MOMENTS: [&str; 1] = ["at"];
 
-/// Checks every duration of a node, wherever it stands.
+/// Checks every duration of a node, wherever it is.
 pub(crate) fn check_durations(node: &NodeConfig) -> Result<(), NodeError> {
     let values = serde_json::to_value(node).expect("a node can be written");
     check("", &values, node.clock)

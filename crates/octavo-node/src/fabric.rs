@@ -1,4 +1,4 @@
-//! Links between processors, and what crosses them line by line.
+//! Links between processors, and the lines that cross them.
 
 use octavo_units::{Bandwidth, Bytes, Cycles, Time};
 use schemars::JsonSchema;
@@ -17,11 +17,11 @@ pub struct LinkConfig {
     pub to_host: Option<Bandwidth>,
     /// Cycles from one end to the other, one way.
     pub latency: Cycles,
-    /// Who shares the bandwidth. The host link is always one a GPU.
+    /// Who shares the bandwidth. Every GPU always has one host link.
     pub sharing: LinkSharing,
 }
 
-/// Who shares the bandwidth of GPU links.
+/// Which processors share the bandwidth of GPU links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkSharing {
@@ -39,9 +39,10 @@ pub struct SwitchConfig {
     pub gpus: u32,
     /// Cycles that a path across the root takes longer than one below a switch, one way.
     pub across: Cycles,
-    /// Whether packets pass a switch one behind the other. Then one that waits for its way out holds up those behind it,
-    /// whatever theirs is, for at most its own length for each other input. Links between GPUs serve packets in the
-    /// order in which they arrive. Otherwise, the default (`false`), each packet waits for its own way out alone.
+    /// Whether packets pass a switch one behind the other. Then a packet that waits for its output holds up those
+    /// behind it, whatever their outputs are, for at most its own length for each other input. Links between GPUs serve
+    /// packets in the order in which they arrive. Otherwise, the default (`false`), each packet waits for its own way
+    /// out alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_order: bool,
 }
@@ -52,7 +53,7 @@ pub struct SwitchConfig {
 pub struct PairConfig {
     /// The two, from 0, in any order.
     pub gpus: [u32; 2],
-    /// Links between them, which what they send shares.
+    /// Links between them, which share their traffic.
     pub count: u32,
 }
 
@@ -64,14 +65,15 @@ pub struct HostSwitchConfig {
     pub gpus: u32,
 }
 
-/// Engines that copy pages, one for each direction of each link, which does one copy after another. What a copy reads
-/// passes memory, links and memory at the same time.
+/// Engines that copy pages, one for each direction of each link, which does one copy after another. A copy passes the
+/// memories and the links at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyEngineConfig {
     /// Time from the command to a copy's first byte. It passes while an engine is busy with the copy before.
     pub setup: Time,
-    /// Time from one piece of a copy to the next: what lies in one frame of the host. The link is free meanwhile.
+    /// Time from one piece of a copy to the next: a piece is what one frame of the host holds. The link is free
+    /// meanwhile.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub piece: Time,
     /// Whether the copies of a plan between the host and a GPU are one command, which is made back to back: those after
@@ -83,7 +85,7 @@ pub struct CopyEngineConfig {
     pub occupied: Option<OccupiedConfig>,
 }
 
-/// For how long a copy between the host and a GPU occupies its engine beside its bytes.
+/// How long a copy between the host and a GPU occupies its engine, in addition to its bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OccupiedConfig {
@@ -106,6 +108,6 @@ pub struct RemoteConfig {
     pub lines_in_flight: u32,
     /// Bytes of a read request, or of the header of a packet that carries a line.
     pub header: Bytes,
-    /// Entries of the coalescing write queue for broadcast stores (GPS), one a GPU.
+    /// Entries of the coalescing write queue for broadcast stores (GPS), one for each GPU.
     pub write_queue: u32,
 }

@@ -52,7 +52,7 @@ impl SettledConfig {
         *self == Self::default()
     }
 
-    /// The first value that is not the default: its key, the default and what it is.
+    /// The first value that differs from the default: its key, the default and the value.
     pub(crate) fn changed(&self) -> Option<(&'static str, String, String)> {
         let usual = Self::default();
         let values = [

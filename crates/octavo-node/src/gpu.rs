@@ -52,7 +52,7 @@ pub struct ComputeConfig {
     /// then. Default 0.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub group_interval: Time,
-    /// Cycles from the last arrival at a barrier until its wavefronts go on. Default 0.
+    /// Cycles from the last arrival at a barrier until its wavefronts continue. Default 0.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub barrier: Cycles,
     /// Loads of a wavefront that its compiler keeps in flight: it moves loads ahead of waits for others, up to a
@@ -60,8 +60,8 @@ pub struct ComputeConfig {
     /// for workloads that tell which loads need others; the rest keep their waits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub loads_ahead: u32,
-    /// Whether wavefronts go on, and end, without waiting for their stores. A launch ends when all stores have arrived.
-    /// Default `false`.
+    /// Whether wavefronts continue, and end, without waiting for their stores. A launch ends when all stores have
+    /// arrived. Default `false`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub posted_stores: bool,
     /// Whether a launch begins dispatch after the compute unit that was used last, in whichever launch, rather than at
@@ -69,21 +69,20 @@ pub struct ComputeConfig {
     pub dispatch_goes_on: bool,
     /// Cycles from a launch to the first dispatch, plus from the last wavefront's end to the end of the kernel.
     pub kernel_overhead: Cycles,
-    /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
+    /// Whether the answers of memory reach a compute unit in the order of its requests (a reorder buffer).
     pub answers_in_order: bool,
-    /// Lines whose answers a compute unit takes in a cycle, where they reach it in that order: at most 64. 0, the
+    /// Lines whose answers a compute unit accepts in a cycle, if they reach it in that order: at most 64. 0, the
     /// default: no limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub answers_per_cycle: u32,
-    /// Whether each memory instruction is issued by an event at its own time. Ports and caches then see accesses in order
-    /// of time. What is computed between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
-    /// issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes later.
-    /// Only with fidelity `line`.
+    /// Whether each memory instruction is issued by an event at its own time. Ports and caches then see accesses in
+    /// order of time. Computation between accesses is reserved in buckets of time. Otherwise, the default, a wavefront
+    /// issues up to 64 ns ahead of the clock: fewer events, but others wait for what is reserved although it comes
+    /// later. Only with fidelity `line`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub issues_in_time_order: bool,
-    /// Whether pipelines are booked in buckets of time. A wavefront that issues ahead of the clock then holds up nobody
-    /// who comes earlier. Default `false`; without effect where accesses are issued in order of time, which always books
-    /// so.
+    /// Whether pipelines are booked in buckets of time. A wavefront that issues ahead of the clock then delays no
+    /// earlier one. Default `false`; without effect where accesses are issued in order of time, which always books so.
     #[serde(default, skip_serializing_if = "is_false")]
     pub books_in_buckets: bool,
     /// Places of the decoder of vector instructions that all SIMDs of a unit share. A wavefront holds one until its
@@ -92,14 +91,15 @@ pub struct ComputeConfig {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub vector_decoder: u32,
     /// Lines that the vector memory instructions of a unit have in flight, from when an instruction is split into lines
-    /// until their answers; an instruction whose lines do not fit waits. A wavefront then goes on `memory_issue` after
-    /// its lines were taken up, and does not wait until they have entered the memory pipeline. Lines that wait for a
-    /// fault, or more than 2 us for a translation, free their places as soon as the lines before them are answered. 0,
-    /// the default: there is no such queue. Only where accesses are issued in order of time and answered in order.
+    /// until their answers; an instruction whose lines do not fit waits. A wavefront then continues `memory_issue`
+    /// after its lines were accepted, and does not wait until they have entered the memory pipeline. Lines that wait
+    /// for a fault, or more than 2 us for a translation, free their places as soon as the lines before them are
+    /// answered. 0, the default: there is no such queue. Only where accesses are issued in order of time and answered
+    /// in order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_in_flight: u32,
-    /// Cycles that a wait takes beyond what it waits for, faults excepted. Default 0; only where accesses are issued in
-    /// order of time.
+    /// Cycles that a wait takes in addition to the event it waits for, except for faults. Default 0; only where
+    /// accesses are issued in order of time.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub wait: Cycles,
 }
@@ -126,10 +126,10 @@ pub struct FetchConfig {
     pub units: u32,
     /// Cycles to fetch 64 bytes of code on a hit; after a branch the wavefront waits for this.
     pub latency: Cycles,
-    /// Lines of 64 bytes that a wavefront's buffer holds: it is filled ahead of execution up to the end of the kernel's
-    /// code, also with what a branch passes over. Only for workloads that say how long the code is.
+    /// Lines of 64 bytes in a wavefront's buffer: it is filled ahead of execution up to the end of the kernel's code,
+    /// including code that a branch skips. Only for workloads that say how long the code is.
     pub buffer_lines: u32,
-    /// Code is written anew before each launch, so that every launch fetches it from memory.
+    /// Code is written again before each launch, so that every launch fetches it from memory.
     pub cold: bool,
 }
 
@@ -187,7 +187,8 @@ pub struct ScalarTlbConfig {
     pub ways: u32,
     /// Cycles of a lookup.
     pub latency: Cycles,
-    /// Entries for pages of 2 MiB beside those for smaller ones. Without them, large pages use the entries of all.
+    /// Entries for pages of 2 MiB, in addition to those for smaller ones. Without them, large pages use the entries of
+    /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub large: Option<LargeTlbConfig>,
 }
@@ -289,7 +290,7 @@ pub struct L2Config {
     pub latency: Cycles,
     /// Cycles for which a line is locked until the answer to a store leaves, or the line that was fetched; at most the
     /// latency. An access that finds its line locked waits and holds up those behind it at the bank. So stores to one
-    /// line follow one another by this much. 0: lines are not locked.
+    /// line are at least this far apart. 0: lines are not locked.
     pub lock: Cycles,
     /// Cycles from a compute unit to a bank, and back, each.
     pub crossbar: Cycles,
@@ -313,8 +314,8 @@ pub struct DramConfig {
     pub latency: Cycles,
     /// Cycles a 64-byte line occupies its bank.
     pub line_cycles: Cycles,
-    /// What a 64-byte line takes of its bank, in per cent of `line_cycles`, when the other half of its 128 bytes does not
-    /// come right after it; both together take two `line_cycles`. 100, the default, to 200.
+    /// The time of a 64-byte line in its bank, in per cent of `line_cycles`, if the other half of its 128 bytes does
+    /// not follow at once; both together take two `line_cycles`. 100, the default, to 200.
     #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
     pub lone_line_percent: u32,
     /// Consecutive bytes on one bank.
@@ -359,17 +360,17 @@ pub struct TlbConfig {
     /// Lookups that begin in one cycle; 0, the default, for no limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ports: u32,
-    /// Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
-    /// Without them, large pages use the entries of all.
+    /// Entries for pages of 2 MiB in addition to those for smaller ones. Both are looked up at once, at the price of
+    /// one. Without them, large pages use the entries of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub large: Option<LargeTlbConfig>,
-    /// What a miss holds up beside its own wavefront; only for `l1_tlb`, and only at fidelity `line`.
+    /// What else a miss holds up, apart from its own wavefront; only for `l1_tlb`, and only at fidelity `line`.
     #[serde(default, skip_serializing_if = "MissPolicy::is_default")]
     pub on_miss: MissPolicy,
 }
 
-/// What a miss of a compute unit's TLB holds up beside its own wavefront. The memory pipeline is the unit's path for
-/// lines of all its wavefronts, which is in order.
+/// What else a miss of a compute unit's TLB holds up, apart from its own wavefront. The memory pipeline is the unit's
+/// path for lines of all its wavefronts, which is in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissPolicy {
@@ -379,7 +380,7 @@ pub enum MissPolicy {
     /// The memory pipeline waits while a miss waits for a register; until then hits and misses of other wavefronts
     /// pass.
     HitsUnderMisses,
-    /// The memory pipeline waits until the translation is there, or the fault is known: one miss at a time.
+    /// The memory pipeline waits until the translation arrives, or the fault is known: one miss at a time.
     Blocking,
 }
 

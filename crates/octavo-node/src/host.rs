@@ -1,4 +1,4 @@
-//! The host: its part of a far fault, its cores and its memory, and what memory costs there.
+//! The host: its part of a far fault, its cores and its memory, and the costs of memory there.
 
 use octavo_units::{Bandwidth, Bytes, Cycles, Time};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct HostConfig {
     /// Its other memories. Pages fill the first memory, then these, the one of lowest latency first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<FurtherMemoryConfig>,
-    /// What its page cache has of the memory that GPUs share with it. Unless said, nothing.
+    /// The part of the memory shared with GPUs that its page cache occupies. Unless said, nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_cache: Option<PageCacheConfig>,
     /// Its cores, for the phases in which the host computes.
@@ -52,8 +52,8 @@ impl FirstMemoryConfig {
     }
 }
 
-/// Memory that the operating system uses for files when a program starts. It changes no time: results say whether the
-/// program at scale 1 fits beside it.
+/// Memory that the operating system uses for files when a program starts. It does not change times: results say whether
+/// the program at scale 1 fits next to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageCacheConfig {
@@ -84,7 +84,7 @@ pub struct FurtherMemoryConfig {
     pub latency: Time,
 }
 
-/// What a further memory of the host is. Said in results; what it costs, its bandwidth and latency say.
+/// The role of a further memory of the host. Only stated in results; its bandwidth and latency give its costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FurtherMemoryKind {
@@ -100,7 +100,7 @@ pub enum FurtherMemoryKind {
 pub struct CpuConfig {
     /// Cores: threads that run at once.
     pub cores: u32,
-    /// Lines of 64 bytes that a core can have in flight, those that its prefetcher asks for included.
+    /// Lines of 64 bytes that a core can have in flight, including those that its prefetcher requests.
     pub lines_in_flight: u32,
     /// Time from one line to the next that a core can issue.
     pub line_issue: Time,
@@ -124,7 +124,7 @@ pub struct CpuTlbConfig {
     pub walk: Time,
 }
 
-/// Costs of memory on the host, besides the time of its bytes on links and in memories.
+/// Costs of memory on the host, in addition to the time of its bytes on links and in memories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostCosts {
@@ -132,8 +132,8 @@ pub struct HostCosts {
     pub device: AllocationCosts,
     /// Pinned memory (`cudaMallocHost`, `cudaFreeHost`), by 4 KiB, zeroing not counted.
     pub pinned: AllocationCosts,
-    /// Managed memory (`cudaMallocManaged`, `cudaFree`). What is touched costs when it is touched, and when it is freed
-    /// (`unmap_page`).
+    /// Managed memory (`cudaMallocManaged`, `cudaFree`). Touched pages cost time when they are touched, and when they
+    /// are freed (`unmap_page`).
     pub managed: AllocationCosts,
     /// Memory of the operating system (`malloc`, `free`), as managed memory.
     pub system: AllocationCosts,
@@ -147,7 +147,7 @@ pub struct HostCosts {
     pub driver_fault: Time,
     /// Bandwidth of one core that allocates and zeroes pages.
     pub zeroing: Bandwidth,
-    /// Each page whose mapping goes when it is freed.
+    /// Each page whose mapping is removed when it is freed.
     pub unmap_page: Time,
     /// A call that copies, until its first byte moves.
     pub copy_call: Time,
@@ -161,7 +161,7 @@ pub struct HostCosts {
     pub context: Time,
 }
 
-/// What a kind of memory costs to allocate and to free.
+/// The costs of allocating and freeing a kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllocationCosts {
@@ -177,11 +177,11 @@ pub struct AllocationCosts {
 pub struct CallCost {
     /// The call.
     pub call: Time,
-    /// Each piece of what it allocates or frees, besides; 0, the default, if its size is of no consequence.
+    /// Each piece of an allocation or a free, in addition; 0, the default, if the size does not matter.
     #[serde(default)]
     pub each: Time,
-    /// All that a call for less than 2 MiB costs, which the driver has from a chunk that is there already; 0, the
-    /// default, if as much as a larger one.
+    /// The whole cost of a call for less than 2 MiB, which the driver serves from an existing chunk; 0, the default, if
+    /// it is the same as for a larger one.
     #[serde(default)]
     pub below_chunk: Time,
 }
@@ -202,8 +202,8 @@ impl CallCost {
     }
 }
 
-/// How fast the driver copies ordinary memory (`malloc`, not `cudaMallocHost`) through pinned memory of its own; 0, the
-/// default, if copies of it are as fast as those of pinned memory.
+/// The rate at which the driver copies ordinary memory (`malloc`, not `cudaMallocHost`) through its own pinned memory;
+/// 0, the default, if copies of it are as fast as those of pinned memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StagingConfig {

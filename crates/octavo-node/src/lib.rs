@@ -2,8 +2,8 @@
 //!
 //! Every value carries its unit in its type. Values and their sources live in the preset files of `octavo-scenario`, so
 //! that no number hides in code. An optional value that is left out means absent, unlimited, free or the plainest of
-//! its kind. Only what stands for caches at fidelity `page` has other defaults, with their sources beside them. Cycles
-//! are cycles of the GPU clock.
+//! its kind. Only the values that stand for caches at fidelity `page` have other defaults, with their sources next to
+//! them. Cycles are cycles of the GPU clock.
 #![forbid(unsafe_code)]
 
 mod about;

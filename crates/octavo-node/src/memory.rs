@@ -24,13 +24,13 @@ pub struct CapacityConfig {
     pub change: Vec<CapacityChange>,
 }
 
-/// From a time on, GPUs have another amount of memory: some was taken away, or given back.
+/// From a time on, GPUs have another amount of memory: some was taken away, or returned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapacityChange {
     /// Simulated time at which it changes, after 0.
     pub at: Time,
-    /// The GPUs whose memory it is, from 0; all if left out.
+    /// The GPUs that own it, from 0; all if left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<u32>,
     /// Share of the workload's footprint that fits from then on, in per cent, as before; either that or `bytes`.
@@ -45,7 +45,7 @@ fn is_nothing(bytes: &Bytes) -> bool {
     bytes.0 == 0
 }
 
-/// Whose memory a capacity describes.
+/// The GPUs whose memory a capacity describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapacityScope {

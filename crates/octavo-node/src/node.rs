@@ -21,9 +21,9 @@ use crate::memory::CapacityConfig;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaunchDiscards {
-    /// None: what the launch before left is still there.
+    /// None: the contents that the launch before left are still valid.
     None,
-    /// The first-level caches, so that a launch sees what the one before has written.
+    /// The first-level caches, so that a launch sees the stores of the one before.
     FirstLevel,
 }
 
@@ -31,7 +31,7 @@ pub enum LaunchDiscards {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
-    /// What its results are worth.
+    /// How far its results can be trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<AboutConfig>,
     /// Number of GPUs, 1 to 72.
@@ -80,8 +80,8 @@ pub struct NodeConfig {
     pub registers_in_time_order: bool,
     /// Links between GPUs.
     pub gpu_link: LinkConfig,
-    /// Which GPUs are linked and by how many links. What others send each other goes through the host; `[]` links none.
-    /// A node of fewer GPUs has the links among those. Unless said, all are linked, as `gpu_link.sharing` says.
+    /// Which GPUs are linked and by how many links. Other traffic goes through the host; `[]` links none. A node of
+    /// fewer GPUs has the links among those. Unless said, all are linked, as `gpu_link.sharing` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<PairConfig>>,
     /// Switches that links between GPUs go through, if they do.
@@ -105,7 +105,7 @@ pub struct NodeConfig {
     pub system_memory: SystemMemory,
     /// Cache-line access to another processor's memory.
     pub remote: RemoteConfig,
-    /// The host: its part of a far fault, its cores and what memory costs there.
+    /// The host: its part of a far fault, its cores and the costs of memory there.
     pub host: HostConfig,
     /// The driver's service of faults, counter notifications and reports.
     pub driver: DriverConfig,
@@ -114,7 +114,7 @@ pub struct NodeConfig {
 }
 
 impl NodeConfig {
-    /// What stands for cache tags, if something does.
+    /// The model that replaces cache tags, if there is one.
     #[must_use]
     pub fn settles(&self) -> Option<&SettledConfig> {
         (self.fidelity == Fidelity::Page).then_some(&self.settled)

@@ -7,7 +7,7 @@ const EXPECTED: &str = "expected a release such as 615 or 580.159.04, or none fo
 const NONE: &str = "none";
 /// The first release whose thrashing lapse adapts: `uvm_perf_lapse_vote_threshold` (NVIDIA's open kernel modules).
 const ADAPTS: u32 = 590;
-/// The first release that manages GPU memory alone (CDMM) unless told otherwise (CUDA 13.4).
+/// The first release that manages GPU memory alone (CDMM) by default (CUDA 13.4).
 const MANAGES_ALONE: u32 = 615;
 
 /// A release of NVIDIA's driver, or `none`.
@@ -29,7 +29,7 @@ impl Release {
         Some(self.branch()? >= ADAPTS)
     }
 
-    /// Whether GPU memory of a coherent node is no NUMA node unless told otherwise, if the driver is NVIDIA's.
+    /// Whether GPU memory of a coherent node is by default no NUMA node, if the driver is NVIDIA's.
     #[must_use]
     pub fn manages_alone(&self) -> Option<bool> {
         Some(self.branch()? >= MANAGES_ALONE)

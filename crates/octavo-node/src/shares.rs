@@ -31,8 +31,8 @@ impl ShareError {
     }
 }
 
-/// The units of each program, side by side in order. A program that asks for a share (above 0, at most 1) has that part
-/// of all `units`, rounded down; those that ask for none have equal parts of what is left, rounded down too.
+/// The units of each program, side by side in order. A program that requests a share (above 0, at most 1) gets that
+/// part of all `units`, rounded down; programs without a request get equal parts of the rest, also rounded down.
 ///
 /// # Errors
 /// The first program whose share is no longer there, or for which no unit is left.

@@ -69,7 +69,7 @@ impl NodeConfig {
         Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
     }
 
-    /// What each GPU can hold later, in order of time and GPU.
+    /// The later capacities of each GPU, in order of time and GPU.
     ///
     /// # Errors
     /// When that is too few to run, or more than [at first](Self::capacity_pages).
@@ -149,7 +149,7 @@ impl NodeConfig {
         FastLinks::new(std::iter::once(MemoryMask::EMPTY).chain((0..self.gpus).map(of)).collect())
     }
 
-    /// Bytes a second that two GPUs send each other by links of their own; 0 where what they send goes through the
+    /// Bytes a second that two GPUs send to each other over links of their own; 0 if their traffic goes through the
     /// host.
     fn bandwidth_between(&self, gpu: u32, other: u32) -> u64 {
         let Some(pairs) = &self.links else { return self.gpu_link.bandwidth.0 };

@@ -13,10 +13,10 @@ use crate::host::StagingConfig;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
 
-/// Beyond it the node is not booked: what lies further ahead of the clock waits for an event.
+/// The node is not booked beyond it: work further ahead of the clock waits for an event.
 const MAX_AHEAD: Time = Time(2_000_000);
 
-/// Memory instructions of a wavefront that are told apart.
+/// Memory instructions of a wavefront that are counted separately.
 const MAX_LOADS_AHEAD: u32 = 14;
 
 /// Ways are numbered in eight bits.
@@ -33,7 +33,7 @@ const MAX_FIRST_LEVEL: Bytes = Bytes(8 << 20);
 const MAX_SECOND_LEVEL: Bytes = Bytes(1 << 30);
 /// Consecutive bytes on a bank.
 const MAX_INTERLEAVE: u64 = 1 << 30;
-/// Bytes sent besides the requested ones.
+/// Bytes sent in addition to the requested ones.
 const MAX_MESSAGE: Bytes = Bytes(64 << 10);
 /// The slowest clock; a GPU's is a thousand times as fast.
 const MIN_CLOCK: Frequency = Frequency(1_000_000);
@@ -41,7 +41,7 @@ const MIN_CLOCK: Frequency = Frequency(1_000_000);
 const MAX_CLOCK: Frequency = Frequency(1_000_000_000_000);
 
 impl NodeConfig {
-    /// Checks what types cannot express.
+    /// Checks the properties that types cannot express.
     ///
     /// # Errors
     /// The first value that cannot be used, with what was expected.
@@ -107,7 +107,7 @@ impl NodeConfig {
         in_range("scalar.units", self.scalar.units, 1, 256)
     }
 
-    /// What needs accesses in order of time is off without it; names all that is not.
+    /// Features that need accesses in order of time are off without it; names those that are not.
     fn validate_timed_issue(&self) -> Result<(), NodeError> {
         let ComputeConfig { issues_in_time_order, vector_decoder, lines_in_flight, wait, .. } = &self.compute;
         in_range("compute.lines_in_flight", *lines_in_flight, 0, 1 << 16)?;

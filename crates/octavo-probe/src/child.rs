@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::told::Told;
 
-/// How long a process that was ended may take to go: one that waits for the driver cannot be ended before that answers.
+/// How long a killed process may take to end: one that waits for the driver cannot end before the driver answers.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs it to its end, or to the end of its time; how many rows it wrote, or why it did not.

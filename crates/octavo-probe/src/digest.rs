@@ -14,7 +14,7 @@ use serde_json::ser::{Formatter, Serializer};
 /// BLAKE2b of 128 bits.
 type Hasher = Blake2b<U16>;
 
-/// What a file was when it was written.
+/// The size and the hash of a file when it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     pub bytes: u64,
@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What a file is now.
+    /// The present size and hash of a file.
     pub fn of(path: &Path) -> io::Result<Self> {
         let mut hasher = Hasher::new();
         let bytes = io::copy(&mut File::open(path)?, &mut Hashing(&mut hasher))?;

@@ -10,7 +10,7 @@ pub enum Failure {
     /// The driver, or a probe.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// No probe of that name.
+    /// There is no probe with that name.
     #[error("--only: expected one of {known}, found `{found}`")]
     UnknownProbe {
         /// Their names.

@@ -1,4 +1,4 @@
-//! Samples in a folder, as `octavo calibrate` has them: a table, what it was measured on, and CUPTI's records.
+//! Samples in a folder, as `octavo calibrate` keeps them: a table, a description of the machine, and CUPTI's records.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -23,10 +23,10 @@ const FORMAT: u32 = 1;
 /// Files under construction begin so.
 const UNFINISHED: &str = ".octavo-probe-";
 
-/// How the names of files end that lie beside a sidecar.
+/// The endings of file names next to a sidecar.
 const DATA: [&str; 2] = ["parquet", "activity.bin"];
 
-/// What is said about a table, in a file beside it. Once it is there, the probe is finished.
+/// The sidecar's entry for a table in a file next to it. Once it exists, the probe is finished.
 #[derive(Serialize)]
 pub struct Sidecar {
     format: u32,
@@ -39,11 +39,11 @@ pub struct Sidecar {
     /// Series that could not be measured here, each with the reason.
     pub skipped: Map<String, Value>,
     activity: Option<Recorded>,
-    /// What the other files of the probe are, by name.
+    /// The entries of the probe's other files, by name.
     files: BTreeMap<String, Entry>,
 }
 
-/// What is said about CUPTI's records.
+/// The sidecar's entry for CUPTI's records.
 #[derive(Serialize)]
 struct Recorded {
     cupti: u32,
@@ -51,7 +51,7 @@ struct Recorded {
     layout: &'static str,
 }
 
-/// What is read of another sidecar.
+/// The part of another sidecar that is read.
 #[derive(Deserialize)]
 struct Finished {
     origin: Origin,
@@ -62,7 +62,7 @@ struct Finished {
 }
 
 impl Finished {
-    /// Names of the files beside it; those of earlier versions do not say.
+    /// Names of the files next to it; those of earlier versions do not list them.
     fn listed(self, probe: &str) -> Vec<String> {
         if self.files.is_empty() {
             return DATA.map(|ending| format!("{probe}.{ending}")).to_vec();
@@ -112,7 +112,7 @@ impl Folder {
         Self(path.to_owned())
     }
 
-    /// Makes it, for this process alone as long as the lock lives.
+    /// Makes it, for this process alone while the lock lives.
     pub fn lock(&self) -> Result<Lock, Failure> {
         if let (Ok(there), false) = (fs::read_link(&self.0), self.0.exists()) {
             let there = there.display();
@@ -125,7 +125,7 @@ impl Folder {
         })
     }
 
-    /// Takes away what a measurement left that was ended.
+    /// Removes the remains of a measurement that was killed.
     pub fn prepare(&self) -> Result<(), Failure> {
         self.try_to_prepare().map_err(|error| Failure::file(&self.0, error))
     }
@@ -140,7 +140,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What a finished probe was measured on, once its files are found to be what was written.
+    /// The origin of a finished probe's samples, once its files are known to be unchanged.
     pub fn origin_of(&self, probe: &str) -> Result<Option<Origin>, Failure> {
         let path = self.path(probe, "json");
         match fs::read(&path) {
@@ -183,7 +183,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A probe is no longer finished: it is about to be measured anew.
+    /// A probe is no longer finished: it is about to be measured again.
     pub fn discard(&self, probe: &str) -> Result<(), Failure> {
         self.check_replaceable(probe)?;
         // The sidecar goes first: without it, nothing says that a probe is finished.
@@ -224,7 +224,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A file is there whole or not at all. Says what it is called and what was written.
+    /// A file exists either completely or not at all. Writes the samples; returns their name and what was written.
     fn write(
         &self,
         probe: &str,

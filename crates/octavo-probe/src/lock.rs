@@ -1,4 +1,4 @@
-//! One measurement a folder: a lock that the system lets go of when its process ends in any way.
+//! One measurement per folder: a lock that the system releases when its process ends in any way.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
-/// As Octavo calls it in folders that fill up.
+/// The name that Octavo uses in folders that fill up.
 const LOCK_FILE: &str = ".octavo-lock";
 
-/// Keeps other measurements out of a folder as long as it lives. File systems without locks have no protection.
+/// Keeps other measurements out of a folder while it lives. File systems without locks have no protection.
 pub struct Lock {
     path: PathBuf,
     _file: File,

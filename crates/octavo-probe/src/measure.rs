@@ -1,5 +1,5 @@
-//! One probe in this process. Its after-effects must not reach the next: after a kernel's fault the driver takes no
-//! more work from a process, and it remembers for a process that processor and GPU fought for pages.
+//! One probe in this process. Its after-effects must not reach the next probe: after a kernel's fault the driver
+//! accepts no more work from a process, and it remembers for a process that processor and GPU competed for pages.
 
 use octavo_gpu::{Effort, Gpu, GpuError, Measured, Probe, Request, describe, describe_host, find, measure};
 

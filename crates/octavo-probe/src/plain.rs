@@ -1,4 +1,5 @@
-//! Text of others shown as text: what would move the cursor, change colours or turn its direction is spelled out.
+//! Text of others shown as text: characters that move the cursor, change colours or reverse the direction become
+//! escapes.
 
 use std::borrow::Cow;
 

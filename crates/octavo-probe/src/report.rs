@@ -36,7 +36,7 @@ impl Report {
         self.number += 1;
     }
 
-    /// The probe is there already.
+    /// The probe has samples already.
     pub fn kept(&self) {
         self.say(&json!({"event": "kept", "probe": self.probe}), || format!("{}: finished before, kept", self.head()));
     }

@@ -1,4 +1,4 @@
-//! All probes in order: what is finished is kept, what is missing is measured, each in a process of its own.
+//! All probes in order: finished ones are kept, missing ones are measured, each in a process of its own.
 
 use std::env;
 use std::path::Path;

@@ -25,7 +25,7 @@ impl Told {
         out.flush()
     }
 
-    /// Reads a message; other lines, such as those that libraries print, are none.
+    /// Reads a message; other lines, such as those that libraries print, give `None`.
     pub fn heard(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }

@@ -1,4 +1,4 @@
-//! Actions of a program besides computing on GPUs, and their order.
+//! Actions of a program other than computing on GPUs, and their order.
 
 use std::sync::Arc;
 
@@ -19,19 +19,19 @@ impl ActionId {
     }
 }
 
-/// One thing that a program does.
+/// One action of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A buffer comes into being.
     Allocate(BufferId),
     /// The host's threads compute.
     Host(HostPhase),
-    /// Bytes are copied (`cudaMemcpy`): into GPU memory, out of it, or within it. At least one side is a device buffer,
-    /// the other one too or memory of the host; bytes that lie on several GPUs are a copy for each.
+    /// Bytes are copied (`cudaMemcpy`): into GPU memory, out of it, or within it. At least one side is a device buffer;
+    /// the other one is, too, or is memory of the host; bytes on several GPUs are one copy for each.
     Copy {
         /// Where they come from.
         from: Span,
-        /// Where they go; as many.
+        /// Their destination, of the same size.
         to: Span,
     },
     /// Pages that move are brought to the memory of a processor (`cudaMemPrefetchAsync`).
@@ -77,7 +77,7 @@ impl Action {
         }
     }
 
-    /// Calls `visit` with every buffer that must be there while the action runs.
+    /// Calls `visit` with every buffer that must exist while the action runs.
     pub(crate) fn uses(&self, mut visit: impl FnMut(BufferId)) {
         match self {
             Self::Host(phase) => phase.sweeps.iter().for_each(|sweep| visit(sweep.span.buffer)),
@@ -89,7 +89,7 @@ impl Action {
     }
 }
 
-/// An action and what must be done before it begins.
+/// An action, and the actions that must be done before it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordered {
     /// What to do.

@@ -11,13 +11,13 @@ pub const BUFFER_ALIGNMENT: u64 = 2 << 20;
 /// One named allocation of managed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// What the program calls it.
+    /// Its name in the program.
     pub name: String,
     /// First byte.
     pub base: u64,
-    /// Size in bytes as the program asked for it.
+    /// Size in bytes as requested by the program.
     pub bytes: u64,
-    /// GPU whose memory the program asked for, from 1; 0 for none in particular.
+    /// GPU whose memory the program requested, from 1; 0 for none in particular.
     pub gpu: u8,
 }
 
@@ -48,7 +48,7 @@ impl BufferId {
 pub struct Span {
     /// Which buffer.
     pub buffer: BufferId,
-    /// Which bytes, from its start; at least one.
+    /// The range of bytes, from its start; at least one.
     pub bytes: Range<u64>,
 }
 
@@ -73,11 +73,11 @@ pub struct ProgramBuffer {
     pub buffer: Buffer,
     /// What it is.
     pub kind: Kind,
-    /// How it is spread over several GPUs, if it is device memory for which the program names no GPU.
+    /// Its distribution over several GPUs, if it is device memory for which the program names no GPU.
     pub spread: Spread,
 }
 
-/// Pages of each of `buffers`, which are in address order: a page that several have parts of belongs to the first.
+/// Pages of each of `buffers`, which are in address order: a page that several of them share belongs to the first.
 pub fn pages_of(buffers: &[Buffer], page_bytes: u64) -> impl Iterator<Item = Range<u64>> {
     buffers.iter().scan(0, move |taken, buffer| {
         let end = (buffer.base + buffer.bytes).div_ceil(page_bytes);

@@ -15,7 +15,7 @@ pub enum Dispatch {
     #[default]
     EvenSplit,
     /// Contiguous ranges in multiples of the compute units. Each unit gets as many work-groups as if all GPUs were
-    /// filled evenly, rounded up. The last GPUs get what is left, or nothing (MGPUSim since April 2022, v4.2.0:
+    /// filled evenly, rounded up. The last GPUs get the rest, or nothing (MGPUSim since April 2022, v4.2.0:
     /// `distributeWGToGPUs`).
     UnitMultiples,
     /// One queue for all GPUs: work-groups fill the units of one GPU, then the next; any GPU with room takes the next
@@ -25,9 +25,9 @@ pub enum Dispatch {
     /// modulo the number of GPUs).
     RoundRobin,
     /// One work-group for each compute unit of a GPU, then of the next GPU, and again from the first (GRIT section 6,
-    /// read as what is decided ahead).
+    /// read as decided in advance).
     RoundRobinUnits,
-    /// So many neighbouring work-groups for a GPU, the same number for the next, and again from the first: 1 is
+    /// This many neighbouring work-groups for a GPU, the same number for the next, and again from the first: 1 is
     /// `round-robin`, an equal share `even-split`.
     Blocks(NonZeroU32),
 }
@@ -57,10 +57,10 @@ impl Dispatch {
         })
     }
 
-    /// The same, and what is decided while running as if all work-groups took equally long: each GPU is filled with the
+    /// The same, with decisions at run time made as if all work-groups took equally long: each GPU is filled with the
     /// `groups_at_once` work-groups that its units hold, in order, and again once they have ended.
     ///
-    /// None of the numbers of GPUs, units and work-groups at once is zero.
+    /// The numbers of GPUs, units and work-groups at once must not be zero.
     #[must_use]
     pub fn expected_shares(
         self,

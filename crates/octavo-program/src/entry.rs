@@ -4,7 +4,7 @@ use octavo_registry::Entry;
 
 use crate::launches::Workload;
 
-/// What every workload is built from besides its own options.
+/// The input of every workload, in addition to its own options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
     /// Footprint relative to the published one: 1 is the published footprint, 0.0625 a sixteenth of it. Positive.

@@ -59,7 +59,7 @@ pub struct Piece {
 }
 
 impl HostPhase {
-    /// What one of its threads touches, in order.
+    /// The accesses of one of its threads, in order.
     pub fn pieces(&self, thread: u32) -> impl Iterator<Item = Piece> {
         self.sweeps.iter().filter_map(move |sweep| sweep.piece(thread, self.threads))
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::buffer::Buffer;
 
-/// What a buffer is to the host.
+/// The use of a buffer by the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Role {
     /// The host writes all of it before the first launch.
@@ -20,13 +20,13 @@ pub struct Role {
 pub struct Exchange {
     /// The launch that comes next.
     pub before: u32,
-    /// Which buffer of the workload.
+    /// The buffer of the workload.
     pub buffer: usize,
-    /// Which of its bytes, from its start.
+    /// The range of its bytes, from its start.
     pub bytes: Range<u64>,
     /// Whether the host writes them; it reads them otherwise.
     pub writes: bool,
-    /// Whether it reads what it wrote itself and no kernel has changed: nothing need come back from GPU memory.
+    /// Whether it reads data that it wrote itself and no kernel has changed: nothing need come back from GPU memory.
     pub unchanged: bool,
 }
 
@@ -57,26 +57,26 @@ impl HostSide {
         HostSideBuilder::new(buffers)
     }
 
-    /// By buffer: what it is to the host.
+    /// By buffer: its use by the host.
     #[must_use]
     pub fn roles(&self) -> &[Role] {
         &self.roles
     }
 
-    /// What the host does between launches, in order.
+    /// The host's actions between launches, in order.
     #[must_use]
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// What the host does just before `launch`, in order; the number of launches stands for after the last one.
+    /// The host's actions just before `launch`, in order; the number of launches stands for after the last one.
     pub(crate) fn exchanges_before(&self, launch: u32) -> &[Exchange] {
         let first = self.exchanges.partition_point(|exchange| exchange.before < launch);
         let end = self.exchanges.partition_point(|exchange| exchange.before <= launch);
         &self.exchanges[first..end]
     }
 
-    /// Appends the host's side of a workload whose launches and buffers come behind `launches` and those so far.
+    /// Appends the host's side of a workload whose launches and buffers come after `launches` and the present ones.
     pub(crate) fn append(&mut self, other: &Self, launches: u32) {
         let buffers = self.roles.len();
         self.roles.extend_from_slice(&other.roles);
@@ -97,7 +97,7 @@ pub struct HostSideBuilder<'a> {
 }
 
 impl<'a> HostSideBuilder<'a> {
-    /// Nothing is said of any buffer.
+    /// Buffers about which nothing has been said yet.
     fn new(buffers: &'a [Buffer]) -> Self {
         Self { buffers, named: vec![false; buffers.len()], side: HostSide::none(buffers.len()) }
     }
@@ -123,32 +123,32 @@ impl<'a> HostSideBuilder<'a> {
         self.each(names, |_| {})
     }
 
-    /// Just before launch `launch` (the number of launches for after the last one), and after what was said of it so
-    /// far, the host reads these.
+    /// Just before launch `launch` (the number of launches for after the last one), and after its earlier actions, the
+    /// host reads these.
     #[must_use]
     pub fn reads_before<'n>(self, launch: u32, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, false))
     }
 
-    /// As [`reads_before`](Self::reads_before), but the host writes them.
+    /// Like [`reads_before`](Self::reads_before), but the host writes them.
     #[must_use]
     pub fn writes_before<'n>(self, launch: u32, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, true))
     }
 
-    /// As [`reads_before`](Self::reads_before), but only the first `bytes`.
+    /// Like [`reads_before`](Self::reads_before), but only the first `bytes`.
     #[must_use]
     pub fn reads_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
         self.exchange(launch, name, Some(0..bytes), false)
     }
 
-    /// As [`reads_before`](Self::reads_before), but only those `bytes`.
+    /// Like [`reads_before`](Self::reads_before), but only those `bytes`.
     #[must_use]
     pub fn reads_bytes_before(self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
         self.exchange(launch, name, Some(bytes), false)
     }
 
-    /// As [`reads_bytes_before`](Self::reads_bytes_before), of bytes that the host wrote itself and no kernel has
+    /// Like [`reads_bytes_before`](Self::reads_bytes_before), for bytes that the host wrote itself and no kernel has
     /// changed: a program with a copy of them in GPU memory does not copy them back.
     #[must_use]
     pub fn looks_again_before(mut self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
@@ -157,13 +157,13 @@ impl<'a> HostSideBuilder<'a> {
         self
     }
 
-    /// As [`writes_before`](Self::writes_before), but only the first `bytes`.
+    /// Like [`writes_before`](Self::writes_before), but only the first `bytes`.
     #[must_use]
     pub fn writes_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
         self.exchange(launch, name, Some(0..bytes), true)
     }
 
-    /// As [`writes_before`](Self::writes_before), but only those `bytes`.
+    /// Like [`writes_before`](Self::writes_before), but only those `bytes`.
     #[must_use]
     pub fn writes_bytes_before(self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
         self.exchange(launch, name, Some(bytes), true)

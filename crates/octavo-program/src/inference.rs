@@ -26,7 +26,7 @@ impl HostSide {
 /// Operations produced at a time.
 const CHUNK: usize = 1024;
 
-/// What is known of the host's side while the launches are streamed.
+/// Knowledge about the host's side while the launches are streamed.
 struct Derived<'a> {
     buffers: &'a [Buffer],
     touched: Vec<bool>,

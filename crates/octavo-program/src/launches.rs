@@ -19,7 +19,7 @@ pub struct Launch {
     pub wavefronts_per_group: u32,
 }
 
-/// What a launch uses of a compute unit beside wavefront slots; zeros where that is not known.
+/// The resources of a compute unit that a launch uses, apart from wavefront slots; zeros if they are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Vector registers of each lane.
@@ -33,7 +33,7 @@ pub struct Resources {
 /// One of the programs that share a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Application {
-    /// What tables call it; empty for a program alone.
+    /// Its name in tables; empty for a single program.
     pub name: String,
     /// Its launches, which run one after another.
     pub launches: Range<u32>,
@@ -41,7 +41,7 @@ pub struct Application {
     pub buffers: Range<usize>,
 }
 
-/// Where a wavefront's stream stands; owned by the caller, meaningful to the workload alone, zero at the start.
+/// The position of a wavefront's stream; owned by the caller, meaningful only to the workload, zero at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor(pub [u32; 4]);
 
@@ -65,7 +65,7 @@ pub trait Workload: Send + Sync {
     /// The `index`-th launch.
     fn launch(&self, index: u32) -> Launch;
 
-    /// What the `index`-th launch uses of a compute unit.
+    /// The resources of a compute unit that the `index`-th launch uses.
     fn resources(&self, _index: u32) -> Resources {
         Resources::default()
     }
@@ -94,9 +94,9 @@ pub trait Workload: Send + Sync {
         false
     }
 
-    /// What the host does with the buffers before, between and after the launches.
+    /// The host's accesses to the buffers before, between and after the launches.
     ///
-    /// A program whose host is not known says what can be told from the launches alone: [`HostSide::of_launches`].
+    /// A program whose host is unknown gives what the launches alone show: [`HostSide::of_launches`].
     fn host_side(&self) -> HostSide;
 
     /// The whole program around the launches, where that was recorded: its buffers include the buffers of the launches.

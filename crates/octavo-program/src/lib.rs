@@ -1,11 +1,11 @@
-//! What a GPU program is, apart from any particular one: buffers, launches and what their wavefronts do.
+//! GPU programs in general: buffers, launches and the work of their wavefronts.
 //!
 //! A [`Workload`] is a set of named buffers and a sequence of kernel launches. For each wavefront of a launch it
-//! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about
-//! time, GPUs' memory systems or where pages live, nor of a particular kernel.
+//! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about time,
+//! the memory systems of GPUs, the location of pages, or a particular kernel.
 //!
-//! A whole [`Program`] is such a workload with what happens around its launches. It has buffers of some kind that are
-//! allocated, written and read by the host, copied and freed. [`lower`] makes one of any workload and kind.
+//! A whole [`Program`] is such a workload together with the actions around its launches. It has buffers of some kind
+//! that are allocated, written and read by the host, copied and freed. [`lower`] makes one of any workload and kind.
 #![forbid(unsafe_code)]
 
 mod action;

@@ -28,7 +28,7 @@ pub struct ListedBuffer {
     pub bytes: u64,
     /// What it is.
     pub kind: Kind,
-    /// How device memory lies on several GPUs.
+    /// The distribution of device memory over several GPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
     /// The GPU, from 0, whose memory the program requested.
@@ -41,7 +41,7 @@ pub struct ListedBuffer {
 pub struct ListedAction {
     /// What it does.
     pub action: &'static str,
-    /// Name of the phase or of the kernel, and the number of the launch; what is advised, or where to.
+    /// Name of the phase or of the kernel, and the number of the launch; the advice given, or the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
     /// Bytes that it allocates, touches, copies, prefetches or frees.

@@ -21,7 +21,7 @@ struct Part<'a> {
 }
 
 impl<'a> Mix<'a> {
-    /// Puts programs beside one another, whose names differ.
+    /// Combines programs, whose names differ.
     #[must_use]
     pub fn new(programs: impl IntoIterator<Item = (String, &'a dyn Workload)>) -> Self {
         let mut mix = Self { parts: Vec::new(), applications: Vec::new(), buffers: Vec::new() };
@@ -29,7 +29,7 @@ impl<'a> Mix<'a> {
         mix
     }
 
-    /// Where a program lies: its first address, and the number of its first launch.
+    /// The place of a program: its first address, and the number of its first launch.
     #[must_use]
     pub fn place(&self, program: usize) -> (u64, u32) {
         let part = &self.parts[program];

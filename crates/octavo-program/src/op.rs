@@ -11,7 +11,7 @@ pub enum OpKind {
     End = 0,
     /// Vector load of `count` consecutive lines from `line` on.
     Load = 1,
-    /// Vector store to `count` consecutive lines from `line` on. A bit of its own tells it from the others.
+    /// Vector store to `count` consecutive lines from `line` on. A separate bit distinguishes it from the others.
     Store = 8,
     /// Instructions that touch no memory outside the compute unit: [`Op::instructions`] says how many of which class.
     Compute = 3,
@@ -66,15 +66,15 @@ const COUNT_BITS: u32 = 16;
 const KIND_SHIFT: u32 = LINE_BITS + COUNT_BITS;
 const KIND_MASK: u64 = 0xF;
 const CONTINUES: u64 = 1 << 63;
-/// Of a store. Of a load: it needs loaded data. Of a wait: it decides how the kernel goes on.
+/// Of a store. For a load: it needs loaded data. For a wait: it decides how the kernel continues.
 const PARTIAL: u64 = 1 << 62;
 const DATA: u64 = PARTIAL;
 const PARTIAL_FIRST: u64 = 1 << 61;
 const PARTIAL_LAST: u64 = 1 << 60;
-/// Of a load: the binary logarithm of how many of its lines a cache with banks can give at once.
+/// For a load: the binary logarithm of how many of its lines a cache with banks can serve at once.
 const TOGETHER_SHIFT: u32 = 60;
 const TOGETHER: u64 = 3 << TOGETHER_SHIFT;
-/// Where a compute operation keeps its other counts, in what is the line of a memory operation.
+/// Where a compute operation keeps its other counts, in the bits of a memory operation's line.
 const SCALAR_BITS: u32 = 14;
 const LOCAL_DATA_BITS: u32 = 13;
 const LOCAL_DATA_SHIFT: u32 = SCALAR_BITS;
@@ -166,22 +166,22 @@ impl Op {
         Self(self.0 | CONTINUES)
     }
 
-    /// Marks a load whose address is made of data that was loaded before.
+    /// Marks a load whose address depends on data that was loaded before.
     #[must_use]
     pub const fn after_data(self) -> Self {
         debug_assert!(matches!(self.kind(), OpKind::Load));
         Self(self.0 | DATA)
     }
 
-    /// Marks lines of a load whose words lie in different banks, so that a cache of 32 banks can give 2, 4 or 8 of them at
-    /// once: a power of two.
+    /// Marks lines of a load whose words are in different banks, so that a cache of 32 banks can serve 2, 4 or 8 of
+    /// them at once: a power of two.
     #[must_use]
     pub const fn together(self, lines: u32) -> Self {
         debug_assert!(matches!(self.kind(), OpKind::Load) && lines.is_power_of_two() && lines <= 8);
         Self(self.0 & !TOGETHER | (lines.trailing_zeros() as u64) << TOGETHER_SHIFT)
     }
 
-    /// How many lines of a load a cache of 32 banks can give at once; 1 if that is not known.
+    /// How many lines of a load a cache of 32 banks can serve at once; 1 if unknown.
     #[must_use]
     #[inline]
     pub const fn lines_together(self) -> u32 {
@@ -336,7 +336,8 @@ impl Op {
         }
     }
 
-    /// Lines of a memory operation, vector-ALU instructions of a compute operation, or what a wait leaves outstanding.
+    /// Lines of a memory operation, vector-ALU instructions of a compute operation, or the number that a wait leaves
+    /// outstanding.
     #[must_use]
     #[inline]
     pub const fn count(self) -> u32 {
@@ -349,7 +350,7 @@ impl Op {
 pub struct OpSink<'a> {
     ops: &'a mut [Op],
     len: usize,
-    /// The sink wants no more than this many.
+    /// The sink accepts no more than this many.
     enough: usize,
 }
 
@@ -390,7 +391,7 @@ impl<'a> OpSink<'a> {
         self.ops[self.len - 1] = op;
     }
 
-    /// Changes what was pushed from place `start` on.
+    /// Changes the operations pushed from place `start` on.
     #[inline]
     pub fn mark_from(&mut self, start: usize, change: impl Fn(Op) -> Op) {
         self.ops[start..self.len].iter_mut().for_each(|op| *op = change(*op));
@@ -408,7 +409,7 @@ impl<'a> OpSink<'a> {
         self.ops[..self.len].iter_mut().for_each(|op| *op = change(*op));
     }
 
-    /// What was pushed so far.
+    /// The operations pushed so far.
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[Op] {

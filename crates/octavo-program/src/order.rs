@@ -5,7 +5,7 @@ use crate::action::{ActionId, Ordered};
 /// Which actions still wait for how many others.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// By action: those that it waits for and that are not done.
+    /// By action: the actions that it waits for and that are not done.
     waiting_for: Vec<u32>,
     /// By action: where its followers begin in `followers`; one more entry than actions.
     first_follower: Vec<u32>,
@@ -13,7 +13,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// None of `actions` is done; all that they wait for are among them.
+    /// None of `actions` is done; all the actions that they wait for are among them.
     #[must_use]
     pub fn new(actions: &[Ordered]) -> Self {
         let mut first_follower = vec![0; actions.len() + 1];
@@ -35,7 +35,7 @@ impl Order {
         Self { waiting_for, first_follower, followers }
     }
 
-    /// The actions that wait for none, in ascending order: asked before any is done, those to begin with.
+    /// The actions that wait for none, in ascending order; called before any is done, they are the first to begin.
     pub fn ready(&self) -> impl Iterator<Item = ActionId> {
         let free = self.waiting_for.iter().enumerate().filter(|(_, count)| **count == 0);
         free.map(|(index, _)| ActionId(index as u32))

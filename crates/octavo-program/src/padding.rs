@@ -7,8 +7,8 @@ const LEAF: u64 = 64 << 10;
 /// The largest.
 const ROOT: u64 = 2 << 20;
 
-/// Buffers, in address order, of which those that are `padded` end with a tree: what such a buffer has in its last 2
-/// MiB is 64 KiB times a power of two. Nothing is taken of 64 KiB in which the next one begins.
+/// Buffers, in address order; the `padded` ones end with a tree: the part in the last 2 MiB of such a buffer is 64 KiB
+/// times a power of two. Nothing is taken from the 64 KiB in which the next allocation begins.
 pub(crate) fn padded<'a>(buffers: impl Iterator<Item = (&'a Buffer, bool)>) -> Vec<Buffer> {
     let mut buffers = buffers.peekable();
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ mod tests {
         padded(buffers.iter().map(|buffer| (buffer, true))).into_iter().map(|buffer| buffer.bytes).collect()
     }
 
-    /// `cudaMallocManaged` in `libcuda/cuda_runtime_api.cc` of UVMSmart: the rest beside whole 2 MiB, rounded up.
+    /// `cudaMallocManaged` in `libcuda/cuda_runtime_api.cc` of UVMSmart: the part beyond whole 2 MiB, rounded up.
     #[test]
     fn the_rest_beside_whole_trees_is_64_kib_times_a_power_of_two() {
         let rest = |bytes: u64| (0..6).map(|power| LEAF << power).find(|&tree| tree >= bytes).unwrap_or(0);

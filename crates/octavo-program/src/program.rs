@@ -57,7 +57,7 @@ impl Program {
     }
 
     /// The same with managed buffers rounded up to whole prefetch trees, as far as no other one lies there. Nothing
-    /// accesses what they have more.
+    /// accesses the additional part.
     #[must_use]
     pub fn padded(&self) -> Self {
         let which = self.buffers.iter().map(|buffer| (&buffer.buffer, buffer.kind == Kind::Managed));
@@ -66,8 +66,8 @@ impl Program {
         Self { buffers, actions: self.actions.clone() }
     }
 
-    /// The buffers that are used but that no action allocates: they are there when the program begins, as global
-    /// variables and code are.
+    /// The buffers that are used but that no action allocates: they exist when the program begins, such as global
+    /// variables and code.
     pub fn loaded(&self) -> impl Iterator<Item = &ProgramBuffer> {
         let mut loaded = vec![false; self.buffers.len()];
         self.actions.iter().for_each(|ordered| ordered.action.uses(|id| loaded[id.index()] = true));
@@ -79,7 +79,7 @@ impl Program {
         self.those(loaded)
     }
 
-    /// The buffers that are there when all actions are done.
+    /// The buffers that exist when all actions are done.
     pub fn kept(&self) -> impl Iterator<Item = &ProgramBuffer> {
         let mut kept = vec![false; self.buffers.len()];
         for ordered in &self.actions {
@@ -107,7 +107,7 @@ impl Program {
     }
 }
 
-/// A program under construction. Actions form a chain unless they are told what to wait for.
+/// A program under construction. Actions form a chain unless their predecessors are given.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramBuilder {
     buffers: Vec<ProgramBuffer>,
@@ -149,7 +149,7 @@ impl ProgramBuilder {
     /// The program, over a workload of this many launches.
     ///
     /// # Errors
-    /// As [`Program::new`].
+    /// As for [`Program::new`].
     pub fn build(self, launches: u32) -> Result<Program, ProgramError> {
         Program::new(self.buffers, self.actions, launches)
     }

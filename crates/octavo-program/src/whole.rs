@@ -86,7 +86,7 @@ impl Workload for WholeWorkload<'_> {
         self.launches.failure()
     }
 
-    /// Of the workload alone: what the host keeps beside it is not counted.
+    /// The workload's alone: the host's copies are not counted.
     fn footprint(&self) -> u64 {
         self.launches.footprint()
     }

@@ -1,4 +1,4 @@
-//! What whole programs must be, shown by those that are not.
+//! The rules for whole programs, shown by programs that break them.
 
 use octavo_manager::{Access, Advice, HOST, Kind, ProcessorId, ProcessorMask, Spread};
 use octavo_program::{
@@ -48,7 +48,7 @@ fn advise(buffer: BufferId) -> Action {
     Action::Advise { span: span(buffer), advice: Advice { read_mostly: true, ..Advice::default() } }
 }
 
-/// What is wrong with `action` where all buffers are there.
+/// The problem of `action` if all buffers exist.
 fn fault(wrong: Action) -> ActionFault {
     let mut program = all();
     let at = program.then(wrong);

@@ -1,4 +1,4 @@
-//! When launches are not cut into strips, and what strips do with what the host does between launches.
+//! When launches are not cut into strips, and how strips treat the host's actions between launches.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use octavo_program::{
 };
 
 const MIB: u64 = 1 << 20;
-/// What is staged as one.
+/// The unit of staging.
 const PIECE: u64 = 64 << 10;
 
 /// Each wavefront of a work-group loads one line.
@@ -139,7 +139,7 @@ fn where_a_work_group_needs_it_no_buffer_stays() {
     );
 }
 
-/// Nothing is known of a buffer that is no input until the host writes a part of it between launches.
+/// The contents of a buffer that is no input are unknown until the host writes a part of it between launches.
 #[test]
 fn strips_copy_what_the_host_wrote_between_launches() {
     let mut workload = Loads::of(&[4 * PIECE], 4, |group| vec![u64::from(group) * PIECE]);

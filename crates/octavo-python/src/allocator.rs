@@ -1,4 +1,4 @@
-//! Memory: who gives it out, how much each thread has of it, and what happens when the system has none.
+//! Memory: who allocates it, how much each thread has, and what happens when the system has none.
 #![expect(unsafe_code, reason = "allocators are unsafe, and so is talking to the system without allocating")]
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -10,24 +10,24 @@ use mimalloc::MiMalloc;
 
 /// Counts what each thread allocates and frees.
 ///
-/// A run stays on its thread, so this is what it has: the same bytes each time, whatever goes on beside it.
+/// A run stays on its thread, so this is the run's memory: the same bytes each time, whatever else happens.
 pub struct Counting;
 
-/// It asks the system for huge pages, where that is allowed. The tables of a node are tens of megabytes, read all over: with
-/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses.
+/// It requests huge pages from the system, where that is allowed. The tables of a node are tens of megabytes, read all
+/// over: with pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses.
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The status of a process that ends because the system has no memory for it: `EX_OSERR` of `sysexits.h`.
 pub const NO_MEMORY_STATUS: c_int = 71;
-/// Bytes that nobody asks for in earnest, such as those of a vector that a damaged file promises: whoever asks is told
-/// that there are none. Chosen: 1 TiB.
+/// A size that cannot be meant, such as that of a vector that a damaged file announces: the caller gets an error.
+/// Chosen: 1 TiB.
 const ABSURD: usize = 1 << 40;
 const NO_MEMORY: &[u8] =
     b"error: the system has no more memory for Octavo: `ulimit -v`, a container or the machine limits it; finished runs are \
 kept, and --memory-limit below that limit says which run takes too much\n";
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed; below 0 if others allocated what it frees.
+    /// Bytes that this thread has allocated and not freed; negative if others allocated memory that it frees.
     static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -44,7 +44,7 @@ pub fn page_bytes() -> u64 {
     getpagesize().unsigned_abs().into()
 }
 
-/// Gives back to the system what this thread freed.
+/// Returns memory that this thread freed to the system.
 pub fn give_back() {
     unsafe extern "C" {
         fn mi_collect(force: bool);
@@ -82,7 +82,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Counts what was given out in place of `before` bytes.
+/// Counts memory that was given out in place of `before` bytes.
 #[inline]
 fn counted(given: *mut u8, bytes: usize, before: usize) -> *mut u8 {
     if given.is_null() {
@@ -92,7 +92,7 @@ fn counted(given: *mut u8, bytes: usize, before: usize) -> *mut u8 {
     given
 }
 
-/// Ends the process with one sentence: nothing goes on without memory, and whoever asked could not say so.
+/// Ends the process with one sentence: nothing can continue without memory, and the caller could not report it.
 #[cold]
 #[inline(never)]
 fn refused(bytes: usize) -> *mut u8 {

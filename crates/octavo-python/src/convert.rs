@@ -20,9 +20,9 @@ pub fn trace_formats() -> Vec<(&'static str, &'static str, &'static str)> {
 
 /// Converts the foreign trace `input` into the trace folder `output`; returns the summary as JSON.
 ///
-/// Without `format` it is told from the input; with `replace` a trace that is there already is replaced. `progress`,
-/// if given, is called a few times a second with the share of the input that was read (0 to 1) and the rows written;
-/// the conversion stops when it returns false. Ctrl-C stops it too.
+/// Without `format` it is detected from the input; with `replace` an existing trace is replaced. `progress`, if given,
+/// is called a few times a second with the share of the input that was read (0 to 1) and the rows written; the
+/// conversion stops when it returns false. Ctrl-C stops it too.
 #[pyfunction]
 #[pyo3(signature = (input, output, format=None, replace=false, progress=None))]
 pub fn trace_convert(
@@ -60,7 +60,7 @@ pub fn trace_convert(
     }
 }
 
-/// Asks Python whether to go on.
+/// Asks Python whether to continue.
 fn tell(progress: Option<&Py<PyAny>>, state: Progress) -> PyResult<bool> {
     Python::attach(|py| {
         py.check_signals()?;

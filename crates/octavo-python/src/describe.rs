@@ -24,8 +24,8 @@ pub fn schema_spelled_out() -> String {
     octavo_scenario::schema_spelled_out().to_string()
 }
 
-/// What results hold, as JSON: `tables` with the type, unit and meaning of each column, and the JSON schemas of `summary`
-/// and, for runs without time, of `instant_summary`.
+/// The schema of results, as JSON: `tables` with the type, unit and meaning of each column, and the JSON schemas of
+/// `summary` and, for runs without time, of `instant_summary`.
 #[pyfunction]
 pub fn result_schema() -> String {
     let summary = serialized::<octavo_sim::Summary>();
@@ -33,7 +33,7 @@ pub fn result_schema() -> String {
     serde_json::json!({ "tables": octavo_sim::TABLES, "summary": summary, "instant_summary": instant }).to_string()
 }
 
-/// The schema of what is written of `T`, every part in its place.
+/// The schema of the serialised form of `T`, with every part in its place.
 fn serialized<T: JsonSchema>() -> schemars::Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let inline = settings.with(|settings| settings.inline_subschemas = true);
@@ -52,8 +52,8 @@ pub fn event_kinds() -> Vec<&'static str> {
     octavo_sim::event_kinds()
 }
 
-/// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON. Where a run
-/// decides who runs what, as if all work-groups of a launch took equally long.
+/// The accesses of the workload of a resolved scenario, and what the GPUs of its node share, as JSON. If a run decides
+/// which GPU runs which work-group, as if all work-groups of a launch took equally long.
 #[pyfunction]
 pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     forget_raised();
@@ -75,14 +75,14 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
-/// What readers of files assumed or did not use since the last call.
+/// Remarks of file readers since the last call: what they assumed or did not use.
 #[pyfunction]
 pub fn read_notes() -> Vec<String> {
     octavo_workload::notes::take()
 }
 
-/// What the workload of a resolved scenario computes, and what from, as JSON: lists of numbers by name, `result` being
-/// the name of the first. What was not reached is null.
+/// The result of the workload of a resolved scenario, and its inputs, as JSON: lists of numbers by name, `result` being
+/// the name of the first. Values that were not reached are null.
 #[pyfunction]
 pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
     forget_raised();
@@ -127,7 +127,7 @@ pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str
     Ok(serde_json::to_string(&listing).expect("a listing can be written as JSON"))
 }
 
-/// What a user called `name`, as the value of `key`.
+/// The value of `key` for a user's `name`.
 fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
     serde_json::from_value(name.into())
         .map_err(|error| ScenarioError::new_err((format!("`{key}`: {error}"), None::<String>)))

@@ -52,7 +52,7 @@ create_exception!(
 );
 create_exception!(_core, UnknownGpuProbe, GpuError, "No probe of that name; argument: message.");
 
-/// What an error is about, for programs: what `octavo.errors.Facts` has.
+/// The facts of an error, for programs: those of `octavo.errors.Facts`.
 #[derive(Default, IntoPyObject)]
 pub struct Facts {
     code: &'static str,
@@ -92,7 +92,7 @@ pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err((error.to_string(), hint, facts))
 }
 
-/// A memory is full; `key`: what decides that nothing leaves it.
+/// A memory is full; `key`: the option that decides that nothing leaves it.
 fn no_room(message: String, key: &str) -> PyErr {
     let facts = Facts { code: "no-room", key: Some(key.to_owned()), ..Facts::default() };
     OutOfMemory::new_err((message, facts))
@@ -146,7 +146,7 @@ fn code(error: &SimError) -> &'static str {
     }
 }
 
-/// What the policy raised becomes the cause. Ctrl-C may have struck in the middle of its code.
+/// The policy's exception becomes the cause. Ctrl-C may have struck in the middle of its code.
 fn policy(py: Python<'_>, failure: &StrategyFailure) -> PyErr {
     let raised = take_raised();
     if raised.as_ref().is_some_and(|raised| raised.is_instance_of::<PyKeyboardInterrupt>(py)) {

@@ -21,7 +21,7 @@ pub fn gpu_probes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, probes.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// What the driver says about every GPU of this machine.
+/// The driver's description of every GPU of this machine.
 #[pyfunction]
 pub fn gpu_describe(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let found = octavo_gpu::describe().map_err(|error| errors::gpu(&error))?;
@@ -34,7 +34,7 @@ pub fn gpu_describe(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// What the host says about itself, and about the place of the GPU with that number on the PCI bus.
+/// The host's description of itself, and of the place of a GPU on the PCI bus.
 #[pyfunction]
 pub fn gpu_host<'py>(py: Python<'py>, pci_bus_id: &str) -> PyResult<Bound<'py, PyDict>> {
     dictionary(py, octavo_gpu::describe_host(pci_bus_id))
@@ -53,7 +53,7 @@ fn dictionary(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
     Ok(entry)
 }
 
-/// Runs one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe.
+/// Runs one probe; `progress(done, of, what)` is called for each step, and its exceptions end the probe.
 #[pyfunction]
 pub fn gpu_probe<'py>(
     py: Python<'py>,
@@ -81,7 +81,7 @@ pub fn gpu_probe<'py>(
     Ok(result)
 }
 
-/// Without Python's lock between the steps, so that others may show how far it is.
+/// Releases Python's lock between the steps, so that others may show the progress.
 fn measure(probe: &dyn Probe, gpu: usize, request: Request, progress: &Py<PyAny>) -> PyResult<Measured> {
     let mut raised = None;
     let mut tell = |done: usize, of: usize, what: &str| {

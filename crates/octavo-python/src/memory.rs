@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 
 use crate::allocator::{held, page_bytes};
 
-/// Bytes of Python with the packages that runs need, once all of them are loaded and have written tables, less what they
-/// wrote. Measured on x86-64 Linux with CPython 3.11, numpy 2 and polars 1; `test_memory_bound.py` holds them to it.
+/// Bytes of Python with the packages that runs need, once all of them are loaded and have written tables, minus their
+/// output. Measured on x86-64 Linux with CPython 3.11, numpy 2 and polars 1; `test_memory_bound.py` holds them to it.
 const PYTHON: u64 = 112 << 20;
 
 /// Runs under way in this process.
 static RUNS: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of this process that no run has: those of Python and its packages, or what the process had when it was first
-/// asked, before any run, if that was more.
+/// Bytes of this process outside runs: those of Python and its packages, or the process's memory at the first call,
+/// before any run, if that was more.
 #[pyfunction]
 pub fn memory_around() -> u64 {
     static AROUND: OnceLock<u64> = OnceLock::new();
@@ -33,7 +33,7 @@ pub fn memory_resident() -> Option<u64> {
 
 /// The memory of a run, from its beginning to its end, on the thread that it runs on.
 pub struct Held {
-    /// What the thread had when it began.
+    /// The memory of the thread at its beginning.
     before: isize,
 }
 
@@ -44,8 +44,8 @@ impl Held {
         Self { before: held() }
     }
 
-    /// Bytes that the run has: what the engine allocated, or, if nothing runs beside it, all that the process has got
-    /// since, such as what a policy of the user's keeps.
+    /// Bytes of the run: those that the engine allocated, or, if nothing else runs, the growth of the process, such as
+    /// data that a user's policy keeps.
     pub fn bytes(&self) -> u64 {
         let own = u64::try_from(held() - self.before).unwrap_or_default();
         if RUNS.load(Ordering::Relaxed) > 1 {

@@ -30,10 +30,10 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time in
 /// picoseconds (0 where there is none). The run stops when it returns false. Ctrl-C stops it too. `timeline`, if given,
-/// is a file that the run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes,
-/// with what the process has besides (`memory_around`), is refused; one that does ends as soon as it has, or would to
-/// write its result. One that is not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`;
-/// which one does not depend on the machine.
+/// is a file that the run's native Perfetto trace is written to. A run that would need more than `memory_limit` bytes,
+/// in addition to the process's own (`memory_around`), is refused; one that exceeds it ends as soon as it has, or would
+/// when writing its result. A run that has not ended after `time_limit` picoseconds of simulated time may be ended with
+/// `OverTime`; which runs are does not depend on the machine.
 #[pyfunction]
 #[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None, time_limit=None))]
 pub fn run(
@@ -102,7 +102,7 @@ fn memory_of(scenario: &Scenario, built: &Built) -> Result<MemoryEstimate, SimEr
     )
 }
 
-/// How many bytes of memory a resolved scenario would take: for the node's tables, for pages, for what is recorded, for
+/// The bytes of memory that a resolved scenario would need: for the node's tables, for pages, for records, and for
 /// graphs.
 #[pyfunction]
 pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64, u64)> {
@@ -200,13 +200,13 @@ fn json(summary: &impl Serialize) -> String {
 struct Telling {
     progress: Option<Py<PyAny>>,
     told: Instant,
-    /// What Python raised when it was told.
+    /// The exception of Python's progress function.
     raised: Option<PyErr>,
 }
 
 impl Telling {
-    /// Tells that this many of all work-groups, taken as equally long, are done, a few times a second; whether to go
-    /// on.
+    /// Reports that this many of all work-groups, counted as equally long, are done, a few times a second; returns
+    /// whether to continue.
     fn tell(&mut self, done: u64, all: u64, time: u64) -> ControlFlow<()> {
         if self.told.elapsed() < BETWEEN_REPORTS {
             return ControlFlow::Continue(());
@@ -242,7 +242,7 @@ fn job(part: &Part) -> Job<'_> {
     }
 }
 
-/// Asks Python whether to go on.
+/// Asks Python whether to continue.
 fn ask(progress: Option<&Py<PyAny>>, share: f64, time: u64) -> PyResult<bool> {
     Python::attach(|py| {
         py.check_signals()?;

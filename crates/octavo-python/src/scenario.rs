@@ -50,7 +50,7 @@ pub fn quantity(text: &str) -> PyResult<(&'static str, u64)> {
     octavo_units::any(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What makes a text no TOML, if anything: also keys, lists or tables that nest without end.
+/// Why a text is not valid TOML, if it is not: also keys, lists or tables that are nested too deeply.
 #[pyfunction]
 pub fn toml_flaw(text: &str) -> Option<String> {
     octavo_scenario::toml_flaw(text)
@@ -75,7 +75,7 @@ pub fn load(text: &str) -> PyResult<Scenario> {
     octavo_scenario::load(source).map_err(errors::scenario)
 }
 
-/// Shows the workload of a scenario; its jobs lie beside one another in one.
+/// Shows the workload of a scenario; its jobs are combined in one.
 pub fn with_workload<T>(scenario: &Scenario, look: impl FnOnce(&dyn Workload) -> PyResult<T>) -> PyResult<T> {
     let programs = scenario.workloads().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
     match &programs[..] {

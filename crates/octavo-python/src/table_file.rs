@@ -12,9 +12,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-/// What the library's default is, too: tables of large runs hardly shrink beyond it.
+/// The same as the library's default: tables of large runs hardly shrink beyond it.
 const ZSTD_LEVEL: i32 = 3;
-/// Values that are converted at a time, so that no column is in memory twice; chosen.
+/// Values that are converted at a time, so that no column is in memory twice; our choice.
 const BATCH: usize = 1 << 16;
 /// Bytes of a number in a column.
 const NUMBER: usize = 8;

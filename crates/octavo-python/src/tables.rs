@@ -1,4 +1,4 @@
-//! Result tables as Python values: columns of bytes that NumPy reads as they are, and lists of text.
+//! Result tables as Python values: columns of bytes that NumPy reads directly, and lists of text.
 
 use octavo_sim::{Column, Table, Values};
 use pyo3::prelude::*;

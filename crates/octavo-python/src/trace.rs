@@ -43,7 +43,7 @@ pub fn trace_head(
     Ok(serde_json::to_string(&rows).expect("rows can be written as JSON"))
 }
 
-/// What keeps a Parquet table, of a trace or any other, from being decoded, if anything does.
+/// Why a Parquet table, of a trace or any other, cannot be decoded, if it cannot.
 #[pyfunction]
 pub fn table_flaw(py: Python<'_>, path: PathBuf) -> Option<String> {
     let error = py.detach(|| octavo_trace::check_table(&path)).err()?;
@@ -131,7 +131,7 @@ impl TraceWriter {
         py.detach(|| writer.finish(&allocations, &launches)).map_err(|error| errors::trace(&error))
     }
 
-    /// As `finish`, with the whole program around the launches; `memories` are kind and spread of each allocation.
+    /// Like `finish`, with the whole program around the launches; `memories` holds kind and spread of each allocation.
     fn finish_program(
         &mut self,
         py: Python<'_>,

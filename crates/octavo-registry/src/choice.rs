@@ -9,7 +9,7 @@ pub type Options = serde_json::Map<String, serde_json::Value>;
 pub struct Choice {
     /// The registered name.
     pub name: String,
-    /// Options of what is named; those left out take their defaults.
+    /// Options of the named thing; those left out have their defaults.
     #[serde(flatten)]
     pub options: Options,
 }

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::{Options, in_words, nearest, one_of};
 
-/// One thing that can be chosen by name. `P` is what it builds (often a trait object), `C` what building needs to know.
+/// A thing that can be chosen by name. `P` is the type that it builds (often a trait object), `C` the context for
+/// building.
 ///
 /// ```
 /// use octavo_registry::{Entry, OptionError, Options, typed};
@@ -56,7 +57,7 @@ pub struct Entry<P, C: ?Sized> {
 pub struct OptionError {
     /// Dotted key below the choice; empty when the message names it.
     pub key: String,
-    /// What is wrong, what was expected and the nearest valid name.
+    /// The problem, what was expected and the nearest valid name.
     pub message: String,
     /// Whether there is no such option.
     pub is_unknown: bool,
@@ -102,7 +103,7 @@ pub mod typed {
     /// Options with every default filled in, as `T` writes them.
     ///
     /// # Errors
-    /// As [`parse`].
+    /// As for [`parse`].
     pub fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(options: &Options) -> Result<Options, OptionError> {
         match serde_json::to_value(parse::<T>(options)?) {
             Ok(Value::Object(resolved)) => Ok(resolved),

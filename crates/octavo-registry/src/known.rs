@@ -4,8 +4,8 @@ use strsim::jaro_winkler;
 const MOST: usize = 12;
 const OF_MORE: usize = 3;
 
-/// What was expected where `typed` is none of `known`: any of them, or, of many, those most like it and `command`, which
-/// shows all.
+/// What was expected instead of `typed`, which is none of `known`: any of them, or, if there are many, the most similar
+/// ones and `command`, which shows all.
 #[must_use]
 pub fn one_of(typed: &str, known: &[&str], command: &str) -> String {
     if known.len() <= MOST {

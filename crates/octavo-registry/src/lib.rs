@@ -1,7 +1,7 @@
 //! Things a user chooses by name and configures with typed options: placement strategies, prefetchers, workloads.
 //!
-//! Each implementation is one file that ends in one [`Entry`]; a [`Registry`] is the list of them, and the only
-//! place that knows them all. What a user wrote elsewhere joins through [`Outside`].
+//! Each implementation is one file that ends in one [`Entry`]; a [`Registry`] is the list of them, and the only place
+//! that knows them all. Strategies that a user wrote elsewhere are found through [`Outside`].
 #![forbid(unsafe_code)]
 
 mod choice;

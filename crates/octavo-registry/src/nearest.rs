@@ -1,4 +1,4 @@
-/// The known name most similar to what was typed, in whatever case, when one is similar enough to be what was meant.
+/// The known name most similar to the typed one, whatever its case, if one is similar enough to be meant.
 #[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const SIMILAR: f64 = 0.75;

@@ -4,7 +4,7 @@ use crate::{Choice, Entry, OptionError, Options, Outside, is_place, nearest, one
 
 /// Every [`Entry`] of one kind, in the order listings show them, and where others come from.
 pub struct Registry<P: 'static, C: ?Sized + 'static> {
-    /// What the entries are, for messages: `placement`, `workload`.
+    /// The kind of the entries, for messages: `placement`, `workload`.
     pub kind: &'static str,
     /// The entries.
     pub entries: &'static [&'static Entry<P, C>],
@@ -23,7 +23,7 @@ pub struct UnknownName {
     pub nearest: Option<String>,
     /// Every registered name.
     pub known: Vec<&'static str>,
-    /// What else is expected, in words.
+    /// Further expected names, in words.
     pub outside: Option<&'static str>,
 }
 
@@ -37,7 +37,7 @@ impl UnknownName {
     }
 }
 
-/// What `octavo list` calls all things of a kind.
+/// The name that `octavo list` uses for all things of a kind.
 fn plural(kind: &str) -> String {
     if kind == "prefetch" { "prefetchers".to_owned() } else { format!("{kind}s") }
 }
@@ -82,7 +82,7 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// not built: they may do anything, and are checked when they are resolved.
     ///
     /// # Errors
-    /// As [`Registry::build`].
+    /// As for [`Registry::build`].
     pub fn check(&self, choice: &Choice, context: &C) -> Result<(), OptionError> {
         if self.outside_of(choice).is_some() { Ok(()) } else { self.build(choice, context).map(drop) }
     }
@@ -90,7 +90,7 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// `choice` with every default filled in.
     ///
     /// # Errors
-    /// As [`Registry::build`].
+    /// As for [`Registry::build`].
     pub fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
         if let Some(outside) = self.outside_of(choice) {
             return outside.resolve(choice);

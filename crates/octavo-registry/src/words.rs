@@ -1,4 +1,4 @@
-//! What a deserialiser says of a value, in words that need no knowledge of Rust.
+//! A deserialiser's message about a value, in words that need no knowledge of Rust.
 
 /// A message of serde about a value: what was expected and what was found. Any other message stays as it is.
 #[must_use]
@@ -24,7 +24,7 @@ fn missing(message: &str) -> Option<String> {
     message.strip_prefix("missing field ").map(|field| format!("{field} is missing"))
 }
 
-/// A type of Rust as what a user may write. TOML has no numbers from 2^63.
+/// A Rust type in words for users. TOML has no numbers from 2^63.
 fn wanted(expected: &str) -> String {
     let (kind, least) = match expected.strip_prefix("a nonzero ") {
         Some(kind) => (kind, 1),
@@ -65,7 +65,7 @@ fn value(found: &str) -> &str {
 mod tests {
     use super::in_words;
 
-    /// What serde says where `T` is expected and `text`, JSON, was found.
+    /// serde's message if `T` is expected and `text`, JSON, was found.
     fn said<T: serde::de::DeserializeOwned>(text: &str) -> String {
         let error = serde_json::from_value::<T>(serde_json::from_str(text).unwrap()).err().unwrap();
         in_words(&error.to_string())

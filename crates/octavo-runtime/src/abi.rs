@@ -5,7 +5,7 @@ use octavo_advise::{Placement, Term};
 /// Grows with every change that programs notice.
 pub const ABI: u32 = 1;
 
-/// What came of a call.
+/// The result of a call.
 pub type Status = i32;
 /// The question was answered.
 pub const OK: Status = 0;
@@ -17,7 +17,7 @@ pub const BAD_ARGUMENT: Status = -1;
 pub const NO_FILE: Status = -2;
 /// The file does not hold the constants of a machine.
 pub const BAD_FILE: Status = -3;
-/// What may lie nowhere but on the device exceeds its memory.
+/// The buffers that must be on the device exceed its memory.
 pub const DOES_NOT_FIT: Status = -4;
 /// An error in Octavo.
 pub const INTERNAL: Status = -5;

@@ -9,7 +9,7 @@ thread_local! {
 }
 static HOOK: Once = Once::new();
 
-/// What `work` returns, or `otherwise` if it panics.
+/// The result of `work`, or `otherwise` if it panics.
 pub fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     HOOK.call_once(|| {
         let before = take_hook();

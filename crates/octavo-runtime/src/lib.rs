@@ -1,4 +1,4 @@
-//! Where to allocate a data structure, asked at run time from C and C++: `include/octavo.h` is the interface.
+//! Where to allocate a data structure, for programs in C and C++ at run time: `include/octavo.h` is the interface.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -31,7 +31,7 @@ use abi::{
 use guard::guarded;
 use machine::{BadMachine, Machine};
 
-/// Where the constants are if a program does not say.
+/// The file of the constants if a program names none.
 const VARIABLE: &str = "OCTAVO_CONSTANTS";
 
 /// The version of the interface.

@@ -13,12 +13,12 @@ use crate::abi::{BAD_FILE, INTERNAL, NO_FILE, Status};
 
 /// The format that is read; `python/octavo/advice/systems.py` writes it.
 const FORMAT: u64 = 4;
-/// Bytes that no file of constants reaches, so that none is read without end; chosen.
+/// Bytes that no file of constants reaches, so that none is read without end; our choice.
 const MOST_BYTES: u64 = 1 << 20;
 /// The constants of the preset `cuda-sm90`, the default machine of `octavo advise`, too.
 const BUILT_IN: &str = include_str!("../data/cuda-sm90.json");
 
-/// What is known of a machine.
+/// The facts about a machine.
 #[derive(Debug)]
 pub struct Machine {
     /// Its name.
@@ -48,7 +48,7 @@ pub enum BadMachine {
         /// What it holds.
         found: String,
     },
-    /// What is built in cannot be read.
+    /// The built-in constants cannot be read.
     #[error("the built-in machine: {0}")]
     BuiltIn(String),
 }
@@ -97,7 +97,7 @@ fn read(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// A machine, or what was found instead.
+/// A machine, or the problem with its file.
 fn parsed(text: &str) -> Result<Machine, String> {
     let document: serde_json::Value = serde_json::from_str(text).map_err(|error| match text.contains("[machine]") {
         true => "a machine file: run `octavo constants FILE -o constants.json`".to_owned(),

@@ -1,4 +1,5 @@
-//! From what a program says of its data to what the model asks, with the estimates of `octavo advise` for the rest.
+//! From a program's statements about its data to the model's question, with the estimates of `octavo advise` for the
+//! rest.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +12,15 @@ use crate::abi::{DEVICE_FIRST, Data, SEEN_BY_HOST, SWEPT, WRITE_SHARED};
 
 /// Bytes of the word that a thread is taken to touch, side by side with its neighbours' (as in `octavo advise`).
 const WORD: f64 = 4.0;
-/// Bytes that the driver's tree stands over.
+/// Bytes that the driver's tree covers.
 const BLOCK: u64 = 2 << 20;
-/// Seconds that no program runs, below what a time can hold; chosen.
+/// Seconds that no program runs, below the limit of a time value; our choice.
 const LONGEST: f64 = 1e6;
 
-/// Visits and operations that no program makes: the model's sums are numbers below; chosen.
+/// Visits and operations that no program makes: the model's sums are numbers below; our choice.
 const MOST: f64 = 1e18;
 
-/// What the model is asked; none if a number is outside its range.
+/// The question to the model; none if a number is outside its range.
 pub fn question(system: &System, data: &Data) -> Option<Question> {
     let known = DEVICE_FIRST | WRITE_SHARED | SEEN_BY_HOST | SWEPT;
     let times = [data.kernel_seconds, data.stalled_seconds];
@@ -77,7 +78,7 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
 }
 
 /// Results that the host reads by faults. It reads them in order, and the driver's tree prefetches beyond each fault,
-/// unless a sweep has as many faults as pages: then the tree brings nothing.
+/// unless a sweep has one fault for each page: then the tree brings nothing.
 fn returns(data: &Data, sigma: Sparsity, (faults, pages): (u64, u64)) -> Returns {
     let share = data.copied_out as f64 / data.bytes as f64 * sigma.get();
     let served = (faults as f64 * share).round_ties_even() as u64;
@@ -98,7 +99,7 @@ fn resident_warps(system: &System, data: &Data) -> Option<f64> {
     Some(warps.min(f64::from(system.multiprocessors) * f64::from(system.warps)))
 }
 
-/// Bytes a second that a multiprocessor asks for in the time of the kernels.
+/// Bytes a second that a multiprocessor requests in the time of the kernels.
 fn required(system: &System, data: &Data, come: f64) -> Option<Bandwidth> {
     let each = come / data.kernel_seconds / f64::from(system.multiprocessors);
     (data.kernel_seconds > 0.0).then(|| Bandwidth(each.clamp(1.0, 1e18) as u64))
@@ -122,8 +123,8 @@ fn swept_faults(system: &System, pages: u64) -> u64 {
     blocks + if rest > 0 { of(rest) } else { 0 }
 }
 
-/// Faults of a sweep over one tree: what is there are always the first pages, so that each fault tells where the next
-/// one is.
+/// Faults of a sweep over one tree: the first pages are always the ones present, so that each fault shows where the
+/// next one is.
 fn sweep(mut tree: Tree, count: u64) -> u64 {
     let (mut present, mut next, mut faults) = (BTreeSet::new(), 0, 0);
     while next < count {
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
 
-    /// Of one page a fault brings all that there is; of more, the tree goes ahead of it.
+    /// With one page, a fault brings everything there is; with more, the tree prefetches beyond it.
     #[test]
     fn what_the_host_reads_is_prefetched_only_where_there_is_more_than_faults_bring() {
         let system = Machine::built_in().unwrap().system;

@@ -1,4 +1,4 @@
-//! What a resolved scenario says of its node: whose values no source gives, and which of them are the scenario's own.
+//! A resolved scenario's facts about its node: which values have no source, and which of them are the scenario's own.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::layer::{Layer, leaves, lookup};
 
 const ABOUT: &str = "node.about";
-/// Below the node: what names it or speaks of it, and changes nothing.
+/// Below the node: keys that name or describe it, and change nothing.
 const NO_CHANGE: [&str; 2] = ["about", "preset"];
 
 /// Writes it into the values of all layers: those `below`, and those that the scenario is `written` in.
@@ -30,14 +30,14 @@ pub(crate) fn spell_out(values: &mut Map<String, Value>, below: &[Layer], writte
     }
 }
 
-/// Takes from what is chosen the values that a spelled-out scenario leaves out, as they are the defaults.
+/// Removes the chosen values that a resolved scenario leaves out, as they are the defaults.
 pub(crate) fn leave_out_defaults(node: &mut NodeConfig) {
     let values = serde_json::to_value(&*node).unwrap_or_default();
     let (Some(about), Some(values)) = (&mut node.about, values.as_object()) else { return };
     about.chosen.retain(|key| lookup(values, key).is_some());
 }
 
-/// Keys of the node whose values come from layers that say that no source gives them.
+/// Keys of the node whose values come from layers that mark them as values without a source.
 fn chosen<'a>(layers: impl Iterator<Item = &'a Layer>, values: &Map<String, Value>) -> BTreeSet<String> {
     let mut chosen = BTreeSet::new();
     for layer in layers {
@@ -53,7 +53,7 @@ fn chosen<'a>(layers: impl Iterator<Item = &'a Layer>, values: &Map<String, Valu
     chosen
 }
 
-/// Keys of the node that the scenario's `own` layers give beside the node that it names, if they say something else.
+/// Keys of the node that the scenario's `own` layers set in the node that it names, if their values differ.
 fn changed(values: &Map<String, Value>, below: &[Layer], own: &[&Layer]) -> BTreeSet<String> {
     let before = lookup(values, &format!("{ABOUT}.changed")).and_then(Value::as_array).into_iter().flatten();
     let own = own.iter().flat_map(|layer| of_node(layer));
@@ -66,7 +66,7 @@ fn changed(values: &Map<String, Value>, below: &[Layer], own: &[&Layer]) -> BTre
     before.filter_map(Value::as_str).map(str::to_owned).chain(own).collect()
 }
 
-/// Whether a value is 0 of something, or false: so is what a node leaves out.
+/// Whether a value is 0 of something, or false: a node leaves such values out.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::String(text) => text.starts_with('0') && !text.contains(|letter| matches!(letter, '1'..='9')),

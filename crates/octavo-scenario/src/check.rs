@@ -1,6 +1,6 @@
-//! Compares values with a JSON schema and says in plain words what does not fit.
+//! Compares values with a JSON schema and explains in plain words what does not fit.
 //!
-//! Deserialisation would refuse the same values, but stops at the first tagged table and cannot name what was meant.
+//! Deserialisation would reject the same values, but stops at the first tagged table and cannot suggest what was meant.
 
 use std::sync::LazyLock;
 
@@ -73,7 +73,7 @@ fn missing(key: &str, name: &str, table: &Map<String, Value>, properties: &Map<S
     Problem::new(join(key, name), format!("missing; expected {}", wanted(properties.get(name))))
 }
 
-/// What every value of a table must be whose keys are free.
+/// The type of all values in a table whose keys are free.
 fn entries(schema: &Value) -> Option<&Value> {
     schema.get("additionalProperties").filter(|each| each.is_object() && schema.get("properties").is_none())
 }
@@ -88,7 +88,7 @@ fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array)
 }
 
-/// Either a choice of words, an optional value, or tables told apart by a tag.
+/// A choice of words, an optional value, or tables distinguished by a tag.
 fn check_alternatives(key: &str, value: &Value, alternatives: &[Value]) -> Result<(), Problem> {
     let words: Vec<&str> = alternatives.iter().flat_map(words_of).collect();
     if words.len() >= alternatives.len() {
@@ -113,7 +113,7 @@ fn check_alternatives(key: &str, value: &Value, alternatives: &[Value]) -> Resul
     chosen.map_or(Ok(()), |schema| check(key, value, schema))
 }
 
-/// The property that tells a tagged table apart: the one with a single permitted word.
+/// The property that distinguishes tagged tables: the one with a single permitted word.
 fn tag_of(schema: &Value) -> Option<String> {
     let properties = schema.get("properties")?.as_object()?;
     properties.iter().find(|(_, property)| words_of(property).len() == 1).map(|(name, _)| name.clone())

@@ -1,4 +1,4 @@
-//! What the executor of a scenario cannot do.
+//! The limits of a scenario's executor.
 
 use octavo_manager::OutstandingAccesses;
 use octavo_units::Time;
@@ -7,7 +7,7 @@ use crate::error::Problem;
 use crate::executor::ExecutorChoice;
 use crate::scenario::Scenario;
 
-/// Refuses what has no meaning without time, or without TLBs.
+/// Refuses options that have no meaning without time, or without TLBs.
 pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
     check_walks(scenario)?;
     check_outstanding(scenario)?;
@@ -33,7 +33,7 @@ pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
     Err(Problem::new("record.interval", message))
 }
 
-/// At fidelity `page` accesses are settled many at a time, and none has a time at which it comes back.
+/// At fidelity `page` accesses are processed many at a time, and none has a time at which it comes back.
 fn check_outstanding(scenario: &Scenario) -> Result<(), Problem> {
     if scenario.memory.outstanding == OutstandingAccesses::Leave || scenario.node.fidelity.is_line() {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::Scenario;
 use crate::error::Problem;
 use crate::job::{ALL, Again, JobChoice};
 
-/// Checks the jobs of a scenario whose node is spelled out, and spells out their GPUs and how often they run.
+/// Checks the jobs of a scenario whose node is resolved, and fills in their GPUs and how often they run.
 pub(crate) fn check_jobs(scenario: &mut Scenario) -> Result<(), Problem> {
     let gpus = scenario.node.gpus;
     for (index, job) in scenario.job.iter_mut().enumerate() {

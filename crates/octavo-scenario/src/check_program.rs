@@ -12,7 +12,7 @@ use crate::program::{BufferChoice, ProgramChoice, RunKind};
 use crate::workloads::WorkloadChoice;
 use crate::{Scenario, WORKLOADS};
 
-/// Checks the programs of a scenario whose other parts are spelled out.
+/// Checks the programs of a scenario whose other parts are resolved.
 pub(crate) fn check_programs(scenario: &Scenario) -> Result<(), Problem> {
     let all: Vec<u32> = (0..scenario.node.gpus).collect();
     if let Some(workload) = &scenario.workload {
@@ -25,7 +25,7 @@ pub(crate) fn check_programs(scenario: &Scenario) -> Result<(), Problem> {
     })
 }
 
-/// Makes a trace of a whole program run as one, unless `written` says what runs.
+/// Makes a trace of a whole program run as one, unless `written` decides what runs.
 pub(crate) fn settle_recorded(
     workload: &WorkloadChoice,
     program: &mut ProgramChoice,
@@ -44,10 +44,10 @@ pub(crate) fn settle_recorded(
     Ok(())
 }
 
-/// A program and whose it is.
+/// A program and its job.
 struct Checked<'a> {
     scenario: &'a Scenario,
-    /// What its keys begin with.
+    /// The beginning of its keys.
     prefix: String,
     workload: &'a WorkloadChoice,
     program: &'a ProgramChoice,

@@ -13,7 +13,7 @@ const NAME: &str = "quantum-volume";
 /// Its qubits at scale 1.
 const USUAL: f64 = 30.0;
 
-/// `prefix`: what keys of the workload begin with. Nodes whose memory is not limited, or depends on the workload, fit
+/// `prefix`: the beginning of the workload's keys. Nodes whose memory has no limit, or depends on the workload, fit
 /// all.
 pub(crate) fn check_qubits(
     prefix: &str,
@@ -47,7 +47,7 @@ fn size(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 30) { Bytes(bytes).to_string() } else { format!("{}GB", bytes as f64 / 1e9) }
 }
 
-/// Bytes that buffers of a kind can take at most on the node, and whose they are; none if there is no limit.
+/// The most bytes that buffers of a kind can have on the node, and their owner; none if there is no limit.
 fn room(node: &NodeConfig, kind: RunKind) -> Option<(u64, &'static str)> {
     let first = node.host.memory.capacity.0;
     let host = node.host.memories.iter().fold(first, |sum, memory| sum.saturating_add(memory.capacity.0));

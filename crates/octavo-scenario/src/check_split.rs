@@ -9,7 +9,7 @@ use crate::workloads::WorkloadChoice;
 /// Options of networks that split them.
 const KEYS: [&str; 2] = ["replicas", "stages"];
 
-/// `prefix`: what keys of the workload begin with.
+/// `prefix`: the beginning of the workload's keys.
 pub(crate) fn check_split(prefix: &str, workload: &WorkloadChoice, gpus: usize) -> Result<(), Problem> {
     let parts = KEYS.map(|key| (key, workload.options.get(key).and_then(Value::as_u64).unwrap_or(1)));
     match parts.into_iter().find(|&(_, count)| count > 1 && count != gpus as u64) {

@@ -7,15 +7,15 @@ use octavo_registry::nearest;
 
 use crate::Origin;
 
-/// The most characters of a message, and of what it quotes of a key or an assignment: more is of no use to a reader.
+/// The most characters of a message, and of a key or an assignment that it quotes: more is of no use to a reader.
 /// Chosen.
 const MOST: usize = 1000;
 const MOST_QUOTED: usize = 120;
 
-/// What kind of mistake it is, whatever the words: programs and tests tell mistakes apart by it.
+/// The kind of the mistake, whatever the words: programs and tests recognise mistakes by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {
-    /// The value of a key is missing, or not what is expected there.
+    /// The value of a key is missing, or is not permitted there.
     #[default]
     UnexpectedValue,
     /// There is no such key.
@@ -36,19 +36,19 @@ impl Code {
     }
 }
 
-/// What was expected and what was found, where a message says no more than that.
+/// What was expected and what was found, if a message contains no more than that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What is permitted, in words.
+    /// The permitted values, in words.
     pub expected: String,
     /// What stands there.
     pub found: String,
 }
 
-/// What a message is about, for programs.
+/// The facts of a message, for programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistake {
-    /// What kind of mistake it is.
+    /// The kind of the mistake.
     pub code: Code,
     /// The message in two parts, if it has no more.
     pub mismatch: Option<Mismatch>,
@@ -57,9 +57,9 @@ pub struct Mistake {
 /// A scenario that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// What the message is about.
+    /// The key that the message is about.
     pub mistake: Box<Mistake>,
-    /// Where the offending value was written.
+    /// The place of the wrong value.
     pub origin: Origin,
     /// Dotted key; empty when the text is not TOML at all.
     pub key: String,
@@ -85,7 +85,7 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     beginning(text, MOST_QUOTED)
 }
 
-/// So much of a text, and how long it is if that is not all.
+/// The beginning of a text, and its length if that is not all.
 fn beginning(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}… ({} characters)", &text[..end], text.chars().count())),

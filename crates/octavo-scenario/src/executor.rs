@@ -3,23 +3,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who carries the manager's plans out.
+/// What carries the manager's plans out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ExecutorChoice {
-    /// The simulated node: steps take time and compete for what they need.
+    /// The simulated node: steps take time and compete for resources.
     Simulated(SimulatedChoice),
     /// Every step at once: decisions and counts without time.
     Instant(InstantChoice),
 }
 
-/// The simulated node; what it is stands in `[node]`.
+/// The simulated node, which `[node]` describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulatedChoice {
-    /// Which of several runs of one scenario it is; default 0, the run as it is. Each other one varies what no
-    /// scenario says: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute units gets
-    /// the first work-group. Ours.
+    /// Which of several runs of one scenario it is; default 0, the run without variations. Each other one varies what
+    /// scenarios leave open: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute units
+    /// gets the first work-group. Ours.
     #[serde(skip_serializing_if = "is_as_it_is")]
     pub replicate: u32,
 }
@@ -29,12 +29,12 @@ const fn is_as_it_is(replicate: &u32) -> bool {
     *replicate == 0
 }
 
-/// What stands for time where there is none.
+/// The replacement for time in runs without time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InstantChoice {
-    /// Memory instructions that a wavefront makes before it is the next one's turn; default 1: wavefronts go on as
-    /// evenly as they can. Ours.
+    /// Memory instructions that a wavefront makes before the next one's turn; default 1: wavefronts advance as evenly
+    /// as possible. Ours.
     #[schemars(range(min = 1))]
     pub turn: u32,
     /// Line accesses between two periodic reports of access counts, for placements that ask for these. Default: one

@@ -1,5 +1,4 @@
-//! `[[job]]`: programs that run beside one another, each with GPUs, an address space, a start and repetitions of its
-//! own.
+//! `[[job]]`: programs that run side by side, each with its own GPUs, address space, start and repetitions.
 
 use octavo_manager::SpaceConfig;
 use octavo_units::Time;
@@ -18,7 +17,7 @@ pub(crate) const ALL: &str = "all";
 pub struct JobChoice {
     /// Its name in tables and pictures: letters, digits, `-`, `_` and `.`; no two jobs have the same.
     pub name: String,
-    /// The program that it runs. If left out, scale and seed come from `workload` beside the jobs.
+    /// The program that it runs. If left out, scale and seed come from `workload` next to the jobs.
     pub workload: WorkloadChoice,
     /// The GPUs that it runs on, from 0; all if left out.
     #[serde(default)]
@@ -42,10 +41,10 @@ pub struct JobChoice {
     /// the times of the others without it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub idle: bool,
-    /// What is around its launches.
+    /// The program around its launches.
     #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
     pub program: ProgramChoice,
-    /// What holds for its memory alone.
+    /// Settings for its memory alone.
     #[serde(default, skip_serializing_if = "SpaceConfig::is_common")]
     pub memory: SpaceConfig,
 }
@@ -59,9 +58,9 @@ fn is_false(value: &bool) -> bool {
 pub enum Again {
     /// This many times.
     Times(u32),
-    /// Until every job has ended as often as it must.
+    /// Until each job has run as often as required.
     UntilAll,
-    /// Until the job with that number is over.
+    /// Until the job with that number ends.
     Until(usize),
 }
 

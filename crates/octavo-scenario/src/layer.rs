@@ -18,13 +18,13 @@ pub(crate) struct Layer {
     pub source: String,
     pub values: Map<String, Value>,
     pub lines: BTreeMap<String, usize>,
-    /// Keys whose values no source gives.
+    /// Keys whose values have no source.
     pub chosen: BTreeSet<String>,
     /// Whether it is the part of a file that the scenario names.
     pub file: bool,
 }
 
-/// How the comment behind a value begins that no source gives.
+/// The beginning of the comment after a value without a source.
 const CHOSEN: &str = "# [chosen]";
 /// The same of a value in a scenario that is spelled out, below the node.
 const CHOSEN_KEYS: &str = "node.about.chosen";
@@ -99,7 +99,7 @@ impl Layer {
         take(&mut self.values, key)
     }
 
-    /// Removes the value at a dotted key, or else the nearest above it that is no table; whether there was one.
+    /// Removes the value at a dotted key, or the nearest one above it that is no table; returns whether there was one.
     pub fn take_nearest(&mut self, key: &str) -> bool {
         let there = ancestors(key).find(|key| lookup(&self.values, key).is_some());
         let Some(key) =
@@ -179,7 +179,7 @@ fn nested(parts: &[&str], value: Value) -> Map<String, Value> {
     parents.iter().rev().fold(innermost, |inner, part| Map::from_iter([((*part).to_owned(), Value::Object(inner))]))
 }
 
-/// What makes a text no TOML, and in which line; nothing for TOML whose tables, lists and keys nest at most 80 deep.
+/// Why a text is not valid TOML, and in which line; nothing for TOML whose tables, lists and keys nest at most 80 deep.
 #[must_use]
 pub fn toml_flaw(text: &str) -> Option<String> {
     let error = DeTable::parse(text).err()?;

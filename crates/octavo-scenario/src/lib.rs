@@ -1,9 +1,9 @@
 //! Scenarios: presets, overrides, validation with helpful errors, JSON schema.
 //!
 //! A scenario is one TOML file: a node, a memory system, a workload and a seed. Presets fill in what the file leaves
-//! out, overrides by dotted key change single values, and what cannot be meant is refused with its file, line and key.
+//! out, overrides by dotted key change single values, and impossible values are refused with file, line and key.
 //! Nothing here reads files, except for the trace or the recorded step that a scenario names: the presets are part of
-//! the binary, and a node in a file is read by the caller.
+//! the binary, and the caller reads node files.
 #![forbid(unsafe_code)]
 
 mod about;

@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::layer::{Layer, ancestors, join, lookup, nth, take};
 use crate::workloads::spell_out_name;
 
-/// Keys that say what a table is; options of something else do not apply to it.
+/// Keys that say what a table is; options of another thing do not apply to it.
 const TAGS: [&str; 2] = ["name", "model"];
 /// Keys that stay when a table becomes something else: they apply to every workload.
 const KEPT: [&str; 2] = ["scale", "seed"];
@@ -37,13 +37,13 @@ pub(crate) struct Merged {
     pub values: Map<String, Value>,
     origins: BTreeMap<String, Origin>,
     main: String,
-    /// The file that the node is in, if it is in one of its own.
+    /// The file that contains the node, if it is in a separate one.
     node: Option<String>,
-    /// What is said about jobs that there are not, or not yet.
+    /// Settings for jobs that do not exist, or not yet.
     strays: Vec<Stray>,
 }
 
-/// What a layer says about a job by its name.
+/// A layer's settings for a job, by its name.
 #[derive(Clone, Debug)]
 struct Stray {
     name: String,
@@ -73,7 +73,7 @@ impl Merged {
         merged
     }
 
-    /// Lays `layer` over what is there.
+    /// Adds `layer` on top of the present values.
     fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
         let Layer { source, mut values, lines, chosen: _, file } = layer;
@@ -91,7 +91,7 @@ impl Merged {
         }
     }
 
-    /// Lays what is said about a job over it, or keeps it until there is one of that name. A value that is not a table
+    /// Adds the settings for a job, or keeps them until there is one with that name. A value that is not a table
     /// replaces the job, so that it is refused there.
     fn add_to_job(&mut self, stray: Stray) {
         let Stray { name, said, written } = &stray;
@@ -112,12 +112,12 @@ impl Merged {
         }
     }
 
-    /// Where the value at `key` was written is there.
+    /// Where the value at `key` was written is known.
     pub fn note(&mut self, key: &str, origin: Origin) {
         self.origins.insert(key.to_owned(), origin);
     }
 
-    /// Lays what was said about jobs that there were not yet (`job.NAME.share`) over those that there are now.
+    /// Adds settings for jobs that did not exist yet (`job.NAME.share`) to those that exist now.
     pub fn adopt_strays(&mut self) {
         let strays = std::mem::take(&mut self.strays);
         strays.into_iter().for_each(|stray| self.add_to_job(stray));
@@ -189,7 +189,8 @@ fn spell_out_choice(values: &mut Map<String, Value>, key: &str) {
     }
 }
 
-/// A choice of which only the name was written. The file at a place is read as it is now; an earlier digest is dropped.
+/// A choice of which only the name was written. The file at a place is read in its present state; an earlier digest is
+/// dropped.
 fn named(name: Value) -> Map<String, Value> {
     let place = name.as_str().is_some_and(is_place);
     let digest = place.then(|| (DIGEST.to_owned(), Value::Null));
@@ -218,7 +219,7 @@ fn overlay(prefix: &str, below: &mut Map<String, Value>, above: Map<String, Valu
     }
 }
 
-/// Notes what is said in the tables of a list.
+/// Notes the settings in the tables of a list.
 fn note_items(key: &str, value: &Value, note: &mut dyn FnMut(&str)) {
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
         if let Value::Object(table) = item {

@@ -11,7 +11,7 @@ use crate::{Origin, ScenarioError, presets};
 /// override). Gives the file's name, for messages, and its text, or says why it cannot.
 pub type Reader<'a> = dyn Fn(&str, Option<&str>) -> Result<(String, String), String> + 'a;
 
-/// Keys of a node that name what it is made of.
+/// Keys of a node that name the nodes that it extends.
 const BASES: [&str; 2] = ["extends", "preset"];
 /// Files that extend one another: a circle that names its files differently each time round ends here.
 const MAX_DEPTH: usize = 16;
@@ -41,7 +41,7 @@ impl Named {
     }
 }
 
-/// The layers of the node `name`, from what it is made of to itself, below `node`.
+/// The layers of the node `name`, from the node that it extends to itself, below `node`.
 pub(crate) fn layers(name: &str, named: &Named, read: &Reader<'_>) -> Result<Vec<Layer>, ScenarioError> {
     above(name, named, read, &mut Vec::new())
 }
@@ -51,7 +51,7 @@ pub(crate) fn of_default() -> Vec<Layer> {
     presets::node(presets::DEFAULT_NODE).map(|layer| called(layer, presets::DEFAULT_NODE)).into_iter().collect()
 }
 
-/// As [`layers`]; `open` are the files that are made of this one, outermost first.
+/// Like [`layers`]; `open` are the files that extend this one, outermost first.
 fn above(name: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -> Result<Vec<Layer>, ScenarioError> {
     let mut layer = if is_file(name) { file(name, named, read, open)? } else { preset(name, named)? };
     let mut layers = match base(&mut layer)? {
@@ -85,7 +85,7 @@ fn called(mut layer: Layer, name: &str) -> Layer {
     layer
 }
 
-/// Of a file the table `[node]` alone: it may hold a scenario, or what was measured.
+/// From a file, only the table `[node]`: it may also contain a scenario, or measured values.
 fn file(place: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -> Result<Layer, ScenarioError> {
     let (name, text) = read(place, named.file.as_deref()).map_err(|reason| named.refuse(reason))?;
     if open.contains(&name) {
@@ -98,7 +98,7 @@ fn file(place: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -
     Layer::part(&name, &text, "node")
 }
 
-/// Takes from a layer what it says it is made of.
+/// Removes from a layer the names of the nodes that it extends.
 fn base(layer: &mut Layer) -> Result<Option<(String, Named)>, ScenarioError> {
     let said = BASES.map(|key| format!("node.{key}")).into_iter().find(|key| lookup(&layer.values, key).is_some());
     let Some(key) = said else { return Ok(None) };

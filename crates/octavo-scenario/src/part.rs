@@ -1,4 +1,4 @@
-//! What runs, built: a program alone, or each job.
+//! The programs that run: a single program, or each job.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ pub struct Part {
     pub name: String,
     /// Its launches.
     pub workload: Box<dyn Workload>,
-    /// What is around them, unless they run alone.
+    /// The program around them, unless they run alone.
     pub program: Option<Program>,
     /// The GPUs that it runs on; empty for all.
     pub gpus: ProcessorMask,
@@ -30,11 +30,11 @@ pub struct Part {
     pub start: Time,
     /// How often it runs.
     pub again: Again,
-    /// Its share of compute units, if it asks for one.
+    /// Its share of compute units, if it requests one.
     pub share: Option<f64>,
     /// Whether it never begins.
     pub idle: bool,
-    /// What holds for its memory alone.
+    /// Settings for its memory alone.
     pub memory: SpaceConfig,
 }
 
@@ -42,7 +42,7 @@ pub struct Part {
 pub struct Built {
     /// The scenario's node with the memories that the programs have at their scale: see `CapacityConfig::shrinks`.
     pub node: NodeConfig,
-    /// The memory system with the reserves that are left of theirs.
+    /// The memory system with the remaining reserves of each.
     pub memory: MemoryConfig,
     /// A program alone, or the jobs.
     pub parts: Vec<Part>,
@@ -62,7 +62,7 @@ pub enum PartRefused {
     /// A GPU would have too little memory.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
-    /// What is around its launches cannot be.
+    /// The program around its launches is impossible.
     #[error(transparent)]
     Program(#[from] ProgramRefused),
 }
@@ -81,16 +81,16 @@ impl Scenario {
     /// Everything that runs: a program alone, or the jobs.
     ///
     /// # Errors
-    /// As [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
+    /// As for [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
     pub fn parts(&self) -> Result<Vec<Part>, PartRefused> {
         Ok(self.built_while(&mut || ControlFlow::Continue(()))?.parts)
     }
 
-    /// What runs and the node that it has, as long as `go_on` says so: it may take a while to find the strips of an
-    /// explicit program.
+    /// The programs that run and their node, while `go_on` returns true: finding the strips of an explicit program may
+    /// take a while.
     ///
     /// # Errors
-    /// As [`Scenario::parts`]; or `go_on` says `Break`.
+    /// As for [`Scenario::parts`]; or `go_on` says `Break`.
     pub fn built_while(&self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> Result<Built, PartRefused> {
         self.built_as(&mut Look::Accesses(go_on))
     }
@@ -98,7 +98,7 @@ impl Scenario {
     /// The same except for the launches of explicit programs in strips. It has all buffers, and is quick.
     ///
     /// # Errors
-    /// As [`Scenario::parts`].
+    /// As for [`Scenario::parts`].
     pub fn sizes(&self) -> Result<Built, PartRefused> {
         self.built_as(&mut Look::Sizes)
     }
@@ -106,7 +106,7 @@ impl Scenario {
     /// Bytes of memory that each GPU has for the programs at their scale; `None` without a limit.
     ///
     /// # Errors
-    /// As [`Scenario::workloads`]; or that is too few to run.
+    /// As for [`Scenario::workloads`]; or that is too few to run.
     pub fn gpu_memory(&self) -> Result<Option<u64>, PartRefused> {
         let workloads = self.workloads()?;
         let all = || workloads.iter().map(|(_, workload)| workload.as_ref());

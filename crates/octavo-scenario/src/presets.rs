@@ -101,18 +101,18 @@ pub fn memory_text(name: &str) -> Option<&'static str> {
     find(MEMORIES, name)
 }
 
-/// What a scenario takes when it says nothing.
+/// The defaults of a scenario.
 pub(crate) fn defaults() -> Layer {
     static READ: LazyLock<Layer> = LazyLock::new(|| embedded("defaults", DEFAULTS));
     READ.clone()
 }
 
-/// What a scenario without time takes instead when it says nothing.
+/// The different defaults of a scenario without time.
 pub(crate) fn instant() -> Layer {
     embedded("defaults of executor.kind `instant`", INSTANT)
 }
 
-/// A node preset, below `node`; what it extends is still in it.
+/// A node preset, below `node`, including what it extends.
 pub(crate) fn node(name: &str) -> Option<Layer> {
     Some(embedded(&format!("preset {name}"), node_text(name)?).below("node"))
 }

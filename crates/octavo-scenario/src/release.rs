@@ -1,11 +1,11 @@
-//! What the release of the driver selects, where nothing else does.
+//! The values that the release of the driver selects, if nothing else does.
 
 use octavo_node::{GpuMemory, Release};
 use serde_json::{Map, Value};
 
 use crate::layer::{Layer, RELEASE, lookup};
 
-/// Spells out what changed with releases of the driver and is not said. A release that is none is refused later.
+/// Spells out values that changed with releases of the driver and are not set. A release that is none is refused later.
 pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
     write_as_text(scenario);
     let said = lookup(scenario, RELEASE).and_then(Value::as_str).map(str::to_owned);
@@ -23,7 +23,8 @@ pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
 /// Keys that a release selects.
 const SELECTED: [&str; 2] = ["node.coherence.gpu_memory", "memory.guard.adaptive_lapse"];
 
-/// Lets a release that a later layer names select anew what an earlier one that names its own release spells out.
+/// Lets a release that a later layer names select values again that an earlier layer with a release of its own spells
+/// out.
 pub(crate) fn replace_selected(written: &mut [Layer]) {
     let says = |layer: &Layer| lookup(&layer.values, RELEASE).is_some();
     let Some(last) = written.iter().rposition(says) else { return };

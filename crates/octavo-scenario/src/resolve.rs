@@ -1,4 +1,4 @@
-//! From what a user wrote to a scenario with everything spelled out.
+//! From a user's text to a fully resolved scenario.
 
 use std::sync::LazyLock;
 
@@ -53,10 +53,10 @@ pub fn resolve(source: Source<'_>, overrides: &[String]) -> Result<Resolved, Sce
     resolve_with(source, overrides, &no_files)
 }
 
-/// As [`resolve`], with a node from a file that `read` gives where `node.preset` says so.
+/// Like [`resolve`], with a node from a file that `read` returns for `node.preset`.
 ///
 /// # Errors
-/// As [`resolve`]; and what `read` says, or what cannot be used of a file that it gave.
+/// As for [`resolve`]; and what `read` says, or what cannot be used of a file that it gave.
 pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>) -> Result<Resolved, ScenarioError> {
     let mut written = vec![Layer::parse(source.name, source.text)?];
     for assignment in overrides {
@@ -68,7 +68,7 @@ pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>)
 /// Reads a scenario that names no files, such as the text of a resolved one.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As for [`resolve`].
 pub fn load(source: Source<'_>) -> Result<Scenario, ScenarioError> {
     complete(source.name, vec![Layer::parse(source.name, source.text)?], &no_files)
 }
@@ -83,7 +83,7 @@ fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resol
     Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
 }
 
-/// The scenario with all that it leaves out, or what is wrong in it first.
+/// The scenario with all its defaults, or the first mistake in it.
 fn complete(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
     let refused = match completed(main, written.clone(), read) {
         Err(error) if error.origin.source == main && error.origin.line.is_some() => error,
@@ -95,7 +95,7 @@ fn complete(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenar
 /// The most flaws of a file among which the first is looked for. Chosen.
 const MOST_FLAWS: usize = 16;
 
-/// Of all that is wrong in the scenario's file, what stands first there: one flaw after another is taken out.
+/// The first mistake in the scenario's file: one mistake after another is removed.
 fn first_in_file(main: &str, mut written: Vec<Layer>, read: &Reader<'_>, refused: ScenarioError) -> ScenarioError {
     let (mut first, mut last) = (refused.clone(), refused);
     for _ in 0..MOST_FLAWS {
@@ -138,21 +138,21 @@ fn take_page_size_of_kernel(scenario: &mut Map<String, Value>) {
 /// The memory system of a node, which a scenario has that names none.
 const NODES_MEMORY: &str = "node.memory_preset";
 
-/// Whether memory in bytes shrinks with the program: a node says so, of what its GPUs have.
+/// Whether memory in bytes shrinks with the program: a node says so for its GPUs' memory.
 const SHRINKS: &str = "node.capacity.shrinks";
 
-/// The same of what the host has.
+/// The same for the host's memory.
 const HOST_SHRINKS: &str = "node.host.memory.shrinks";
 
 /// The keys of `SHRINKS` and `HOST_SHRINKS` whose memory the scenario itself gives in bytes, without saying that they
-/// shrink: they are taken as said.
+/// shrink: they are taken literally.
 fn taken_as_said(written: &[Layer]) -> impl Iterator<Item = &'static str> {
     let says = |key: &str| written.iter().rposition(|layer| lookup(&layer.values, key).is_some());
     let memories = [("node.capacity.bytes", SHRINKS), ("node.host.memory.capacity", HOST_SHRINKS)];
     memories.into_iter().filter(move |(bytes, shrinks)| says(bytes) > says(shrinks)).map(|(_, shrinks)| shrinks)
 }
 
-/// Lays the presets that the scenario names below what was written.
+/// Puts the presets that the scenario names below its own settings.
 fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
     release::replace_selected(&mut written);
     let mut node = node_layers(main, &written, read)?;
@@ -183,8 +183,8 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     Ok(merged)
 }
 
-/// What is recorded by default where there is no time. Asked for in an override, it replaces what a file says that
-/// does not ask for it: a resolved scenario spells out what is recorded of simulated time.
+/// What is recorded by default where there is no time. If an override requests it, it replaces settings of a file
+/// without it: a resolved scenario spells out what is recorded about simulated time.
 fn executor(written: &mut [Layer]) -> Option<Layer> {
     const KEY: &str = "executor.kind";
     if named(written, KEY) != Some(ExecutorChoice::INSTANT) {
@@ -204,7 +204,7 @@ struct Part {
     /// The table that it fills.
     table: &'static str,
     find: fn(&str) -> Result<Layer, Problem>,
-    /// What a node that names none gets.
+    /// The node of a scenario that names none.
     default: Option<&'static str>,
 }
 
@@ -259,8 +259,8 @@ fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
     layers.iter().rev().find_map(|layer| layer.text(key))
 }
 
-/// Whether a layer says all that a node needs, as the file of a resolved scenario does. One that says less changes the
-/// node that is named.
+/// Whether a layer says all that a node needs, as the file of a resolved scenario does. A node with fewer settings
+/// changes the named one.
 fn spells_out_node(layer: &Layer) -> bool {
     let Some(node) = layer.values.get("node").and_then(Value::as_object) else { return false };
     let needed = SCHEMA["properties"]["node"]["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -275,8 +275,8 @@ fn replace_node(written: &mut [Layer]) {
     }
 }
 
-/// Lets a preset named in an override replace what a file without a preset spells out; what a file says beside a
-/// preset of its own stays.
+/// Lets a preset named in an override replace values that a file without a preset spells out; settings of a file with
+/// its own preset stay.
 fn replace_below(written: &mut [Layer], key: &str, preset: &[Layer]) {
     let Some(first) = written.iter().position(|layer| layer.text(&format!("{key}.preset")).is_some()) else { return };
     drop_provided(&mut written[..first], key, preset);
@@ -301,7 +301,7 @@ fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
         .map_err(|error| Problem::new(error.path().to_string(), in_words(&error.into_inner().to_string())))
 }
 
-/// Checks what types cannot express and spells out the defaults of what is chosen by name.
+/// Checks the properties that types cannot express, and fills in the defaults of named things.
 fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
     scenario.workload.as_ref().map_or(Ok(()), |workload| check_scale("", workload))?;
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
@@ -328,7 +328,7 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
     check_executor(scenario)
 }
 
-/// What jobs say of their own memory: each beside those before it.
+/// The jobs' settings for their own memory: each together with those before it.
 fn fill_in_spaces(scenario: &mut Scenario) -> Result<(), Problem> {
     let mut before: Vec<SpaceConfig> = Vec::new();
     for (index, job) in scenario.job.iter_mut().enumerate().filter(|(_, job)| !job.memory.is_common()) {
@@ -346,7 +346,7 @@ fn fill_in_spaces(scenario: &mut Scenario) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What the memory system has against a value below `prefix`.
+/// The memory system's objection to a value below `prefix`.
 fn below(prefix: &str, error: &ConfigError) -> Problem {
     let problem = Problem::found_below(prefix, &error.key, &error.message);
     if error.is_unknown { problem.of(Code::UnknownKey) } else { problem }

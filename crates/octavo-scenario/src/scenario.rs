@@ -48,7 +48,7 @@ pub struct Scenario {
 pub struct Record {
     /// Keep everything that happens to pages, one row each.
     pub events: bool,
-    /// Count the page-table walks of GPUs by what the placement keeps about their pages; default false.
+    /// Count the page-table walks of GPUs by the placement's attributes of their pages; default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub walks: bool,
     /// Simulated time between samples of faults, copies, translation, links and memory; `0ns` for none.

@@ -9,8 +9,8 @@ use crate::shared::share;
 use crate::workloads::MIX;
 use crate::{Scenario, WORKLOADS, presets};
 
-/// JSON schema of a scenario file: values that a preset or a default provides may be left out. What several places have
-/// is written once, below `$defs`.
+/// JSON schema of a scenario file: values that a preset or a default provides may be left out. Parts that several
+/// places share are written once, below `$defs`.
 #[must_use]
 pub fn schema() -> Value {
     share(spelled_out())
@@ -73,7 +73,7 @@ pub fn spelled_out() -> Value {
     schema
 }
 
-/// Several programs in short, each of which becomes a job; and what is said of all jobs.
+/// An abbreviation for several programs, each of which becomes a job; and settings for all jobs.
 fn several_programs(common: &Value) -> [Value; 3] {
     let short = json!({
         "type": "string",
@@ -107,7 +107,7 @@ const PLACE: &str = r"(^[^:]+\.py$)|(^.+:[A-Za-z_][\w.<>]*$)";
 /// The same of workloads, which a plus sign would make several programs.
 const WORKLOAD_PLACE: &str = r"(^[^:+]+\.py$)|(^[^+]+:[A-Za-z_][\w.<>]*$)";
 
-/// As [`choice`], or a Python class in either form; its options are its own.
+/// Like [`choice`], or a Python class in either form, with options of its own.
 fn strategy<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
     let mut schema = choice(registry);
     add_place(&mut schema, PLACE, "my_policy.py");
@@ -149,7 +149,7 @@ fn choice<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
     json!({ "oneOf": alternatives })
 }
 
-/// The workloads; size and seed stand beside the options of each.
+/// The workloads; size and seed stand next to the options of each.
 fn workload_choice(common: &Value) -> Value {
     let mut schema = choice(&WORKLOADS);
     add_place(&mut schema, WORKLOAD_PLACE, "my_workload.py");
@@ -199,7 +199,7 @@ fn write_out(schema: &mut Value, definitions: &Value) {
     }
 }
 
-/// Lets every table leave out what a preset provides.
+/// Lets every table leave out values that a preset provides.
 fn make_optional(schema: &mut Value) {
     match schema {
         Value::Object(parts) => {

@@ -5,15 +5,15 @@ use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value, json};
 
-/// Which parts are taken for equal, and from what size on they get a name.
+/// Which parts count as equal, and from what size on they get a name.
 struct Rule {
-    /// What a place may say in its own words beside a reference.
+    /// The keys that may stand next to a reference.
     own: &'static [&'static str],
     /// Fewest bytes of a part without that; a reference takes about 30. Chosen.
     least: usize,
 }
 
-/// Parts that are equal in all they say, then what else is equal but for descriptions and defaults.
+/// First parts that are completely equal, then parts that are equal except for descriptions and defaults.
 const RULES: [Rule; 2] = [Rule { own: &[], least: 60 }, Rule { own: &["description", "default"], least: 45 }];
 
 /// Every part by its text.
@@ -23,9 +23,9 @@ struct Part {
     /// The key that leads to it first.
     key: String,
     places: usize,
-    /// What each place says of it, unless they differ.
+    /// The description at each place, unless they differ.
     own: Option<Map<String, Value>>,
-    /// What it is called, once it is written.
+    /// Its name, once it is written.
     name: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl Rule {
         inner(part, key, &mut |part, key| self.count(part, key, parts));
     }
 
-    /// The text of a part without what its place says in its own words, and that.
+    /// The text of a part without the place's own words, and these words.
     fn apart(&self, part: &Value) -> (String, Map<String, Value>) {
         let mut bare = part.clone();
         let take = |bare: &mut Map<String, Value>| {
@@ -134,8 +134,8 @@ impl Written<'_> {
     }
 }
 
-/// Shows each part of a schema that is a schema itself, with the key that leads to it; of tables told apart by their
-/// name, that name.
+/// Visits each part of a schema that is a schema itself, with its key; for tables distinguished by their name, with
+/// that name.
 fn inner(schema: &mut Value, key: &str, show: &mut dyn FnMut(&mut Value, &str)) {
     for (name, part) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         show(part, name);

@@ -17,7 +17,7 @@ const FAR: u128 = 8;
 /// Bytes that a program may hold at scale 1 to be built a second time: about two seconds. Chosen.
 const QUICK: f64 = (1u64 << 30) as f64;
 
-/// Pages of all programs, as they run and as they are at scale 1.
+/// Pages of all programs, at their scale and at scale 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Footprint {
     run: u64,
@@ -93,7 +93,7 @@ impl Scenario {
         whole.map_or(proportional, |whole| Footprint { run, whole })
     }
 
-    /// Whether so many pages are few beside a GPU's memory, or that has no limit.
+    /// Whether this many pages are few compared with a GPU's memory, or that has no limit.
     fn is_far_below(&self, pages: u64, page_bytes: u64) -> bool {
         let room = self.node.capacity.bytes.0 / page_bytes;
         room == 0 || u128::from(pages) * FAR <= u128::from(room)

@@ -1,5 +1,5 @@
-//! From what was written about jobs to one table for each: names of workloads, several programs in short (`hs+gups`),
-//! and what is said once for all of them.
+//! From the settings for jobs to one table for each: names of workloads, abbreviations for several programs
+//! (`hs+gups`), and settings for all of them.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ const MOST: usize = 64;
 /// Options that every workload has. They may be given once for all jobs.
 pub(crate) const OF_ALL: [&str; 2] = ["scale", "seed"];
 
-/// Spells the jobs out, if there are any; what is left of `workload` and `program` beside them is for all of them.
+/// Spells out the jobs, if there are any; the rest of `workload` and `program` beside them applies to all of them.
 pub(crate) fn spell_out_jobs(merged: &mut Merged) -> Result<(), Problem> {
     if take_mix(merged)? {
         merged.adopt_strays();
@@ -103,7 +103,7 @@ fn take_mix(merged: &mut Merged) -> Result<bool, Problem> {
     Ok(true)
 }
 
-/// What is said once for all jobs.
+/// Settings for all jobs.
 struct Common {
     size: Map<String, Value>,
     program: Map<String, Value>,
@@ -150,7 +150,7 @@ impl Common {
     }
 }
 
-/// Adds what `table` does not say itself.
+/// Adds what `table` itself leaves out.
 fn fill(table: &mut Map<String, Value>, common: &Map<String, Value>) {
     for (key, value) in common {
         table.entry(key.clone()).or_insert_with(|| value.clone());

@@ -42,7 +42,7 @@ impl WorkloadChoice {
         Choice { name: self.name.clone(), options: self.options.clone() }
     }
 
-    /// What it is built from besides its options, in a scenario of that seed.
+    /// Its input in addition to its options, in a scenario with that seed.
     #[must_use]
     pub fn size(&self, seed: i64) -> Size {
         Size { scale: self.scale, seed: self.seed.unwrap_or(seed).unsigned_abs() }
@@ -69,7 +69,8 @@ pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     }
 }
 
-/// The workload that plays what lies at a path: what looks like a path, or what is the name of nothing else.
+/// The workload that plays the file or folder at a path: anything that looks like a path, or that is the name of
+/// nothing else.
 fn recorded(name: &str) -> Option<&'static str> {
     let (step, trace) = (octavo_workload::networks::entries::STEP.name, octavo_trace::ENTRY.name);
     let path = Path::new(name);

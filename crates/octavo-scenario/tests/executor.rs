@@ -1,4 +1,4 @@
-//! `[executor]`: who carries plans out, and what is refused where there is no time.
+//! `[executor]`: what carries plans out, and what is refused without time.
 
 use octavo_scenario::{ExecutorChoice, InstantChoice, Source, resolve};
 use octavo_units::Time;

@@ -1,4 +1,4 @@
-//! `[[job]]`: what is spelled out, what is refused where it stands, and what comes of it.
+//! `[[job]]`: what is filled in, what is refused, and the result.
 
 use octavo_manager::{ProcessorId, ProcessorMask};
 use octavo_scenario::{Again, Resolved, ScenarioError, Source, resolve};
@@ -35,7 +35,7 @@ fn refusal(overrides: &[&str]) -> String {
     resolved_from(FILE, overrides).unwrap_err().to_string()
 }
 
-/// What is wrong when the file goes on like this.
+/// The mistake if the file continues like this.
 fn refused(more: &str) -> String {
     resolved_from(&format!("{FILE}{more}"), &[]).unwrap_err().to_string()
 }

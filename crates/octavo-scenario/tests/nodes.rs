@@ -17,7 +17,7 @@ driver.service = { model = "batch", size = 256, batch = "30us", request = "1us" 
 "#;
 const SCENARIO: &str = "workload = \"fir\"\nmemory.placement = \"grit\"\n";
 
-/// Folders are told from names as a file system would.
+/// Paths of folders and names are told apart as a file system would.
 fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String> {
     let folder = named_by.and_then(|file| Some(file.rsplit_once('/')?.0)).map_or(String::new(), |it| format!("{it}/"));
     let name = format!("{folder}{place}");
@@ -199,7 +199,7 @@ fn changes_of_capacity_are_spelled_out_or_refused_where_they_stand() {
     );
 }
 
-/// Of a preset of so many GPUs: whether GPU 0 reaches GPU 3 by a fast link, the host, and the host GPU 0.
+/// For a preset with this many GPUs: whether GPU 0 reaches GPU 3 by a fast link, the host, and the host GPU 0.
 fn fast(preset: &str, gpus: u32, more: &str) -> [bool; 3] {
     let text = format!("{SCENARIO}node.preset = \"{preset}\"\nnode.gpus = {gpus}\n{more}");
     let resolved = resolve(Source { name: "s.toml", text: &text }, &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -250,7 +250,7 @@ fn limits_of_issue_need_what_they_stand_on() {
     }
 }
 
-/// What GPU memory is, and whether the guard's lapse adapts.
+/// How the operating system sees GPU memory, and whether the guard's lapse adapts.
 fn selected(node: &str, overrides: &[&str]) -> (Option<octavo_node::GpuMemory>, Option<bool>) {
     let text = format!("workload = \"fir\"\nnode.preset = \"{node}\"\n");
     let found = resolved("s.toml", &text, overrides).unwrap();

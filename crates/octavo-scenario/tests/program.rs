@@ -1,4 +1,4 @@
-//! `[program]`: what is kept, what is refused, and the program that comes of it.
+//! `[program]`: what is kept, what is refused, and the resulting program.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! What a user writes, and what becomes of it.
+//! A user's text, and the resolved scenario.
 
 use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve};
 

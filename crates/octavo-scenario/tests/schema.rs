@@ -1,4 +1,4 @@
-//! The schema that editors read: nothing stands in it twice, and it means what the one without references means.
+//! The schema for editors: no part is repeated, and it means the same as the one without references.
 
 use octavo_scenario::{schema, schema_spelled_out};
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn no_definition_is_idle_and_all_are_small_together() {
     }
 }
 
-/// Puts what is defined in the place of each reference; what the place says in its own words comes first.
+/// Replaces each reference by its definition; the place's own words come first.
 fn expand(part: &mut Value, definitions: &Value) {
     if let Some(name) = part.get("$ref").and_then(Value::as_str) {
         let mut whole = definitions[name.strip_prefix("#/$defs/").unwrap()].clone();

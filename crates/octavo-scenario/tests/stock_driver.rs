@@ -1,4 +1,4 @@
-//! The composition `memory.preset = "stock-driver"`, held to what the production driver's own code does with the same
+//! The composition `memory.preset = "stock-driver"`, compared with the production driver's own code for the same
 //! faults: pages that a batch brings, and the block that leaves.
 
 use octavo_manager::{
@@ -13,7 +13,7 @@ const BIG_PAGE: u32 = 16;
 struct Node(Manager);
 
 impl Node {
-    /// A GPU with room for so many blocks.
+    /// A GPU with room for this many blocks.
     fn new(blocks: u32) -> Self {
         let mut manager = Manager::new(&stock_driver(), &Topology::of(vec![blocks * BLOCK])).unwrap();
         let run = PageRun { first: PageId(0), count: 8 * BLOCK };
@@ -39,7 +39,7 @@ impl Node {
         self.0.page(PageId(page)).resident.contains(MemoryId::gpu(0))
     }
 
-    /// Pages of a block that are there.
+    /// The resident pages of a block.
     fn of_block(&self, block: u32) -> usize {
         (block * BLOCK..(block + 1) * BLOCK).filter(|&page| self.there(page)).count()
     }

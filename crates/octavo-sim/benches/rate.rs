@@ -92,7 +92,7 @@ fn measure(kernel: &str, scale: &str, arguments: &Arguments) -> f64 {
     report(kernel, wall, &ran)
 }
 
-/// What is printed of a run; without time, there are no events, translations and walks.
+/// The printed facts of a run; without time, there are no events, translations and walks.
 struct Ran {
     lines: u64,
     events: u64,

@@ -66,7 +66,7 @@ fn measure(megabytes: f64, overrides: &[String]) {
     );
 }
 
-/// Largest resident memory since [`forget_peak`], where the system tells (Linux), else 0.
+/// The largest resident memory since [`forget_peak`], where the system reports it (Linux), else 0.
 fn peak_bytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

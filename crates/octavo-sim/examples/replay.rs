@@ -1,5 +1,5 @@
-//! Replays a trace on a node and prints what came of it, one JSON object on a line:
-//! `cargo run --release -p octavo-sim --example replay -- TRACE [KEY=VALUE]...`.
+//! Replays a trace on a node and prints the result, one JSON object on a line: `cargo run --release -p octavo-sim
+//! --example replay -- TRACE [KEY=VALUE]...`.
 //!
 //! The node is `r9nano` with pages interleaved over its GPUs, and instructions are in their recorded order, unless keys
 //! say otherwise. Times are seconds of wall clock: `open_s` until the scenario is resolved and the trace is open,

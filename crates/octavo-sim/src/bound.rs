@@ -1,10 +1,10 @@
-//! The memory that a run may take of the machine that simulates it, and takes: looked at while the run goes on.
+//! The memory that a run may use on the simulating machine, and uses: checked during the run.
 
 use std::fmt;
 
 use crate::moment::When;
 
-/// What a run may take, and how to ask what it has.
+/// The memory that a run may use, and how to ask for its present use.
 #[derive(Clone, Copy)]
 pub struct MemoryBound<'a> {
     /// Bytes that the process may have.
@@ -15,7 +15,7 @@ pub struct MemoryBound<'a> {
     pub in_use: &'a (dyn Fn() -> u64 + Sync),
 }
 
-/// What takes memory in a run, in bytes.
+/// Parts of a run that need memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Caches, TLBs and wavefronts of all GPUs.
@@ -24,7 +24,7 @@ pub struct MemoryEstimate {
     pub pages: u64,
     /// Events and intervals that are recorded.
     pub records: u64,
-    /// What workloads keep of their inputs: graphs.
+    /// The workloads' copies of their inputs: graphs.
     pub inputs: u64,
 }
 
@@ -36,26 +36,27 @@ impl MemoryEstimate {
     }
 }
 
-/// Bytes of what a run has recorded.
+/// Bytes of a run's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorded {
-    /// As they are kept until the run is over.
+    /// In the form in which they are kept during the run.
     pub kept: u64,
     /// As columns of tables.
     pub columns: u64,
 }
 
 impl Recorded {
-    /// While columns are copied to where they are written from, and written: so many quarters of their bytes. Measured
-    /// with six million events: the columns, one of them twice, a buffer of the file and the file itself.
+    /// While columns are copied to the place from which they are written, and written: this many quarters of their
+    /// bytes. Measured with six million events: the columns, one of them twice, a buffer of the file and the file
+    /// itself.
     const WRITTEN_QUARTERS: u64 = 7;
 
-    /// So many rows, of which each takes so many bytes.
+    /// This many rows, each with this many bytes.
     pub const fn rows(rows: usize, kept: usize, columns: usize) -> Self {
         Self { kept: (rows * kept) as u64, columns: (rows * columns) as u64 }
     }
 
-    /// The same of rows that stay beside their columns.
+    /// Like the others, for rows that stay together with their columns.
     pub const fn stay(rows: usize, kept: usize, columns: usize) -> Self {
         Self::rows(rows, kept, kept + columns)
     }
@@ -70,21 +71,21 @@ impl Recorded {
     }
 }
 
-/// The bound of a run under way.
+/// The bound on a run in progress.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     bound: MemoryBound<'a>,
-    /// Bytes that it had when it began: what its programs access.
+    /// Bytes at its beginning: the data that its programs access.
     inputs: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// From now on; nothing of the node has been built yet.
+    /// From now on; nothing of the node exists yet.
     pub fn new(bound: MemoryBound<'a>) -> Self {
         Self { inputs: (bound.in_use)(), bound }
     }
 
-    /// What the run needs to end now, if that is more than it may have.
+    /// The memory that the run needs to end now, if that is more than it may have.
     pub fn met(&self, recorded: Recorded) -> Option<Met> {
         let (in_use, inputs) = ((self.bound.in_use)(), self.inputs);
         let others = in_use.saturating_sub(recorded.kept);
@@ -106,7 +107,7 @@ pub(crate) struct Met {
     inputs: u64,
 }
 
-/// A run that met its bound: what it had, and how far it was.
+/// A run that reached its limit: its memory, and its progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryMet {
     met: Met,
@@ -120,7 +121,7 @@ impl MemoryMet {
         Self { met, when, launches_done, launches }
     }
 
-    /// What takes memory, the most first.
+    /// The parts that need memory, the largest first.
     fn parts(&self) -> [(u64, &'static str); 3] {
         let Met { in_use, recorded, inputs, .. } = self.met;
         let node = in_use.saturating_sub(recorded.kept + inputs);
@@ -154,12 +155,12 @@ impl fmt::Display for MemoryMet {
     }
 }
 
-/// What a run takes, in MiB, rounded up to a tenth.
+/// The memory of a run, in MiB, rounded up to a tenth.
 pub(crate) fn taken(bytes: u64) -> String {
     tenths(bytes.saturating_mul(10).div_ceil(1 << 20))
 }
 
-/// What it may take, rounded down: a run that is refused never seems to fit.
+/// The permitted memory, rounded down: a run that is refused never seems to fit.
 pub(crate) fn allowed(bytes: u64) -> String {
     tenths(bytes.saturating_mul(10) >> 20)
 }

@@ -12,7 +12,7 @@ use crate::stall::Stall;
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
 pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
 
-/// Simulated time after which a run is given up: an eighth of what 64 bits hold, 26 days.
+/// Simulated time after which a run is given up: an eighth of the limit of 64 bits, 26 days.
 pub(crate) const MAX_TIME: Time = Time(1 << 61);
 
 /// Why a run gave no result.
@@ -24,7 +24,7 @@ pub enum SimError {
     /// The memory system cannot exist.
     #[error("memory: {0}")]
     Memory(#[from] ConfigError),
-    /// The GPUs' memory cannot hold what the simulation needs to go on.
+    /// The GPUs' memory cannot hold the data that the simulation needs to continue.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
     /// The workload's address space has more lines than can be numbered.
@@ -56,11 +56,11 @@ pub enum SimError {
     GroupNeedsMore {
         /// Name of the kernel.
         kernel: String,
-        /// Key of what is lacking.
+        /// Key of the missing resource.
         key: &'static str,
         /// What a work-group needs.
         needed: u64,
-        /// What a compute unit has.
+        /// The resources of a compute unit.
         found: u64,
     },
     /// A kernel has work-groups without wavefronts.
@@ -69,7 +69,7 @@ pub enum SimError {
         /// Name of the kernel.
         kernel: String,
     },
-    /// The jobs cannot run beside one another on this node.
+    /// The jobs cannot run side by side on this node.
     #[error("jobs: {reason}")]
     Jobs {
         /// What, and why.
@@ -86,11 +86,11 @@ pub enum SimError {
         "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} {when}, and `memory.eviction` lets nothing leave"
     )]
     OutOfMemory {
-        /// The program whose page it is, for messages; empty for a program alone.
+        /// The program that owns the page, for messages; empty for a single program.
         application: String,
         /// The GPU whose memory is full.
         gpu: usize,
-        /// First byte of the page that was asked for.
+        /// First byte of the requested page.
         address: u64,
         /// When that was.
         when: When,
@@ -137,7 +137,7 @@ pub enum SimError {
         /// When that was.
         when: When,
     },
-    /// A GPU's memory is full of what it keeps for others, and the host has no room for copies of that.
+    /// A GPU's memory is full of pages that it keeps for others, and the host has no room for copies of them.
     #[error(
         "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} {when}: it keeps {kept} pages of others until the host has copies of them, and the host has no room for these: full are {memories}; more `node.host.memory.capacity` or another of `node.host.memories` would help"
     )]
@@ -155,7 +155,7 @@ pub enum SimError {
         /// Names and sizes of the host's memories.
         memories: String,
     },
-    /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
+    /// No event is left, but the workload has not ended: a defect of the simulator.
     #[error(
         "the simulation is stuck in launch {launch} {when} with {waiting} faults open; please report this scenario"
     )]
@@ -179,15 +179,15 @@ pub enum SimError {
     TooMuchMemory {
         /// What it would take.
         needed: MemoryEstimate,
-        /// What the process has besides, in bytes.
+        /// The process's other memory, in bytes.
         around: u64,
-        /// What the process may have, in bytes.
+        /// The permitted memory of the process, in bytes.
         limit: u64,
     },
     /// The run took more memory than it may.
     #[error("{0}")]
     MemoryMet(Box<MemoryMet>),
-    /// The run takes longer than anybody simulates.
+    /// The run takes longer than anyone would simulate.
     #[error(
         "the run is not over after {limit} of simulated time: is a clock or a link of the node slower than it was meant to be, or does the workload stall?"
     )]
@@ -198,7 +198,7 @@ pub enum SimError {
     /// The workload could not produce the program's accesses to the end.
     #[error("{reason}")]
     Workload {
-        /// What is wrong with it.
+        /// The problem with it.
         reason: String,
     },
     /// The timeline could not be written.
@@ -228,7 +228,7 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// Somebody waits for room, and nothing goes on that could make some.
+    /// A fault or memory waits for room, and nothing is in progress that could make some.
     pub(crate) fn starving(node: &NodeConfig, starving: Starving, program: &str, address: u64, when: When) -> Self {
         let kept = starving.awaiting;
         match (Self::full(node, starving.out.memory, program, address, when), kept) {
@@ -239,8 +239,8 @@ impl SimError {
         }
     }
 
-    /// A memory is full, and so are all others of the host if it is one of them. `program`: whose page it is, empty if
-    /// there is but one.
+    /// A memory is full, and so are all others of the host if it is one of them. `program`: the owner of the page,
+    /// empty if there is only one.
     pub(crate) fn full(node: &NodeConfig, memory: MemoryId, program: &str, address: u64, when: When) -> Self {
         let named = |rest: &str| if program.is_empty() { String::new() } else { format!("`{program}`{rest}") };
         match memory.gpu_index() {
@@ -251,12 +251,12 @@ impl SimError {
 }
 
 impl SimError {
-    /// The same with what the manager knows of the reason: the memories that the page is bound to, or who keeps pages.
+    /// The same with the manager's reason: the memories that the page is bound to, or the strategy that keeps pages.
     pub(crate) fn because(self, manager: &Manager, out: OutOfMemory) -> Self {
         self.within(manager.bound(out.page)).kept_by(manager.sharing_keeps(out.memory))
     }
 
-    /// The same where it is said who keeps the pages of a GPU's memory: the sharing, or else the eviction.
+    /// The same, naming the strategy that keeps the pages of a GPU's memory: the sharing, or else the eviction.
     fn kept_by(self, sharing: bool) -> Self {
         match self {
             Self::OutOfMemory { application, gpu, address, when } if sharing => {

@@ -1,4 +1,4 @@
-//! How much memory a run takes, before anything of it is built: from the sizes of its tables alone.
+//! The memory of a run before any of it is built: from the sizes of its tables alone.
 
 use octavo_manager::{ATTRIBUTES, MemoryConfig, OutstandingAccesses};
 use octavo_node::{LargeTlbConfig, NodeConfig};
@@ -12,14 +12,15 @@ use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
 
 // Bytes for one of each, rounded up from what the types take; a test of the command line holds the sum to the memory
 // that processes had at most.
-/// A page: what the manager records of it and who decides about it.
+/// A page: the manager's record of it and the strategy that decides about it.
 const PAGE: u64 = 16;
 /// A page, for each GPU: its entry, and counters of accesses.
 const PAGE_ON_GPU: u64 = 5;
-/// The same, where evictors are told of accesses, or one written in Python may be: how often it was accessed, and when
-/// last.
+/// The same, if evictors get reports of accesses, or one written in Python may: the number and the time of the last
+/// access.
 const TOUCHES: u64 = 8;
-/// The same, where accesses under way keep pages: until when, not yet told and told, the latter in a vector that doubles.
+/// The same, if accesses in progress keep pages: their ends, unreported and reported, the latter in a vector that
+/// doubles.
 const UNDER_WAY: u64 = 24;
 /// The same, where frames have numbers: which page a frame holds, and where the page is.
 const NUMBERED_PAGE_ON_GPU: u64 = 8;
@@ -40,10 +41,11 @@ const EVENTS_OF_PAGE: u64 = 2;
 /// A row of an interval table with its name, as a row and as the columns that are written.
 const SAMPLE: u64 = 150;
 
-/// A byte of a buffer whose content the workload keeps, such as a graph: itself, and while it is built a second time.
+/// A byte of a buffer whose content the workload keeps, such as a graph: the byte itself, and a second one during
+/// construction.
 const HELD: u64 = 2;
 
-/// What a run keeps while it goes on.
+/// The data that a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The tables of a node in time: caches, TLBs, wavefronts. `Instant` has none.
@@ -52,11 +54,11 @@ pub struct Kept {
     pub events: bool,
     /// Tables of intervals.
     pub intervals: bool,
-    /// Walks by what the placement keeps about pages.
+    /// Walks by the placement's attributes of pages.
     pub walks: bool,
 }
 
-/// How much memory a run would take that keeps so much.
+/// The memory of a run that keeps this much.
 ///
 /// # Errors
 /// Pages of a size that there cannot be.

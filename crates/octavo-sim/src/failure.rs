@@ -1,4 +1,4 @@
-//! A strategy's failure with what only the node knows: when it was, where the page lies, whose it is.
+//! A strategy's failure with facts that only the node knows: its time, the place of the page, and its owner.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::moment::When;
 /// A strategy that could no longer decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrategyFailure {
-    /// What it did, and the occasion of the call.
+    /// The action, and the occasion of the call.
     pub failure: Failure,
     /// When it was asked.
     pub when: When,

@@ -13,10 +13,10 @@ use crate::error::SimError;
 /// By job and GPU: the compute units that it has there.
 pub(crate) type Units = Vec<Vec<Range<usize>>>;
 
-/// A program that runs beside others, in an address space of its own.
+/// A program that runs together with others, in an address space of its own.
 #[derive(Clone)]
 pub struct Job<'a> {
-    /// What tables call it; names of jobs differ. Empty for a program alone.
+    /// Its name in tables; names of jobs differ. Empty for a program alone.
     pub name: String,
     /// Its launches.
     pub workload: &'a dyn Workload,
@@ -24,12 +24,11 @@ pub struct Job<'a> {
     pub program: Option<&'a Program>,
     /// The GPUs that it runs on; empty for all.
     pub gpus: ProcessorMask,
-    /// When it begins for the first time.
+    /// The time when it begins for the first time.
     pub start: Time,
     /// How often it runs.
     pub repeat: Repeat,
-    /// Share of the compute units of each of its GPUs, above 0 and at most 1; an equal part of what others leave if not
-    /// said.
+    /// Share of the compute units of each of its GPUs, above 0 and at most 1; an equal part of the rest if left out.
     pub share: Option<f64>,
     /// It never begins: its compute units and its part of the footprint stay unused.
     pub idle: bool,
@@ -45,7 +44,7 @@ pub enum Repeat {
     /// At least once, and again until every job has ended as often as it must.
     #[default]
     UntilAll,
-    /// At least once, and again until that job is over.
+    /// At least once, and again until that job has ended.
     Until(usize),
 }
 
@@ -79,8 +78,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Lays several jobs beside one another in one address space; a single job has no name and is not moved. Then calls
-/// `then` with all of them and each job's whole program. Buffers are as large as a memory system makes them.
+/// Lays several jobs side by side in one address space; a single job has no name and is not moved. Then calls `then`
+/// with all of them and each job's whole program. Buffers are as large as a memory system makes them.
 pub(crate) fn side_by_side<R>(
     memory: &MemoryConfig,
     jobs: &[Job<'_>],
@@ -116,8 +115,8 @@ pub(crate) fn side_by_side<R>(
     then(&mix, &programs)
 }
 
-/// The launches, of all jobs of which only the launches run, before which the host waits for the GPUs because it
-/// touches buffers in between; none if nothing comes of that.
+/// The launches, for all jobs of which only the launches run, before which the host waits for the GPUs because it
+/// touches buffers in between; empty if that has no effect.
 pub(crate) fn synchronisations(
     workload: &dyn Workload,
     programs: &[Option<Program>],
@@ -135,12 +134,12 @@ pub(crate) fn synchronisations(
     side.exchanges().iter().map(|exchange| exchange.before).filter(only_launches).collect()
 }
 
-/// By job: what holds for its memory alone, under its name.
+/// By job: settings for its memory alone, under its name.
 pub(crate) fn spaces(jobs: &[Job<'_>]) -> Vec<SpaceConfig> {
     jobs.iter().map(|job| SpaceConfig { name: job.name.clone(), ..job.memory.clone() }).collect()
 }
 
-/// Refuses jobs that cannot run beside one another on this node.
+/// Refuses jobs that cannot run together on this node.
 pub(crate) fn check_jobs(node: &NodeConfig, jobs: &[Job<'_>]) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Jobs { reason });
     if jobs.is_empty() {

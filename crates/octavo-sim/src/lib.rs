@@ -1,7 +1,7 @@
 //! A GPU node in simulated time: feeds the memory manager, carries out its plans, keeps the clock.
 //!
-//! [`simulate`] is the entry point. Time is an integer count of picoseconds; events are ordered by time and by the
-//! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
+//! [`simulate`](fn@simulate) is the entry point. Time is an integer count of picoseconds; events are ordered by time
+//! and by the order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
 mod bound;

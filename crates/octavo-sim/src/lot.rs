@@ -37,15 +37,15 @@ impl Lot {
         self.gpus.iter().map(|&gpu| (gpu as u32, self.units[gpu].len() as u32)).unzip()
     }
 
-    /// The GPU that a program asked for, which counts those that it has from 1 on. One recorded on more GPUs than it
-    /// has now may have asked for one that is not there.
+    /// The GPU that a program requested; the program counts its GPUs from 1 on. One recorded on more GPUs than it has
+    /// now may have requested a GPU that does not exist.
     pub fn gpu_of(&self, asked: u8) -> Option<ProcessorId> {
         let number = usize::from(asked).checked_sub(1)?;
         self.gpus.get(number).copied().map(ProcessorId::gpu)
     }
 }
 
-/// Pages of each buffer of a program among others, and the GPU that it asked for.
+/// The pages of each buffer of a program among others, and the GPU that it requested.
 pub(crate) fn runs_of(workload: &dyn Workload, program: &Application, page_bytes: u64) -> Vec<(PageRun, u8)> {
     let buffers = workload.buffers();
     let runs = buffers.iter().zip(pages_of(buffers, page_bytes)).enumerate();

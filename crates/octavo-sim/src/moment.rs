@@ -9,7 +9,7 @@ use octavo_units::Time;
 pub enum When {
     /// In simulated time.
     Time(Time),
-    /// After this many line accesses, where there is no time.
+    /// After this many line accesses, if there is no time.
     Lines(u64),
 }
 

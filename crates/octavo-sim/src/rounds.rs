@@ -1,4 +1,5 @@
-//! How often jobs have ended, whether that is enough, and whether one waits for room that no end of another makes.
+//! The number of times that jobs have ended, whether that is enough, and whether one waits for room that no other job's
+//! end makes.
 
 use octavo_driver::Driver;
 use octavo_manager::{SpaceId, Wait};
@@ -32,7 +33,7 @@ impl Rounds {
         self.0[job].is_idle
     }
 
-    /// How often a job has ended.
+    /// The number of times that a job has ended.
     pub fn ended(&self, job: usize) -> u32 {
         self.0[job].ended
     }
@@ -42,10 +43,10 @@ impl Rounds {
         self.0[job].ended += 1;
     }
 
-    /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever:
-    /// nothing under way can make room for it, and all others wait, are over, or have ended again without a frame more
-    /// for it. Room that the job itself would give up later, by an action that is under way beside what waits, is not
-    /// seen.
+    /// A job has ended and returned its memory, which went to those that waited. Whether some job waits forever:
+    /// nothing in progress can make room for it, and all others wait, have ended for good, or have ended again without
+    /// a further frame for it. Room that the job itself would give up later, by an action in progress alongside the
+    /// waiting one, is not considered.
     pub fn wait_is_in_vain(&mut self, driver: &Driver) -> bool {
         let manager = driver.manager();
         if manager.starving().is_none() || driver.has_frees() {
@@ -68,12 +69,12 @@ impl Rounds {
         is_idle || waits.is_some() || ended > waiting.ended[other] || self.is_over(other)
     }
 
-    /// Whether every job has ended as often as it must: the run is over.
+    /// Whether every job has run as often as it must: the run ends.
     pub fn are_enough(&self) -> bool {
         (0..self.0.len()).all(|job| self.has_done_enough(job))
     }
 
-    /// Whether a job that has ended runs no more.
+    /// Whether a job that has ended does not run again.
     pub fn is_over(&self, job: usize) -> bool {
         let enough = self.has_done_enough(job);
         match self.0[job].repeat {
@@ -83,7 +84,7 @@ impl Rounds {
         }
     }
 
-    /// Whether a job has ended as often as it must. One that never begins has nothing to do.
+    /// Whether a job has ended as often as it must. A job that never begins has nothing to do.
     fn has_done_enough(&self, job: usize) -> bool {
         let Round { repeat, is_idle, ended, .. } = self.0[job];
         let least = if let Repeat::Times(times) = repeat { times } else { 1 };

@@ -1,4 +1,4 @@
-//! A run in which nothing gets on: how it is noticed, and what is said of it.
+//! A run that makes no progress: how it is noticed, and the message about it.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ use crate::moment::When;
 /// Wakes in vain in a row, with no access served between them, after which a run is given up. Chosen: each transfer of
 /// a page serves an access, so that a few in a row are many.
 const VAIN_WAKES: u64 = 1 << 15;
-/// For each open fault, so many more: a driver that discards what it has not served wakes it all in vain. Chosen.
+/// For each open fault, this many more: a driver that discards unserved faults wakes it in vain. Chosen.
 const VAIN_WAKES_OF_A_FAULT: u64 = 16;
 /// Events in a row without progress of any kind, after which a run is given up: a part of a second's work. Chosen.
 const IDLE_EVENTS: u64 = 1 << 19;
-/// For each open fault, so many more: each can be put off or discarded several times. Chosen.
+/// For each open fault, this many more: each can be put off or discarded several times. Chosen.
 const IDLE_EVENTS_OF_A_FAULT: u64 = 64;
-/// For each page, so many more: a program's prefetch moves every page, and nothing else may happen meanwhile. Chosen.
+/// For each page, this many more: a program's prefetch moves every page, and nothing else may happen meanwhile. Chosen.
 const IDLE_EVENTS_OF_A_PAGE: u64 = 32;
 
 /// Faults that are named, at most.
 const NAMED: usize = 4;
 
-/// How far a run was when it was looked at: what changes whenever wavefronts or programs get on.
+/// The progress of a run at the last check: values that change whenever wavefronts or programs advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// Accesses, instructions, launches and whatever else gets on.
@@ -38,18 +38,18 @@ pub(crate) struct Progress {
 
 /// Notices that a run makes no progress.
 pub(crate) struct Watchdog {
-    /// When something was done last, and after how many events that mean something.
+    /// The time of the last progress, and the number of significant events since then.
     last: (Progress, u64),
     idle_events: u64,
 }
 
 impl Watchdog {
-    /// Of a run with so many pages.
+    /// For a run with this many pages.
     pub fn new(pages: u64) -> Self {
         Self { last: (Progress::default(), 0), idle_events: IDLE_EVENTS + IDLE_EVENTS_OF_A_PAGE * pages }
     }
 
-    /// Looks at a run after so many events; whether it is to be given up.
+    /// Checks a run after this many events; returns whether it should be given up.
     pub fn looks(&mut self, now: Progress, events: u64) -> bool {
         let (before, seen) = self.last;
         let events = events - now.looks;
@@ -62,12 +62,12 @@ impl Watchdog {
     }
 }
 
-/// What a run that makes no progress was about.
+/// The last activity of a run that makes no progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// The launch that does not end.
     pub launch: u32,
-    /// When it was given up.
+    /// The time when it was given up.
     pub when: When,
     /// Some of the faults that are open.
     pub waiting: Vec<String>,

@@ -1,4 +1,4 @@
-//! What is wrong with a trace, and where.
+//! The problem of a trace, and its place.
 
 use std::fmt;
 use std::path::Path;

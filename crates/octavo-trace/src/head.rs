@@ -1,4 +1,4 @@
-//! Some rows of a trace, to look at.
+//! Some rows of a trace, for display.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{Key, Row, Touched, TraceError, TraceReader};
 
-/// Which rows are wanted; those that match in all that is given.
+/// Which rows are wanted; those that match all given values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only rows of this launch.

@@ -82,7 +82,7 @@ pub struct KernelInfo {
     pub work_groups: u64,
     /// Wavefronts.
     pub wavefronts: u64,
-    /// All instructions, with rows of their own or without; ends are none.
+    /// All instructions, with or without separate rows; ends are not counted.
     pub instructions: u64,
     /// Vector-ALU instructions.
     pub vector_alu: u64,
@@ -213,7 +213,7 @@ fn summary(reader: &TraceReader, launches: &[KernelInfo], touched_bytes: Option<
 struct Lines {
     ranges: Ranges,
     hint: usize,
-    /// Where the lines of each allocation begin among the bits.
+    /// The position of each allocation's lines among the bits.
     starts: Vec<u64>,
     bits: Option<Vec<u64>>,
 }

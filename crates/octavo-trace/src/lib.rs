@@ -1,6 +1,6 @@
 //! Recorded traces of GPU programs, as `docs/trace-format.md` describes them: written, read, checked and replayed.
 //!
-//! A trace is a folder of Parquet files: what each wavefront did, what was allocated, what was launched, and perhaps
+//! A trace is a folder of Parquet files: the operations of each wavefront, the allocations, the launches, and perhaps
 //! the whole program around the launches. Rows stream through [`TraceWriter`] in program order, with bounded memory for
 //! any number of rows.
 #![forbid(unsafe_code)]

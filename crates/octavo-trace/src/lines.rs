@@ -37,8 +37,8 @@ pub(crate) fn partial_of_addresses(addresses: &[u64], bytes: u16, lines: &[u64],
     partial.extend((0..).zip(&written).filter(|(_, bytes)| **bytes != u64::MAX).map(|(position, _)| position));
 }
 
-/// Appends the positions of all of this many lines if a store of `bytes` bytes in all cannot fill them: what
-/// [`Row::partial`](crate::Row::partial) is where it was not recorded which it fills.
+/// Appends the positions of all of this many lines if a store of `bytes` bytes in total cannot fill them: the value of
+/// [`Row::partial`](crate::Row::partial) if it was not recorded which lines it fills.
 pub fn partial_together(bytes: u64, lines: usize, partial: &mut Vec<u64>) {
     if bytes < lines as u64 * LINE_BYTES {
         partial.extend(0..lines as u64);

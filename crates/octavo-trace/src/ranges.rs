@@ -10,7 +10,7 @@ const LINE_BYTES: u64 = 64;
 pub(crate) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Of `allocations` that ascend, do not overlap and end within 64 bits.
+    /// For `allocations` that ascend, do not overlap and end within 64 bits.
     pub fn new(allocations: &[Allocation]) -> Self {
         let lines =
             |found: &Allocation| (found.base / LINE_BYTES, (found.base + (found.bytes.max(1) - 1)) / LINE_BYTES + 1);
@@ -45,7 +45,7 @@ impl Ranges {
     }
 }
 
-/// What to say of a line that is in no allocation.
+/// The message about a line that is in no allocation.
 pub(crate) fn outside(line: u64) -> String {
     format!("line {line} (address {}) is in no allocation", u128::from(line) * u128::from(LINE_BYTES))
 }

@@ -1,4 +1,4 @@
-//! A workload written as a trace: what its wavefronts do, and the whole program around its launches.
+//! A workload written as a trace: the operations of its wavefronts, and the whole program around its launches.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const CHUNK: usize = 1024;
 /// as few bytes as their lines allow.
 ///
 /// # Errors
-/// As [`TraceWriter::create`], [`TraceWriter::push`] and [`TraceWriter::finish`], or the workload
+/// As for [`TraceWriter::create`], [`TraceWriter::push`] and [`TraceWriter::finish`], or the workload
 /// [fails](Workload::failure).
 pub fn record(
     path: &Path,

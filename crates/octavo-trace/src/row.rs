@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// Where a row belongs; rows are sorted by it.
+/// The position of a row; rows are sorted by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// Index into the launch table.
@@ -86,7 +86,7 @@ pub struct Key {
     pub sequence: u32,
 }
 
-/// Instructions since the row before that have no row of their own.
+/// Instructions since the row before that have no separate row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Vector-ALU instructions.
@@ -107,7 +107,7 @@ impl Counts {
         [self.vector_alu, self.scalar_alu, self.local_data, self.branch].map(u64::from).iter().sum()
     }
 
-    /// Both together; `None` if that is more than a count can hold.
+    /// Both together; `None` if a count cannot hold that.
     #[must_use]
     pub fn checked_add(self, more: Self) -> Option<Self> {
         Some(Self {
@@ -119,7 +119,7 @@ impl Counts {
     }
 }
 
-/// What a memory instruction touches; [`Touched::NOTHING`] for all other rows.
+/// The memory that a memory instruction touches; [`Touched::NOTHING`] for all other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touched<'a> {
     /// Numbers (address / 64) of distinct lines, in the order in which lanes first touch them.
@@ -141,7 +141,7 @@ impl Touched<'_> {
     }
 }
 
-/// One row: an instruction with what came before it.
+/// One row: an instruction with the instructions before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// Where it belongs.
@@ -169,7 +169,7 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Whether it is no instruction: a wait for nothing, which tells that vector instructions follow others.
+    /// Whether it is no instruction: a wait for nothing, which shows that vector instructions follow others.
     #[must_use]
     pub fn tells_order(&self) -> bool {
         self.kind == Kind::Wait && self.vector_wait.is_none() && self.scalar_wait.is_none()

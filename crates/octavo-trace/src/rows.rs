@@ -28,7 +28,7 @@ pub struct Rows {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lists {
     pub values: Vec<u64>,
-    /// Where each row's list ends in `values`.
+    /// The end of each row's list in `values`.
     pub ends: Vec<u32>,
 }
 

@@ -61,7 +61,7 @@ impl RowRules {
         self.order_elsewhere(key)
     }
 
-    /// What does not go on with the wavefront of the row before, as most rows do.
+    /// The change that does not continue the wavefront of the row before, as most rows do.
     fn order_elsewhere(&self, key: Key) -> Result<(), String> {
         let Some((before, kind)) = self.before else {
             return if self.resumed { Ok(()) } else { first_of_wavefront(key) };
@@ -177,7 +177,7 @@ fn check_partial(row: &Row<'_>) -> Result<(), String> {
     }
 }
 
-/// The first line that stands twice.
+/// The first repeated line.
 fn repeated(lines: &[u64]) -> Option<u64> {
     // Most instructions touch ascending lines.
     if lines.is_sorted_by(|a, b| a < b) {

@@ -1,11 +1,11 @@
 //! The files of a trace: their names, columns and metadata.
 
-/// Version of the format: what a trace holds.
+/// Version of the format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// 1: allocations and launches.
     Launches,
-    /// 2: a whole program, with `actions.parquet` beside the other three files.
+    /// 2: a whole program, with `actions.parquet` next to the other three files.
     Program,
 }
 
@@ -65,7 +65,7 @@ pub(crate) const KEY_LANES: &str = "octavo.trace.lanes";
 pub(crate) const KEY_SOURCE: &str = "octavo.trace.source";
 pub(crate) const KEY_COMMAND: &str = "octavo.trace.command";
 
-/// What is written; a file may also have `addresses`, a list as `lines` is.
+/// The written columns; a file may also have `addresses`, a list like `lines`.
 pub(crate) const INSTRUCTIONS_SCHEMA: &str = "message instructions {
     required int32 launch (INTEGER(32,false));
     required int32 group (INTEGER(32,false));
@@ -92,7 +92,7 @@ pub(crate) const ALLOCATIONS_SCHEMA: &str = "message allocations {
     required int32 gpu (INTEGER(8,false));
 }";
 
-/// As [`ALLOCATIONS_SCHEMA`], of a whole program.
+/// Like [`ALLOCATIONS_SCHEMA`], for a whole program.
 pub(crate) const MEMORIES_SCHEMA: &str = "message allocations {
     required binary name (STRING);
     required int64 base (INTEGER(64,false));

@@ -1,11 +1,11 @@
-//! What stands beside the instructions: who recorded, what was allocated, what was launched.
+//! The data other than the instructions: recorder, allocations, launches.
 
 /// Metadata that each file of a trace carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Lanes of a wavefront: 64 (AMD) or 32 (NVIDIA).
     pub lanes: u8,
-    /// What recorded it, with version: `mgpusim v4.2.0`.
+    /// The recorder, with version: `mgpusim v4.2.0`.
     pub source: String,
     /// The command that recorded it.
     pub command: String,
@@ -14,13 +14,13 @@ pub struct Header {
 /// One row of `allocations.parquet`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// What the program calls it, unique.
+    /// Its unique name in the program.
     pub name: String,
     /// First byte.
     pub base: u64,
-    /// Size as asked for, more than 0.
+    /// Size as requested, more than 0.
     pub bytes: u64,
-    /// GPU whose memory was asked for, from 1; 0 for none in particular.
+    /// GPU whose memory was requested, from 1; 0 for none in particular.
     pub gpu: u8,
 }
 

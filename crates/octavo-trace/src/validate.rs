@@ -9,10 +9,9 @@ use crate::{Row, RowRules, Touched, TraceError, TraceReader};
 
 /// Reads the whole trace `path` and checks it; returns how many rows it has.
 ///
-/// # Errors
-/// The first broken rule, with file and row. Rules are the checks of [`TraceReader::open`] and [`TraceReader::rows`],
-/// order and sequence, and columns that fit the kind of a row. No line may lie outside of allocations or of those that
-/// a launch names, and no wavefront may be missing.
+/// # Errors The first broken rule, with file and row. Rules are the checks of [`TraceReader::open`] and
+/// [`TraceReader::rows`], order and sequence, and columns that fit the kind of a row. No line may be outside of
+/// allocations or of those that a launch names, and no wavefront may be missing.
 pub fn validate(path: &Path) -> Result<u64, TraceError> {
     let reader = TraceReader::open(path)?;
     let mut rules = RowRules::new(reader.header().lanes);
@@ -69,7 +68,7 @@ impl Places {
     }
 }
 
-/// Checks that every wavefront of every work-group of every launch is there.
+/// Checks that every wavefront of every work-group of every launch is present.
 struct Expected<'a> {
     reader: &'a TraceReader,
     /// Launch, work-group and wavefront that begins next; a launch beyond the table at the end.

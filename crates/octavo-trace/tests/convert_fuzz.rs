@@ -201,7 +201,7 @@ fn damaged(bytes: &[u8], damage: &[Damage]) -> Vec<u8> {
     bytes
 }
 
-/// Converts what may be anything: a valid trace comes out, or an error and nothing beside the input.
+/// Converts arbitrary input: the result is a valid trace, or an error and nothing but the input.
 fn survives(folder: &Folder, format: &str, input: &Path, beside: usize) -> Result<(), TestCaseError> {
     let output = folder.at("a.trace");
     match go(format, input, &output) {

@@ -19,7 +19,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use support::{Folder, Program, programs};
 
-/// Counts bytes in use, and the most there ever were.
+/// Counts bytes in use, and their maximum.
 struct Counting;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// More than any damaged file of a few kilobytes may make a reader ask for: a column chunk may claim 128 MiB, and is
+/// More than any damaged file of a few kilobytes may make a reader allocate: a column chunk may claim 128 MiB, and is
 /// decoded into levels and values.
 const MAX_BYTES: usize = 600 << 20;
 
@@ -187,8 +187,8 @@ fn every_truncation(path: &Path, files: &[&str]) {
     }
 }
 
-/// Bytes changed in places that a fixed seed chooses. Not every change is an error: names may change, and values
-/// within what they may be.
+/// Bytes changed in places that a fixed seed chooses. Not every change is an error: names may change, and values within
+/// their ranges.
 fn many_mutations(path: &Path, files: &[&str]) {
     let mut runner = TestRunner::deterministic();
     let mutations = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4);

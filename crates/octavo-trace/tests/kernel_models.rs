@@ -1,4 +1,4 @@
-//! Kernel models against what the real kernels were recorded to do.
+//! Kernel models, compared with recordings of the real kernels.
 //!
 //! `cargo test -p octavo-trace --test kernel_models -- --nocapture` prints all that is compared. Loads of kernel
 //! arguments and of the launch packet are left out on both sides, as models have neither; the instructions and waits
@@ -201,7 +201,7 @@ fn alignment_with_the_launches_of_the_recorded_one() {
         .check(&Nw::new(128, 64).unwrap().with_growing_second_half());
 }
 
-/// Another matrix of the same distribution as the recorded one, with as many non-zeros.
+/// Another matrix of the same distribution as the recorded one, with the same number of non-zeros.
 #[test]
 fn sparse_product_of_another_matrix() {
     let buffers = &[("row_offsets", "row offsets")];
@@ -210,7 +210,7 @@ fn sparse_product_of_another_matrix() {
         .check(&Spmv::new(SparseMatrix::uniform(1024, 10_485, 0), 1));
 }
 
-/// SHOC's transform in OpenCL: its sines and cosines are others, and so its instructions, but not what it touches.
+/// SHOC's transform in OpenCL: its sines and cosines differ, and so do its instructions, but not its accesses.
 #[test]
 fn fourier_transforms() {
     let fft = model("fft", &[("transforms", 64), ("passes", 1)]);
@@ -231,7 +231,7 @@ fn breadth_first_search() {
         .check(&BfsShoc::new(recorded_graph()));
 }
 
-/// Another graph of the same distribution: what a user gets with these options.
+/// Another graph of the same distribution: the one that a user gets with these options.
 #[test]
 fn breadth_first_search_of_another_graph() {
     let buffers = &[("edge_offsets", "edge offsets")];

@@ -1,4 +1,4 @@
-//! What was written is what is read and replayed.
+//! Written traces are read and replayed unchanged.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Whole programs in traces: what was written is what is read, what cannot be is named.
+//! Whole programs in traces: written ones are read unchanged, impossible ones are refused by name.
 
 mod support;
 
@@ -72,7 +72,7 @@ fn buffers(program: &mut ProgramBuilder) -> Vec<BufferId> {
     kinds.into_iter().enumerate().map(add).collect()
 }
 
-/// An action before it has a place: what it is, and numbers that choose the rest.
+/// An action before it has a place: its kind, and numbers that choose the rest.
 #[derive(Clone, Debug)]
 struct Drawn {
     what: u8,
@@ -86,7 +86,8 @@ fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     prop::collection::vec(one.prop_map(|(what, numbers, after)| Drawn { what, numbers, after }), 0..30)
 }
 
-/// A program of drawn actions: all buffers are there before them and free after them, launches run one after another.
+/// A program of drawn actions: all buffers are allocated before them and freed afterwards, launches run one after
+/// another.
 fn program(drawn: &[Drawn]) -> (Program, u32) {
     let mut program = ProgramBuilder::default();
     let ids = buffers(&mut program);
@@ -171,7 +172,7 @@ fn stream(workload: &dyn Workload, launch: u32, group: u32, wavefront: u32) -> V
     all
 }
 
-/// What it is, how many instructions came before it, and the lines it touches, each with whether it is partly stored to.
+/// Its kind, the number of instructions before it, and the lines it touches, each with whether it is partly stored to.
 type Instruction = (octavo_program::OpKind, u64, Vec<(u64, bool)>);
 
 /// Instructions, however their lines are cut into operations.

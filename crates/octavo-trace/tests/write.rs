@@ -1,4 +1,4 @@
-//! What the writer refuses, and what it leaves behind.
+//! Input that the writer refuses, and what it leaves behind.
 
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct UnitError {
     /// The text as found.
     pub found: String,
-    /// What would have been accepted, for example `a time such as 1.25us (ps, ns, us, ms, s)`.
+    /// The accepted units, for example `a time such as 1.25us (ps, ns, us, ms, s)`.
     pub expected: &'static str,
 }
 

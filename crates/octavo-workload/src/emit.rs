@@ -1,4 +1,4 @@
-//! From what the lanes of a wavefront touch to memory operations, as a coalescer would merge them.
+//! From the lanes' accesses of a wavefront to memory operations, as a coalescer would merge them.
 //!
 //! Lanes that touch the same line share one transaction, and transactions go in lane first-touch order; consecutive
 //! lines become one [`Op`]. All functions push one whole instruction, so callers check [`OpSink::remaining`] before:
@@ -11,8 +11,8 @@ use octavo_program::{Cursor, LINE_BYTES, Op, OpSink};
 /// Lanes of a wavefront (GCN).
 pub const WAVEFRONT_LANES: u32 = 64;
 
-/// Lets `part` push the parts of a wavefront in order, numbered from 0 in the first word of `cursor`, as long as there
-/// is room. A part is at most [`OpSink::MIN_CAPACITY`] operations, and may be none; the part that pushes [`Op::END`] is
+/// Lets `part` push the parts of a wavefront in order, numbered from 0 in the first word of `cursor`, while there is
+/// room. A part is at most [`OpSink::MIN_CAPACITY`] operations, and may be none; the part that pushes [`Op::END`] is
 /// the last.
 #[inline]
 pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32, &mut OpSink<'_>)) {
@@ -25,7 +25,7 @@ pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32
     }
 }
 
-/// As [`parts`], for `count` parts that push no end: it follows the last.
+/// Like [`parts`], for `count` parts that push no end: it follows the last.
 #[inline]
 pub fn steps(cursor: &mut Cursor, out: &mut OpSink<'_>, count: u32, mut step: impl FnMut(u32, &mut OpSink<'_>)) {
     parts(cursor, out, |part, out| if part == count { out.push(Op::END) } else { step(part, out) });
@@ -119,7 +119,7 @@ pub fn load_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>
     lines.finish(out, &banks);
 }
 
-/// As [`load_lanes`], at addresses that are made of loaded data.
+/// Like [`load_lanes`], at addresses computed from loaded data.
 #[inline]
 pub fn gather_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
     let start = out.len();
@@ -127,7 +127,7 @@ pub fn gather_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u6
     out.mark_from(start, Op::after_data);
 }
 
-/// One store of `bytes` bytes by each of the lanes at `addresses`; as [`load_lanes`].
+/// One store of `bytes` bytes by each of the lanes at `addresses`; otherwise like [`load_lanes`].
 #[inline]
 pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
     let mut lines = Scatter { lines: [(0, 0); WAVEFRONT_LANES as usize], count: 0, seen: Seen::default() };
@@ -136,7 +136,7 @@ pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64
     lines.finish(out);
 }
 
-/// One instruction under construction: what was pushed since `start` are its runs of distinct lines so far.
+/// One instruction under construction: the operations pushed since `start` are its runs of distinct lines so far.
 struct Gather {
     start: usize,
     seen: Seen,
@@ -270,7 +270,7 @@ fn contains(run: Op, line: u64) -> bool {
     line.wrapping_sub(run.line()) < u64::from(run.count())
 }
 
-/// Which lines an instruction may have touched already: a set that errs towards yes, so that scattered lanes rarely
+/// Which lines an instruction may have touched already: a set with false positives only, so that scattered lanes rarely
 /// have to be compared with all lanes before them.
 #[derive(Default)]
 struct Seen([u64; 4]);

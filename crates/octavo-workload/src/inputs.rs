@@ -1,4 +1,4 @@
-//! Named inputs: what a study runs a program on at scale 1, where that is not the program's own input.
+//! Named inputs: the inputs of a study at scale 1, if these are not the program's own.
 //!
 //! Kernels that a study names have an option `input`. It chooses the sizes at scale 1 and the defaults of other
 //! options; a value from the user always wins.
@@ -41,7 +41,7 @@ impl Input {
 /// `options` with all defaults filled in: defaults that depend on the input, by key, and the defaults of `T`.
 ///
 /// # Errors
-/// As [`typed::parse`].
+/// As for [`typed::parse`].
 pub fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(
     options: &Options,
     defaults: impl FnOnce(&T) -> Vec<(&'static str, Value)>,

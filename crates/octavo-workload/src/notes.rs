@@ -1,4 +1,4 @@
-//! What readers of files assumed or did not use, for whoever asks next. Nothing here shapes a result.
+//! Remarks of file readers about what they assumed or did not use, for the next caller. Nothing here shapes a result.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ const MOST: usize = 64;
 
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Keeps what was assumed or not used, once.
+/// Keeps remarks about what was assumed or not used, without repetition.
 pub fn add(file: &str, text: &str) {
     let note = format!("{file}: {text}");
     let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -16,7 +16,7 @@ pub fn add(file: &str, text: &str) {
     }
 }
 
-/// What was noted since the last call, in order.
+/// Notes since the last call, in order.
 pub fn take() -> Vec<String> {
     std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }

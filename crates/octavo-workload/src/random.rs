@@ -21,8 +21,8 @@ pub fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// One of `count` numbers for each of them, `count` being a power of two: what multiplies by odd numbers and folds the
-/// upper half into the lower can be undone.
+/// One of `count` numbers for each of them, where `count` is a power of two: multiplying by odd numbers and folding the
+/// upper half into the lower can both be undone.
 #[must_use]
 #[inline]
 pub fn permuted(number: u64, count: u64, seed: u64) -> u64 {

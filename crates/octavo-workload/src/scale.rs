@@ -6,7 +6,7 @@
 
 use octavo_registry::OptionError;
 
-/// Bytes of a megabyte in published footprints, taken as binary, as are the cache sizes beside them.
+/// Bytes of a megabyte in published footprints, taken as binary, like the cache sizes next to them.
 pub const MEGABYTE: u64 = 1 << 20;
 
 /// The length of a vector of `published` elements at `scale`, a multiple of `granule`.
@@ -20,7 +20,7 @@ pub fn length(published: u64, scale: f64, granule: u64) -> Result<u64, OptionErr
 /// The side of a square (or a dimension of arrays that all grow with its square) of `published` elements.
 ///
 /// # Errors
-/// As [`length`].
+/// As for [`length`].
 pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
     round(published as f64 * checked(scale)?.sqrt(), LARGEST.sqrt(), scale, granule)
 }
@@ -28,7 +28,7 @@ pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError
 /// The power of two nearest to `published` elements at `scale` (nearest by ratio), at least `smallest`.
 ///
 /// # Errors
-/// As [`length`].
+/// As for [`length`].
 pub fn power_of_two(published: u64, scale: f64, smallest: u64) -> Result<u64, OptionError> {
     let exponent = (published as f64 * checked(scale)?).log2().round();
     if exponent > f64::from(LARGEST_EXPONENT) {
@@ -69,8 +69,8 @@ pub fn at_least_one(key: &str, count: u32) -> Result<u32, OptionError> {
     if count > 0 { Ok(count) } else { Err(OptionError::new(key, "expected at least 1, found 0")) }
 }
 
-/// `count` itself, as the option `key` gives it, if it is not 0, and `each` launches for each of them beside `others`
-/// can be numbered.
+/// `count` itself, the value of the option `key`, if it is not 0 and all launches (`each` for each of them, and
+/// `others`) can be numbered.
 ///
 /// # Errors
 /// Otherwise.
@@ -82,7 +82,7 @@ pub fn repeated(key: &str, count: u32, each: u32, others: u32) -> Result<u32, Op
     Err(OptionError::new(key, format!("expected 1 to {most} ({each} launches each), found {count}")))
 }
 
-/// Nothing, if a launch can have so many work-groups, which the option `key` leads to.
+/// Accepts a number of work-groups that a launch can have, to which the option `key` leads.
 ///
 /// # Errors
 /// Otherwise.
@@ -93,7 +93,7 @@ pub fn work_groups(key: &str, groups: u64) -> Result<(), OptionError> {
     Err(OptionError::new(key, format!("expected what has at most {} work-groups, found {groups}", u32::MAX)))
 }
 
-/// What option `key` gives, otherwise `published` elements at `scale` to the nearest multiple of `granule`.
+/// The value of option `key`, otherwise `published` elements at `scale` to the nearest multiple of `granule`.
 ///
 /// # Errors
 /// Names the option, or `scale`, where there are none, more than `most`, or (as given) not a multiple of `granule`.

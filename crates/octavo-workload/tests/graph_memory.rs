@@ -1,4 +1,4 @@
-//! What graph programs take of memory, by entry of the rows and by vertex: graphs of 10^9 edges have to fit 16 GB.
+//! The memory of graph programs, by entry of the rows and by vertex: graphs of 10^9 edges have to fit 16 GB.
 
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
@@ -9,7 +9,7 @@ use octavo_program::{Size, Workload};
 use octavo_workload::graphs::choice::{DrawnGraph, GraphChoice};
 use octavo_workload::kernels::analytics::pagerank::{PageRank, PageRankOptions};
 
-/// Counts bytes in use, and the most there ever were.
+/// Counts bytes in use, and their maximum.
 struct Counting;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -49,7 +49,8 @@ fn built(vertices: u64, edges: u64) -> (usize, usize) {
     (PEAK.load(Ordering::Relaxed) - before, USED.load(Ordering::Relaxed) - before)
 }
 
-/// Four bytes an entry; of a vertex its first entry, its rank, what it shares, and the edges that leave it. So 10^9 edges of
+/// Four bytes for each entry; for each vertex its first entry, its rank, its share, and the number of its outgoing
+/// edges. So 10^9 edges of
 /// 62.5 million vertices take 5.5 GB.
 #[test]
 fn page_rank_takes_four_bytes_an_edge_and_twenty_four_a_vertex() {

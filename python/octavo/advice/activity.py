@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from octavo.advice.facts import Buffer, Certainty, Placement
     from octavo.advice.model import System
-    from octavo.advice.request import Order
+    from octavo.advice.proposal import Order
     from octavo.advice.systems import SystemConstants
     from octavo.runs.execute import Progress
     from octavo.runs.result import RunResult
@@ -40,14 +40,14 @@ class Place:
     address: int
     bytes: int
     begin: float = -1.0
-    """Picoseconds from which on it is alive."""
+    """The time from which it is alive, in picoseconds."""
     end: float = float("inf")
 
 
 def observed(
     buffers: Sequence[Buffer], places: Sequence[Place], events: pl.DataFrame, system: System, certainty: Certainty
 ) -> list[Buffer]:
-    """Buffers, knowing σ, ρ, faults and their concurrency from a table of events; those without events stay."""
+    """Add σ, ρ, faults and their concurrency from a table of events to buffers that have any."""
     where = "events of a run with managed memory" if certainty == "simulated" else "events of the profile"
     arrivals = events.filter(pl.col("kind").is_in(kinds.MOVES), pl.col("to") > 0)
     faults = grouped(events, system)
@@ -76,7 +76,7 @@ def observed(
 
 
 def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, float]:
-    """Of a buffer's events, copies of the prefetcher and for faults, faults that moved nothing, and what came back.
+    """From a buffer's events: copies by prefetcher and by faults, stale faults, and bytes that came back.
 
     A page that the device touches first is placed. Pages placed beside it count as its faults, too, so the number of
     stale faults is a lower bound.
@@ -95,7 +95,7 @@ def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, floa
 
 
 def grouped(events: pl.DataFrame, system: System) -> pl.DataFrame:
-    """Faults of the GPU in time, each with its `block`, its `group`, and how many faults of that are `together`."""
+    """Faults of the GPU over time, each with its `block` and `group`, and `together`, the size of the group."""
     faults = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS)).sort("time_ps")
     faults = faults.with_columns(block=pl.col("address") // BLOCK)
     groups = _groups((faults["time_ps"].cast(pl.Float64) * 1e-12).to_list(), faults["block"].to_list(), system)
@@ -110,7 +110,7 @@ def within(place: Place, page: int) -> pl.Expr:
 
 
 def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
-    """Pages of a buffer that rows are about, each time and once."""
+    """The pages of a buffer that rows concern: with repetition, and distinct."""
     base = place.address // page
     count = (place.address + place.bytes - 1) // page - base + 1
     begin = pl.col("address").cast(pl.Int64) // page - base
@@ -124,7 +124,7 @@ def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
 
 
 def _groups_of(asked: pl.DataFrame, certainty: Certainty) -> Fact:
-    """Groups that a buffer's faults are in: those that it shares are all its own if the others go elsewhere."""
+    """The groups that contain a fault of the buffer; at the least its share of them, if other buffers stay."""
     shared, alone = float((1 / asked["together"]).sum()), float(asked["group"].n_unique())
     return Fact.between(
         shared, alone, alone, certainty, "groups with faults of the buffer; its part of them at the least"
@@ -132,19 +132,19 @@ def _groups_of(asked: pl.DataFrame, certainty: Certainty) -> Fact:
 
 
 def _blocks(asked: pl.DataFrame) -> float:
-    """Blocks that groups have a buffer's faults of, counted for each group."""
+    """The number of blocks in which groups have a fault of a buffer, counted for each group."""
     return float(asked.select("group", "block").unique().height)
 
 
 def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
-    """Faults of the groups that a buffer's faults are in: all of them, and its own alone if the others go elsewhere."""
+    """The faults of all groups with a fault of the buffer; at the least only its own."""
     together = asked.height / float((1 / asked["together"]).sum())
     alone = asked.height / asked["group"].n_unique()
     return Fact.between(alone, together, together, certainty, "faults served together; the buffer's own at the least")
 
 
 def _groups(times: Sequence[float], blocks: Sequence[int], system: System) -> list[int]:
-    """Of each fault, in order of time, the number of the group that it is served in.
+    """The number of the group that serves each fault, in order of time.
 
     A group takes what has come when it begins: as soon as the group before it is served, or, if the driver is idle, a
     moment after the first fault.
@@ -162,7 +162,7 @@ def _groups(times: Sequence[float], blocks: Sequence[int], system: System) -> li
 
 
 def tells(run: RunResult) -> bool:
-    """Whether a run had all of a whole program on demand, and recorded its events."""
+    """Whether a run of a whole program had all its memory on demand, and recorded its events."""
     program = run.scenario.values.get("program", {})
     return run.scenario.kind in _ON_DEMAND and not program.get("buffers") and "events" in run.tables and run.has_time
 
@@ -176,7 +176,7 @@ def by_runs(
     root: Path,
     watch: Callable[[Progress], None] | None,
 ) -> list[Buffer]:
-    """Buffers, knowing what the whole program tells with all of them managed, and with all of them pinned.
+    """Add to buffers what the whole program shows with all of them managed, and with all of them pinned.
 
     Args:
         buffers: what is known without a run.
@@ -209,8 +209,8 @@ def _alike(scenario: Scenario, placements: dict[str, Placement], root: Path) -> 
 
 
 def _crossed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
-    """Buffers, knowing which lines crossed when they were pinned."""
-    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    """Add to buffers which lines crossed the link when they were pinned."""
+    rows = {row["allocation"]: row for row in run.rows("allocations")}
     line = constants.system.line
     where = "remote lines of a run with pinned memory"
     lines = {name: Fact.exact(row["remote_lines"] * line, "simulated", where) for name, row in rows.items()}
@@ -218,15 +218,15 @@ def _crossed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstan
 
 
 def _observed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
-    """Buffers, knowing how their pages came when they were managed."""
-    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    """Add to buffers how their pages came when they were managed."""
+    rows = {row["allocation"]: row for row in run.rows("allocations")}
     places = [Place(rows[buffer.name]["address"], buffer.size) for buffer in buffers]
     found = observed(buffers, places, run.table("events"), constants.system, "simulated")
     return _held_up(found, run)
 
 
 def _held_up(buffers: Sequence[Buffer], run: RunResult) -> list[Buffer]:
-    """Divides the time that faults were held up among all buffers whose pages go back and forth."""
+    """Divide the time that faults were held up among all buffers whose pages go back and forth."""
     thrashing = [buffer.name for buffer in buffers if buffer.write_shared or _goes_to_and_fro(buffer)]
     guard = run.scenario.values["memory"].get("guard") or {}
     if not thrashing or "nap" not in guard:

@@ -1,4 +1,4 @@
-"""Advice, with all facts found on the way, and as a table."""
+"""Advice with all facts found on the way: as data, as a table, and as a picture of the roofline."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import html
-from octavo.advice import picture, words
-from octavo.runs import decided, pictures
+from octavo import html, plain
+from octavo.roofline import Roofline
+from octavo.runs import colours, decided, pictures
+from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
     from octavo.advice.exhaustive import Exhausted
@@ -22,7 +23,26 @@ if TYPE_CHECKING:
     from octavo.runs.pictures import Picture
     from octavo.runs.pressure import Pressure
 
+ADVICE_FILE = "advice.json"
+"""Its name in a folder of advice."""
 COLUMNS = ("buffer", "size", "now", "advised", "gain", "between", "why")
+_SPAN = 8.0
+"""How far the axis goes beyond the outermost buffers."""
+_STEPS = 200
+"""Intensities at which ceilings are drawn."""
+CEILINGS = {
+    "canonical": "data on the device already",
+    "device": "device, with its copy (σ = 1)",
+    "host": "host, on demand (ρ = 1)",
+}
+"""Ceilings that are drawn, in words."""
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": "#999999", "linewidth": 0.8},
+    {"color": "#333333", "linewidth": 1.0},
+    {"color": "#333333", "linewidth": 1.0, "linestyle": "--"},
+)
+"""Style of each ceiling."""
+_MARKS = {"device": "s", "managed": "o", "prefetched": "D", "pinned": "^"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,11 +54,11 @@ class Advice:
     plan: Plan
     constants: SystemConstants
     found: Found | None = None
-    """Results of simulating the present placement, the proposal of the model and others; none of a profile."""
+    """Simulations of the present placement, the model's proposal and others; none for a profile."""
     exhausted: Exhausted | None = None
     """All placements, if requested."""
     notes: tuple[str, ...] = ()
-    """What to know about it."""
+    """Notes for the reader."""
     decided: tuple[Decided, ...] = ()
     """Values of the node that no source gives and that decide the simulated time of the present placement."""
     recording: Recording | None = None
@@ -48,7 +68,7 @@ class Advice:
 
     @property
     def placements(self) -> dict[str, Placement]:
-        """Where each buffer is to lie."""
+        """The advised placement of each buffer."""
         return self.plan.placements
 
     def table(self) -> pl.DataFrame:
@@ -73,7 +93,7 @@ class Advice:
     def plot(self) -> Picture:
         """The roofline with every buffer on it."""
         with pictures.below(lambda: self.constants.about.brief):
-            return picture.draw(self.plan, self.constants)
+            return draw(self.plan, self.constants)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: times in seconds, sizes in bytes."""
@@ -89,7 +109,7 @@ class Advice:
             "notes": list(self.notes),
             "pressure": None if self.pressure is None else self.pressure.to_dict(),
             "nodes": [{**self.constants.about.to_dict(), "decided": [asdict(one) for one in self.decided]}],
-            "roofline": picture.curves(self.plan, self.constants),
+            "roofline": curves(self.plan, self.constants),
             "buffers": [each.to_dict() for each in self.plan.buffers],
             "system": {
                 name: {"value": value, "certainty": origins[name].certainty, "where": origins[name].where}
@@ -99,7 +119,7 @@ class Advice:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What to know about it, about the program's size and about the node."""
+        """Notes about the advice, about the program's size and about the node."""
         size = () if self.pressure is None else (self.pressure.sentence, *self.pressure.notes)
         known = decided.sentence(self.decided)
         return (*self.notes, *size, self.constants.about.sentence, *([known] if known else []))
@@ -109,7 +129,7 @@ class Advice:
 
     def _repr_html_(self) -> str:
         caption = f"{self.name} on {self.constants.name}"
-        gain = f"Predicted gain: {words.seconds(self.plan.gain.value)} ({between(self.plan.gain)})"
+        gain = f"Predicted gain: {plain.seconds(self.plan.gain.value)} ({between(self.plan.gain)})"
         notes = (html.paragraph(f"Note: {note}") for note in self.told)
         return html.table(caption, COLUMNS, rows(self.plan)) + html.paragraph(gain) + "".join(notes)
 
@@ -119,10 +139,10 @@ def rows(plan: Plan) -> list[list[str]]:
     return [
         [
             each.buffer.name,
-            words.size(each.buffer.size),
+            plain.size(each.buffer.size),
             each.buffer.present,
             each.placement,
-            words.seconds(each.gain.value),
+            plain.seconds(each.gain.value),
             between(each.gain),
             each.why,
         ]
@@ -131,5 +151,48 @@ def rows(plan: Plan) -> list[list[str]]:
 
 
 def between(gain: Range) -> str:
-    """From the low to the high end of a gain; a dash for one that is certain."""
-    return f"{words.seconds(gain.low)} to {words.seconds(gain.high)}" if gain.low != gain.high else "–"
+    """The low and the high end of a gain; a dash if they are equal."""
+    return f"{plain.seconds(gain.low)} to {plain.seconds(gain.high)}" if gain.low != gain.high else "–"
+
+
+def curves(plan: Plan, constants: SystemConstants) -> dict[str, Any]:
+    """Ceilings along the operational intensity, and each buffer under the ceiling of its advised placement, as numbers.
+
+    A buffer has the intensity of the program: all operations over the lines accessed of it, each time.
+    """
+    system = constants.system
+    roofline = Roofline(system.peak, system.device, system.on_demand, system.copy)
+    alphas = [max(each.buffer.facts["alpha"].value, 1e-6) for each in plan.buffers]
+    low, high = min(alphas) / _SPAN, max(alphas) * _SPAN
+    along = [low * (high / low) ** (step / (_STEPS - 1)) for step in range(_STEPS)]
+    ones = [1.0] * _STEPS
+    canonical, host, device, _ = roofline.columns(along, ones, ones)
+    points = []
+    for each, alpha in zip(plan.buffers, alphas, strict=True):
+        facts = each.buffer.facts
+        used, rho = min(max(facts["used"].value, 1e-9), 1.0), max(facts["rho"].value, 1.0)
+        _, [on_host], [on_device], _ = roofline.columns([alpha], [used], [rho])
+        height = on_device if each.placement == "device" else on_host
+        points.append({"buffer": each.buffer.name, "placement": each.placement, "alpha": alpha, "operations": height})
+    lines = dict(zip(CEILINGS.values(), (canonical, device, host), strict=True))
+    return {"alpha": along, "ceilings": lines, "buffers": points}
+
+
+def draw(plan: Plan, constants: SystemConstants, *, width: float = sheet.PAGE) -> Picture:
+    """The picture: `curves`, with both axes logarithmic."""
+    found = sheet.figure(width, width * 0.55)
+    axes = found.add_subplot()
+    shown = curves(plan, constants)
+    for (name, heights), look in zip(shown["ceilings"].items(), _LOOKS, strict=True):
+        axes.plot(shown["alpha"], heights, label=name, **look)
+    shades = colours.of([point["buffer"] for point in shown["buffers"]])
+    for point, colour in zip(shown["buffers"], shades, strict=True):
+        name, mark = f"{point['buffer']}: {point['placement']}", _MARKS[point["placement"]]
+        axes.plot([point["alpha"]], [point["operations"]], mark, color=colour, markersize=6, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("operational intensity α, operations a byte accessed of the buffer", fontsize=8)
+    axes.set_ylabel("operations a second", fontsize=8)
+    sheet.tidy(axes, f"Each buffer under the ceiling of its advised placement, on {constants.name}")
+    sheet.legend(found, axes)
+    return sheet.write(found, None)

@@ -1,4 +1,4 @@
-"""Every placement of every buffer, simulated: what advice is measured against."""
+"""Every placement of every buffer, simulated: the advice is measured against them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 MOST_RUNS = 4096
-"""Placements of all buffers together that are run; chosen: six buffers with four placements each."""
+"""The most placements of all buffers that are run; our choice: six buffers with four placements each."""
 _POLL_SECONDS = 0.1
 
 
@@ -101,9 +101,9 @@ def seconds(
     watch: Callable[[Progress], None] | None = None,
     on: str | None = None,
 ) -> dict[str, float | None]:
-    """Simulated seconds of every placement, by label; none of those that do not fit into memory.
+    """Simulated seconds of every placement, by label; none for those that do not fit into memory.
 
-    Those finished in `root` are not run again, unless `force` is to replace them.
+    Placements that are finished in `root` do not run again, unless `force` replaces them.
 
     Args:
         scenario: the program.
@@ -163,7 +163,7 @@ def elsewhere(
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Run every point that is not finished yet. Those that fail leave nothing.
+    """Run every point that is not finished yet. Placements that fail leave nothing behind.
 
     Args:
         points: the runs and their folders.

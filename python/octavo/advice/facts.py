@@ -16,7 +16,7 @@ Placement = Literal["device", "managed", "prefetched", "pinned"]
 PLACEMENTS: tuple[Placement, ...] = ("device", "managed", "prefetched", "pinned")
 """Where a buffer can lie. `prefetched`: in managed memory, and prefetched before the launches that use it."""
 End = Literal["value", "low", "high"]
-"""What is taken of each fact: its value, or the end of its range that speaks for the host, or against it."""
+"""Which value of each fact is taken: the value itself, or the end of its range that favours the host or the device."""
 Certainty = Literal["counted", "simulated", "recorded", "estimated", "assumed"]
 _FOR_HOST = {"alpha": "high", "occupancy": "high", "concurrency": "high", "copied_in": "high"}
 """The end of a fact's range that makes host placement look better; the lower one for all others."""
@@ -49,7 +49,7 @@ class Fact:
 
     @classmethod
     def between(cls, low: float, value: float, high: float, certainty: Certainty, where: str) -> Fact:
-        """A number in a range, which is moved if it is not."""
+        """A number and its range, which is widened if it does not contain the number."""
         high = max(low, high)
         return cls(min(max(value, low), high), low, high, certainty, where)
 
@@ -68,18 +68,19 @@ class Buffer:
     write_shared: bool
     """Whether host and device write it in turns."""
     can_pin: bool
-    """Whether anything is known of the lines that pinned memory would cost."""
+    """Whether the number of lines that pinned memory would transfer is known."""
     exchanged: bool
     """Whether the host touches it between launches, so that it has to be prefetched before each of them."""
     facts: Mapping[str, Fact]
     """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`, `prefetches`,
     `stale_faults`, `fault_runs`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
-    `return_prefetches`, `thrashing`; `ahead_calls`, `ahead_copies` and `ahead_bytes` of prefetches.
-    Also `concurrency` (of its faults), `faults` (pages that fault), `used` (the share of its bytes that is touched)
-    and `kernels` (seconds that they take). Where a run or a profile tells them, `groups` and `blocks` that its faults
-    were served in, and `migrations`: pages that came to the device, once for each time."""
+    `return_prefetches`, `thrashing`; `ahead_calls`, `ahead_copies` and `ahead_bytes` of prefetches. Also `concurrency`
+    (of its faults), `faults` (pages that fault), `used` (the share of its bytes that is touched) and `kernels` (seconds
+    that they take). If a run or a profile counted them: `groups` and `blocks` that served its faults, and `migrations`,
+    the pages that came to the device, with repetition."""
     known: Mapping[Placement, Penalty] | None = None
-    """What placements cost, where a recording tells that; it may lie nowhere else, as the host uses its address."""
+    """The cost of each placement, if a recording gives it; then no other placement is possible, as the host uses its
+    address."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""
@@ -127,7 +128,7 @@ class Buffer:
         )
 
     def _required(self, comes: float, system: System) -> float | None:
-        """Bytes a second that a multiprocessor asks for; the model takes the roofline's if nothing tells the time."""
+        """Bytes a second that a multiprocessor requests; if no time is known, the model takes the roofline's."""
         if "kernels" not in self.facts:
             return None
         return max(comes / self.facts["kernels"].value / system.multiprocessors, 1.0)
@@ -161,7 +162,7 @@ def ahead(size: int, brought: Fact, calls: int, times: int) -> dict[str, Fact]:
 
 
 def swept(pages: int, threshold: int = STOCK_TREE) -> int:
-    """Faults of whoever goes through pages in order, as the driver's tree goes ahead."""
+    """The number of faults of a processor that goes through pages in order while the driver's tree fetches ahead."""
     blocks, rest = divmod(pages, _BLOCK_PAGES)
     of_block, of_rest = (
         prefetched(range(count), range(count), threshold=threshold).faults if count else 0

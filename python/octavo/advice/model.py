@@ -1,6 +1,7 @@
 """The host access penalty, the driver's prefetchers, sparsity of graphs, and the choice under a budget.
 
-Symbols, equations, and what of the publication (MemMap, PACT 2020) cannot be meant as printed: `docs/advise.md`.
+`docs/advise.md` explains the symbols and equations, and what the publication (MemMap, PACT 2020) cannot mean as
+printed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ launches (managed memory, too), or line by line (pinned memory)."""
 Toucher = Literal["host", "device"]
 
 _EACH = 2**63 - 1
-"""At least as many copies as faults, however many these are."""
+"""At least one copy for each fault, whatever the number of faults."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class AllocationCosts:
     each: float = 0.0
     """Each piece."""
     below_chunk: float = 0.0
-    """Of memory below 2 MiB, all pieces included; 0 if as of more."""
+    """The cost for memory below 2 MiB, with all its parts; 0 if it is the same as for larger memory."""
 
     def to_model(self) -> dict[str, str]:
         """The values in the model's form."""
@@ -72,7 +73,7 @@ class System:
     capacity: int
     """Bytes of device memory."""
     fault_wait: float
-    """From a fault until an idle driver takes it, with all that have come by then as a group."""
+    """Time from a fault until an idle driver serves it, together with all faults that have arrived by then."""
     fault_group: float
     """Serving a group of faults, besides its blocks and each of them."""
     fault_block: float
@@ -92,13 +93,13 @@ class System:
     launch: float
     copy_call: float
     prefetch_call: float
-    """A call that prefetches, besides what moves."""
+    """The cost of a call that prefetches, beyond what it moves."""
     device_memory: AllocationCosts
     """Allocating and freeing device memory, by chunks of 2 MiB."""
     pinned_memory: AllocationCosts
-    """Allocating and freeing pinned memory, by 4 KiB, clearing not counted."""
+    """Allocating and freeing pinned memory, for each 4 KiB, without clearing it."""
     managed_memory: AllocationCosts
-    """Allocating and freeing managed memory, its pages not counted."""
+    """Allocating and freeing managed memory, without its pages."""
     first_touch: float
     """The host's first touch of a page, besides clearing it."""
     zeroing: float
@@ -152,10 +153,10 @@ class System:
 
 @dataclass(frozen=True)
 class FaultGroups:
-    """What the driver served the faults of a data structure in."""
+    """The groups and blocks in which the driver served the faults of a data structure."""
 
     groups: float
-    """Groups that it has faults in, or its part of those that others have faults in, too."""
+    """The groups in which it has faults; of groups that it shares, its part."""
     blocks: int
     """Blocks of 2 MiB that groups have faults of, counted for each group."""
 
@@ -166,9 +167,9 @@ class Ahead:
 
     calls: int = 0
     copies: int = 0
-    """What they make, each of what lies in one block of 2 MiB."""
+    """Copies that they need, each within one block of 2 MiB."""
     bytes: int = 0
-    """What comes from the host."""
+    """The data that come from the host."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class Structure:
     lines: int
     """Lines that cross the interconnect if it is pinned: each miss of all caches of the device."""
     sigma: float = 1.0
-    """Share of its pages that the device touches; above 0, at most 1."""
+    """The share of its pages that the device touches; above 0, at most 1."""
     rho: float = 1.0
     """Migrations over distinct pages requested; at least 1."""
     alpha: float = 1.0
@@ -191,33 +192,33 @@ class Structure:
     fault_concurrency: int = 1
     """Distinct pages that faults in flight wait for."""
     fault_groups: FaultGroups | None = None
-    """What its faults were served in, where that was counted."""
+    """The groups and blocks that served its faults, if these were counted."""
     prefetched_pages: int = 0
     """Pages that come without a fault of their own."""
     prefetches: int = 0
-    """Copies that bring them from the host, each of as many as lie side by side."""
+    """Copies that bring them from the host, each for adjacent pages."""
     stale_faults: int = 0
-    """Of its faults, those whose page has come by the time that they are served."""
+    """The faults whose page has arrived by the time they are served."""
     fault_runs: int | None = None
-    """Copies that bring the pages of its faults, each of as many as lie side by side; one a fault if left out."""
+    """Copies that bring the pages of its faults, each for adjacent pages; one for each fault if left out."""
     first: Toucher = "host"
     """The processor that touches its pages first."""
     host_faults: int | None = None
     """Faults of the host as it goes through all of it, with its pages elsewhere; one a page of 4 KiB if left out."""
     returned: int = 0
-    """Bytes that come back page by page when the host touches it after the device."""
+    """Bytes that come back page by page when the host touches them after the device."""
     return_faults: int = 0
     """Faults of the host that bring it back."""
     return_prefetches: int = 0
     """Copies that the driver's prefetcher adds to theirs."""
     ahead: Ahead = field(default_factory=Ahead)
-    """What prefetches before launches bring if it is managed and prefetched."""
+    """Bytes that prefetches before launches bring if it is managed and prefetched."""
     write_shared: bool = False
     """Host and device write it in concurrent or near phases: pages on demand thrash."""
     thrashing: float = 0.0
     """Seconds that its faults are held up in all because it thrashes."""
     copied_in: int = 0
-    """What the host copies to the device if it is device-placed."""
+    """Bytes that the host copies to the device if it is in device memory."""
     copied_out: int = 0
     copies: int = 0
     """Calls that copy."""
@@ -278,13 +279,13 @@ class Penalty:
 
     @property
     def terms(self) -> dict[str, float]:
-        """What φ is the sum of."""
+        """The terms whose sum is φ."""
         names = ("exposed", "faults", "prefetches", "thrashing", "first_touch", "returned", "having")
         return {**{name: getattr(self, name) for name in names}, "launches": -self.launches, "copy": -self.copy}
 
 
 def moved_alone(**terms: float) -> Penalty:
-    """A penalty of which nothing is known but these terms, in seconds."""
+    """A penalty of which only these terms are known, in seconds."""
     nothing = dict.fromkeys((name for name, kind in Penalty.__annotations__.items() if kind == "float"), 0.0)
     phi = sum(terms.values())
     return Penalty(**{**nothing, **terms, "phi": phi}, volume=0, thrashes=False, advises_host=phi < 0)
@@ -292,7 +293,7 @@ def moved_alone(**terms: float) -> Penalty:
 
 @dataclass(frozen=True)
 class Fetches:
-    """What happened to pages touched one after another."""
+    """The result of touching pages one after another."""
 
     faults: int
     prefetched: int
@@ -304,7 +305,7 @@ class Fetches:
 
 @dataclass(frozen=True)
 class GraphSparsity:
-    """What of a graph a traversal touches."""
+    """The part of a graph that a traversal touches."""
 
     reached: float
     """Vertices."""
@@ -366,7 +367,7 @@ def prefetched(
     page_bytes: int = 4096,
     threshold: int = 51,
 ) -> Fetches:
-    """Touch pages in order, by number, none of them present at first.
+    """Simulate touches of pages in order, by number; no page is present at first.
 
     Args:
         touches: pages in the order in which they are touched.
@@ -396,7 +397,7 @@ def graph_sparsity(
     page: int = 4096,
     source: int | None = None,
 ) -> GraphSparsity:
-    """What of a graph in compressed sparse rows a traversal touches.
+    """The part of a graph in compressed sparse rows that a traversal touches.
 
     Args:
         offsets: first edge of each vertex, and the number of edges at the end.

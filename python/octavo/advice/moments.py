@@ -1,8 +1,8 @@
-"""When managed memory of a recorded program is to move, and what that is worth.
+"""When managed memory of a recorded program should move, and what that is worth.
 
 A recording says which launches use which allocations, how long they ran, what the host touched in between, and what has
-left the host for the launches. So each round trip has its bytes, and often its measured time; the rest is priced by the
-machine's rates.
+left the host for the launches. So each round trip has its bytes, and often its measured time; the machine's rates give
+the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
 
 _MOST_OF_LAUNCHES = 0.95
-"""Of the time of launches, at most this share is taken to be faults where no launch without faults tells; chosen."""
+"""The largest share of the launches' time that may be attributed to faults if no launch without faults was seen; our
+choice."""
 SMALLEST = 64 << 10
 """Bytes below which the recorder does not look at pages (`crates/octavo-interpose/src/pages.rs`): they stay."""
 _RATES = {
@@ -32,7 +33,7 @@ _RATES = {
     "to_host": ("managed_prefetch_bandwidth_to_cpu",),
     "to_host_call": ("managed_prefetch_overhead_to_cpu",),
 }
-"""Names of measured values of a machine file, the first that is there."""
+"""Names of measured values of a machine file; the first that exists is taken."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Rates:
 
     @classmethod
     def of(cls, constants: SystemConstants) -> Rates:
-        """A machine's: measured where they were, and by its node's costs of faults elsewhere."""
+        """Rates of a machine: measured where possible, otherwise derived from its node's costs of faults."""
         system = constants.system
         faults = swept(BLOCK // 4096)
         group = system.fault_wait + system.fault_group + system.fault_block
@@ -84,17 +85,17 @@ class Moves:
     read_mostly: bool = False
     """Both sides read it in turns, and nobody was seen to write it."""
     discard_before_fill: bool = False
-    """It is filled as a whole while something in it is needed no more."""
+    """The program overwrites all of it while its content is no longer needed."""
     faults: float = 0.0
-    """What the device's faults take now."""
+    """Seconds that the device's faults take now."""
     returned: float = 0.0
-    """What the host's faults take now, and with the moves."""
+    """Seconds that the host's faults take now, and with the moves."""
     returned_left: float = 0.0
     moving: float = 0.0
     """What the moves take."""
     came: float = 0.0
     went_back: float = 0.0
-    """Bytes that the faults of the device and of the host bring now."""
+    """Bytes that faults of the device and of the host move now."""
     calls: int = 0
     """How often it moves to the device."""
     host_first: bool = False
@@ -115,9 +116,9 @@ class _Trip:
     launches: list[int]
     """Numbers of launches that use it."""
     host: float
-    """Share that the host had; 0 if nobody had any of it, or all was on the device already."""
+    """The share that was on the host; 0 if it did not exist yet, or was on the device already."""
     new: bool
-    """Whether nobody had touched it before."""
+    """Whether no processor had touched it before."""
     left: float = 0.0
     """Share that went to the device."""
     seconds: float = 0.0
@@ -126,12 +127,12 @@ class _Trip:
     """Share that the host touched after it, before the next use."""
     written: bool = False
     after: int | None = None
-    """Launches of the process until the wait after it; none if the host did not wait."""
+    """The launches of the process up to the next wait; none if the host did not wait."""
 
 
 @dataclass
 class _Seen:
-    """What was seen of an allocation."""
+    """Observations of one allocation."""
 
     size: int
     moves_itself: bool
@@ -142,9 +143,9 @@ class _Seen:
     stream: int = 0
     """Where the last of them ran."""
     host: float = 0.0
-    """Share that the host has."""
+    """The share that is on the host."""
     looked: bool = False
-    """Whether anything was seen of its pages."""
+    """Whether its pages were observed."""
     filled: bool = False
 
 
@@ -212,7 +213,7 @@ class History:
         return (self.allocations[number] for number in numbers if number in self.allocations)
 
     def _measure(self) -> None:
-        """Weigh what trips bring, by launches that are slower where something comes."""
+        """Find out what round trips are worth, from launches that are slower when something has to come."""
         self.coming: dict[int, list[tuple[_Seen, _Trip]]] = defaultdict(list)
         for seen in self.allocations.values():
             for trip in seen.trips:
@@ -226,7 +227,7 @@ class History:
         self.warm = {kernel: median(seconds) for kernel, seconds in warm.items()}
 
     def priced(self, rates: Rates) -> None:
-        """Price all faults of the device: by rates, and all of a launch's at most by what it took."""
+        """Estimate the time of all faults of the device: by rates, and for one launch at most by its own time."""
         for trips in self.coming.values():
             for seen, trip in trips:
                 trip.seconds = seen.size / rates.made if trip.new else seen.size * trip.left / rates.demand
@@ -237,7 +238,7 @@ class History:
                     trip.seconds *= limit / total
 
     def _limit(self, numbers: set[int]) -> tuple[float | None, bool]:
-        """Seconds of launches beyond those without faults, and whether these are known; none if they were not timed."""
+        """Seconds that launches take beyond those without faults, and whether this is known; none without times."""
         launches = [self.launches[number] for number in numbers]
         seconds = [launch.seconds for launch in launches if launch.seconds is not None]
         if len(seconds) < len(launches):
@@ -254,7 +255,7 @@ class History:
 
 
 def moves(profile: Mapping[str, Any], constants: SystemConstants) -> dict[int, Moves]:
-    """When each managed allocation of a recording is to move; those of which nothing was seen are left out.
+    """When each managed allocation of a recording should move; those that were not observed are left out.
 
     Raises:
         KeyError: the recording is damaged; also TypeError and AttributeError.
@@ -271,7 +272,7 @@ def moves(profile: Mapping[str, Any], constants: SystemConstants) -> dict[int, M
 
 
 def _stays(rates: Rates) -> Moves:
-    """Of memory that is too small to look at, or that the program moves itself: nothing is gained."""
+    """For memory that is too small to look at, or that the program moves itself: nothing is gained."""
     return Moves(moving=rates.to_device_call, calls=1)
 
 
@@ -324,7 +325,7 @@ _SUMS = ("faults", "returned", "returned_left", "moving", "came", "went_back", "
 
 
 def together(each: Sequence[Moves]) -> Moves:
-    """Moves of allocations that have one call site."""
+    """The moves of allocations from one call site."""
     sums = {name: sum(getattr(one, name) for one in each) for name in _SUMS}
     return Moves(
         to_host_after=frozenset().union(*(one.to_host_after for one in each)),

@@ -1,17 +1,27 @@
-"""`octavo.advise`: from a program or a profile to facts, a proposal of the model, and a check by simulations."""
+"""`octavo.advise`: from a program or a profile to facts, to a proposal of the model, and to a check by simulation."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from octavo import api, given
-from octavo.advice import activity, exhaustive, folder, profiles, programs, recording, systems, verification
-from octavo.advice.answer import Advice
+from octavo import api, extras, given
+from octavo.advice import (
+    activity,
+    exhaustive,
+    placement_file,
+    profiles,
+    programs,
+    recording,
+    systems,
+    verification,
+)
+from octavo.advice.answer import ADVICE_FILE, Advice
 from octavo.advice.facts import PLACEMENTS
-from octavo.advice.request import Order
+from octavo.advice.proposal import Order
 from octavo.arguments import spelled_out
 from octavo.errors import AdviceError
+from octavo.files import disk
 from octavo.plain import shortened
 from octavo.quantities import bytes_of
 from octavo.runs import pressure
@@ -40,8 +50,11 @@ if TYPE_CHECKING:
     Watch = Callable[[Progress], None] | None
 
 _RUNS = "runs"
+_BUFFERS_FILE = "buffers.parquet"
+_POINTS_FILE = "points.parquet"
+_PICTURE_FILE = "roofline.png"
 _IMPORTED = ("a profile of unified memory tells no accesses: pinned memory is not considered",)
-"""What to know about advice on an imported profile."""
+"""A note about advice on an imported profile."""
 _UNCHECKED = "a profile cannot be simulated: the gain is the model's alone, and no run has checked it"
 """What to know about advice on every profile and recording."""
 _ONE_TARGET = "prefetched memory is not considered on several GPUs: a prefetch goes to one of them"
@@ -69,7 +82,7 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
 ) -> Advice:
     """Advise where each buffer of a program should lie.
 
-    Without a scenario, the node is `cuda-sm90`, and managed memory is as the production driver has it.
+    Without a scenario, the node is `cuda-sm90`, and the production driver's memory system manages memory.
 
     Args:
         source: a workload by name, a scenario (or its TOML file), the folder of a trace, of a run or of an imported
@@ -177,13 +190,13 @@ def _simulated(
     with telling(watch) as tell, experiment_folder(root, order.key(scenario.toml, constants), force=order.force):
         found = _on_program(scenario, constants, run, order, root, tell)
         if output is not None:
-            folder.save(root, found)
+            _save(root, found)
     keep(found)
     return found
 
 
 def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tuple[Scenario, SystemConstants]:
-    """What is advised on, and the machine that it runs on."""
+    """The scenario that the advice is about, and the machine that it runs on."""
     node = arguments.get("node")
     measured = systems.measured_of(node) if node is not None else None
     if source is None or (isinstance(source, (str, Path)) and not is_scenario_file(source)):
@@ -234,7 +247,7 @@ def _verified(
     root: Path,
     watch: Watch,
 ) -> Found:
-    """The present and the proposed placement, and others if there may be more runs than that."""
+    """The present and the proposed placement, and others if more runs are allowed."""
     every = verification.candidates(found, order.placements, order.runs or 2)
     names = [verification.label(choice) for choice in every]
     if not known:
@@ -255,7 +268,7 @@ def _verified(
 
 
 def _fits(verified: Found) -> list[str]:
-    """What to say where memory is too small for what was simulated."""
+    """Notes where memory is too small for what was simulated."""
     if verified.advised is None:
         return ["none of the placements that were simulated fits into memory: the advice is the model's alone"]
     return ["the present placement does not fit into memory"] if verified.present is None else []
@@ -269,7 +282,7 @@ def _together(constants: SystemConstants) -> list[str]:
 
 
 def _instead(scenario: Scenario) -> list[str]:
-    """What to say where another kind of memory is simulated than the program has."""
+    """Notes where the simulation has another kind of memory than the program."""
     system = "the operating system's memory is priced and simulated as managed memory"
     return [system] if scenario.kind == "system" else []
 
@@ -324,7 +337,7 @@ def _imported(path: Path, arguments: Arguments, order: Order, output: Path | Non
 
 
 def _check(profile: Path, arguments: Arguments, order: Order) -> None:
-    """A profile has no scenario that could be simulated or changed; only its node is not in it."""
+    """A profile has no scenario to simulate or to change; only the node is missing from it."""
     if order.exhaustive:
         raise AdviceError(
             f"{profile}: a profile tells too little to simulate its program",
@@ -347,7 +360,7 @@ def _notes(told: Sequence[str], arguments: Arguments) -> tuple[str, ...]:
 
 
 def _of_import(profile: RunResult) -> list[str]:
-    """What the import took for granted or left out, such as where an allocation ends."""
+    """What the import assumed or left out, such as where an allocation ends."""
     return [f"import: {what} ({count:,})" for what, count in profile.totals.get("notes", {}).items()]
 
 
@@ -369,5 +382,21 @@ def _kept(advice: Advice, path: Path, order: Order, output: Path | None) -> Advi
     if output is not None:
         key = order.key(f"profile {path.resolve()}", advice.constants)
         with experiment_folder(output, key, force=order.force):
-            folder.save(output, advice)
+            _save(output, advice)
     return advice
+
+
+def _save(root: Path, advice: Advice) -> None:
+    """Write advice, table and picture into an open folder; files of an earlier search are removed."""
+    from octavo.files import parquet, shared  # noqa: PLC0415 - as it is written alone
+
+    disk.write_json(root / ADVICE_FILE, advice.to_dict())
+    disk.write_bytes(root / _BUFFERS_FILE, parquet.encoded(advice.table()))
+    if advice.exhausted is not None:
+        disk.write_bytes(root / _POINTS_FILE, parquet.encoded(advice.exhausted.points))
+    else:
+        shared.remove(root / _POINTS_FILE)
+    if advice.recording is not None:
+        disk.write_json(root / placement_file.NAME, placement_file.document(advice))
+    if extras.pictures():
+        advice.plot().save(root / _PICTURE_FILE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octavo.advice.recording import Site
 
 FORMAT = 2
-"""Of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
+"""The format of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
 NAME = "placement.json"
 """Its name in a folder of advice."""
 
@@ -44,7 +44,7 @@ def document(advice: Advice) -> dict[str, Any]:
 
 
 def check(source: Path, path: Path, *, force: bool = False) -> None:
-    """Make sure that a file can be written of advice on a source, before that is looked for.
+    """Make sure that advice on a source can be written to a file, before the advice is computed.
 
     Raises:
         AdviceError: the source is no recording, which alone knows who calls.
@@ -84,7 +84,7 @@ def meant(path: Path) -> Path:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A placement file, as far as a program is worth being started with it: the interposer looks at all of it.
+    """A placement file, checked as far as is needed to start a program: the interposer checks all of it.
 
     Raises:
         AdviceError: it cannot be read, is none, or is of another format.
@@ -107,9 +107,9 @@ def read(path: Path) -> dict[str, Any]:
 def _buffer(advised: Advised, site: Site, moves: Moves | None, *, room: bool) -> dict[str, Any]:
     """One buffer.
 
-    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device. Where the
-    recording tells when it is used, it is moved then; elsewhere a prefetch is when the memory is allocated, and lost on
-    what the host writes first.
+    The host may touch managed memory, so a managed buffer on the device stays managed and prefers the device. If the
+    recording shows when it is used, it moves then; otherwise it is prefetched as soon as it is allocated, which is lost
+    if the host writes it first.
     """
     buffer, placement = advised.buffer, advised.placement
     moved = moves if placement == "prefetched" and room else None
@@ -128,7 +128,7 @@ def _buffer(advised: Advised, site: Site, moves: Moves | None, *, room: bool) ->
 
 
 def _hints(advised: Advised, moves: Moves | None, moved: Moves | None, *, room: bool) -> list[str]:
-    """What the driver is told once the memory is allocated."""
+    """The hints that the driver gets once the memory is allocated."""
     buffer, placement = advised.buffer, advised.placement
     if moved is not None:
         # A preferred location holds where nobody else ever touches it.

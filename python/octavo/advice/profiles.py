@@ -1,4 +1,4 @@
-"""Facts about the allocations of an imported profile, and by the call sites of a recording of the same process."""
+"""Facts about the allocations of an imported profile, and about the call sites of a recording of the same process."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def allocations(result: RunResult) -> list[dict[str, Any]]:
 
 
 def _refuse_samples(result: RunResult) -> None:
-    """What `octavo profile` samples are mappings of processes and how much memory is in use, not buffers."""
+    """`octavo profile` samples mappings of processes and how much memory is in use, not buffers."""
     if "mappings" in result.tables and "allocations" not in result.tables:
         raise AdviceError(
             f"{result.folder}: expected buffers, found what octavo profile sampled: mappings of the host's memory, "
@@ -59,7 +59,7 @@ def _refuse_samples(result: RunResult) -> None:
 
 
 def buffers(result: RunResult, system: System) -> list[Buffer]:
-    """The managed allocations of a profile, with what it tells of them.
+    """The managed allocations of a profile, with their facts.
 
     Raises:
         AdviceError: it has no allocations with sizes, or two of them had the same bytes at the same time.
@@ -79,7 +79,7 @@ def _of_known(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _refuse_aliases(rows: Sequence[dict[str, Any]]) -> None:
-    """Checks that each event belongs to one buffer."""
+    """Check that each event belongs to one buffer."""
     order = sorted(rows, key=lambda row: row["address"])
     for index, row in enumerate(order):
         for other in order[index + 1 :]:
@@ -102,7 +102,7 @@ def _alive_together(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def _span(row: dict[str, Any]) -> tuple[float, float]:
-    """From when until when an allocation is alive, picoseconds."""
+    """The time from which and until which an allocation is alive, picoseconds."""
     begin, end = row.get("allocated_ps"), row.get("freed_ps")
     return (-1.0 if begin is None else begin), (float("inf") if end is None else end)
 
@@ -158,9 +158,9 @@ def buffer_of(row: dict[str, Any], system: System) -> Buffer:
 
 
 def with_faults(recording: Recording, result: RunResult, told: Sequence[Buffer]) -> Recording:
-    """A recording whose managed buffers know what a profile tells of them.
+    """A recording whose managed buffers have the facts of a profile.
 
-    An allocation is the one with the same address and size, in turn where both are used again.
+    Allocations are matched by address and size; where both are used again, in order of time.
 
     Args:
         recording: of a process.
@@ -194,13 +194,13 @@ def with_faults(recording: Recording, result: RunResult, told: Sequence[Buffer])
 
 
 def _begun(row: Mapping[str, Any]) -> float:
-    """When an allocation was made; what was there before the profile began comes first."""
+    """When an allocation was made; allocations from before the profile come first."""
     began = row.get("allocated_ps")
     return -1.0 if began is None else float(began)
 
 
 def _knowing(buffer: Buffer, rows: Sequence[Mapping[str, Any]], made: Mapping[tuple[int, int], Buffer]) -> Buffer:
-    """A buffer with the mean of what is told of its allocations; those that are not in the profile are left out."""
+    """A buffer with the mean of its allocations' facts; buffers that the profile does not contain are left out."""
     found = [made[key] for row in rows if (key := (row["address"], row["allocated_ns"])) in made]
     if not found:
         return buffer
@@ -211,6 +211,6 @@ def _knowing(buffer: Buffer, rows: Sequence[Mapping[str, Any]], made: Mapping[tu
 
 
 def _mean(facts: Sequence[Fact]) -> Fact:
-    """Of several allocations: their mean, between the least and the most that any may have."""
+    """For several allocations: their mean, in the range from the least to the most that any of them may have."""
     low, high = min(fact.low for fact in facts), max(fact.high for fact in facts)
     return Fact.between(low, sum(fact.value for fact in facts) / len(facts), high, facts[0].certainty, facts[0].where)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LANES = 64
 """Lanes of a wavefront; each does an operation for each vector instruction."""
 _NEAR = 2
-"""Stores of the host between launches from which on host and device write in turns; chosen."""
+"""Stores of the host between launches from which host and device count as writing in turns; our choice."""
 _KINDS: Mapping[str, Placement] = {
     "explicit": "device",
     "device": "device",
@@ -38,7 +38,7 @@ _LOWERED = "the host's side of the workload"
 _GUARD = "stores of the host between launches beyond the guard's threshold, a nap each"
 
 _ON_HOST = "@host"
-"""What a program calls the memory on the host beside a device buffer."""
+"""How names of host memory beside a device buffer end in programs."""
 
 
 def check(scenario: Scenario) -> None:
@@ -81,7 +81,7 @@ class _Naps:
 
 @dataclass(frozen=True)
 class _Program:
-    """What holds for all buffers together."""
+    """Facts that all buffers share."""
 
     operations: float
     touched: int
@@ -97,7 +97,7 @@ class _Program:
     first_level: int
     """Bytes of an L1 cache."""
     tree: int | None
-    """Per cent at which the driver's tree prefetches, if it does."""
+    """The per cent at which the driver's tree prefetches, if it does."""
     naps: _Naps
 
     @classmethod
@@ -122,7 +122,7 @@ class _Program:
         )
 
     def kernel_seconds(self, system: System) -> float:
-        """What its kernels take on the device, by the canonical roofline, and their launches."""
+        """Seconds that its kernels and their launches take on the device, by the canonical roofline."""
         return max(self.operations / system.peak, self.touched / system.device) + self.launches * system.launch
 
 
@@ -142,7 +142,7 @@ def _present(scenario: Scenario, names: Sequence[str]) -> dict[str, Placement]:
 
 
 def _placement(own: Mapping[str, Any], kind: str) -> Placement:
-    """Where a buffer lies that is of a kind unless it says otherwise."""
+    """The placement of a buffer in a program of a kind, unless the buffer has one of its own."""
     found = _KINDS[own.get("kind") or kind]
     return "prefetched" if found == "managed" and own.get("prefetch", "").startswith("gpu") else found
 
@@ -198,10 +198,10 @@ def _remigration(copies: Copies, touched_pages: int, page: int) -> Fact:
 
 
 def _lines(counted: Mapping[str, Any], program: _Program, system: System) -> Fact:
-    """Bytes that cross if it is pinned: each line once at least, and once an access and a work-group at most.
+    """Bytes that cross the link if it is pinned: at least each line once, at most once for each access and work-group.
 
-    A buffer that fits an L1 cache comes once to each multiprocessor and launch; of others, the mean of the
-    two bounds (geometric) is taken.
+    A buffer that fits into an L1 cache comes once for each multiprocessor and launch; for others, the geometric mean of
+    the two bounds is taken.
     """
     low = counted["touched_bytes"]
     high = max(min(counted["accesses"] * system.line, low * program.groups), low)
@@ -223,14 +223,14 @@ def _concurrency(touched_pages: int, program: _Program, system: System) -> Fact:
 
 
 def _host_faults(pages: int, program: _Program) -> Fact:
-    """The host goes through a buffer in order, and the driver's tree goes ahead."""
+    """Faults of the host that goes through a buffer in order while the driver's tree fetches ahead."""
     if program.tree is None:
         return Fact.exact(pages, "counted", "a fault a page")
     return Fact.exact(swept(pages, program.tree), "estimated", "the driver's tree under a sweep of the host")
 
 
 def _returned(name: str, pages: int, sigma: float, program: _Program, system: System) -> dict[str, Fact]:
-    """What comes back to the host: results in order, and a page at least for each range of an input read again."""
+    """Bytes that come back to the host: results in order, and a page at least for each input range it rereads."""
     results = program.copies[name].out / system.page * sigma
     again = float(min(program.read_again[name], pages))
     faults = _host_faults(pages, program).value * results / pages
@@ -252,7 +252,7 @@ def _exchanged(name: str, program: _Program) -> bool:
 
 
 def _ahead(name: str, pages: int, program: _Program, system: System) -> dict[str, Fact]:
-    """Prefetches bring all that the host has written first, and each time what it has touched since."""
+    """Prefetches first bring all that the host has written, and later what it has touched since."""
     copies = program.copies[name]
     again = sum(-(-size // system.page) for size in copies.round_trips.values())
     brought = Fact.exact(((pages if copies.first_by_host else 0) + again) * system.page, "counted", _LOWERED)
@@ -267,7 +267,7 @@ def _held(copies: Copies, program: _Program) -> float:
 
 @dataclass
 class Copies:
-    """What device placement of one buffer copies."""
+    """Bytes that one buffer copies if it is in device memory."""
 
     into: int = 0
     out: int = 0
@@ -279,7 +279,7 @@ class Copies:
 
 
 def copies_of(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Copies]:
-    """What the program copies to and from each buffer if all lie in device memory."""
+    """Bytes that the program copies to and from each buffer if all are in device memory."""
     found = {name: Copies() for name in names}
     launches = 0
     between: dict[str, Counter[int]] = {name: Counter() for name in names}
@@ -306,7 +306,7 @@ def copies_of(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dic
 
 
 def read_again(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, int]:
-    """Ranges that the host reads of its own copy, as nothing came back before: pages that the device has had."""
+    """Ranges that the host reads in its own copy since nothing was copied back: their pages were on the device."""
     found = dict.fromkeys(names, 0)
     copied: set[str] = set()
     launched = False

@@ -1,15 +1,18 @@
-"""What the model proposes: where each buffer is to lie, what that brings, and why."""
+"""A request for advice, and what the model proposes: where each buffer is to lie, what that brings, and why."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from octavo.advice import actions, model, words
+from octavo.advice import model, recording, words
 from octavo.advice.facts import PLACEMENTS
 from octavo.errors import AdviceError
 from octavo.plain import near
+from octavo.sweeps.run import check_crew
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,21 +23,21 @@ if TYPE_CHECKING:
 
 _HOSTS: Mapping[Placement, Host] = {"managed": "on-demand", "prefetched": "prefetched", "pinned": "pinned"}
 RESIDUAL = 0.21
-"""How far the model is off, as a share of the sum of the sizes of its terms: nine in ten buffers of the workloads in
-`docs/advise.md` are nearer, measured one by one against whole programs on five nodes."""
+"""The model's usual error as a share of the sum of its terms' sizes: for nine in ten buffers of the workloads in
+`docs/advise.md` it is smaller, measured one by one against whole programs on five nodes."""
 _ENDS: tuple[End, ...] = ("low", "value", "high")
 
 
 @dataclass(frozen=True)
 class Range:
-    """Seconds, and between what they are as far as the facts and the model are sure."""
+    """Seconds, with the range that facts and model leave open."""
 
     low: float
     value: float
     high: float
 
     def at_most(self, limit: float) -> Range:
-        """The same, where nothing can be more than a limit."""
+        """The same range, cut off at a limit."""
         return Range(min(self.low, limit), min(self.value, limit), min(self.high, limit))
 
 
@@ -43,10 +46,10 @@ _NOTHING = Range(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Prices:
-    """What placements of one buffer on the host cost beyond device memory."""
+    """The costs of one buffer's placements on the host beyond device memory."""
 
     ends: Mapping[Placement, Mapping[End, Penalty]]
-    """With the facts as they are, and with those that speak most and least for the host."""
+    """With the facts as they are, and with the ends of their ranges that favour the host most and least."""
 
     @property
     def penalties(self) -> dict[Placement, Penalty]:
@@ -56,8 +59,8 @@ class Prices:
     def gain(self, present: Placement, placement: Placement) -> Range:
         """Seconds that a placement gains over another one.
 
-        The range goes from one end of the facts to the other, and beyond both by what the model is usually off: a share
-        of what the terms differ by.
+        The range covers both ends of the facts, widened by the model's usual error: a share of the differences between
+        terms.
         """
         found: dict[End, tuple[float, float]] = {}
         for end in _ENDS:
@@ -73,7 +76,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Advised:
-    """What is advised for one buffer."""
+    """The advice for one buffer."""
 
     buffer: Buffer
     placement: Placement
@@ -85,12 +88,12 @@ class Advised:
 
     @property
     def costs(self) -> dict[Placement, Range]:
-        """What each placement costs beyond device memory, seconds."""
+        """The cost of each placement beyond device memory, in seconds."""
         return {placement: self.prices.gain(placement, "device") for placement in ("device", *self.penalties)}
 
     @property
     def penalties(self) -> dict[Placement, Penalty]:
-        """The terms of placements on the host."""
+        """The terms of each placement on the host."""
         return self.prices.penalties
 
     @property
@@ -108,7 +111,7 @@ class Advised:
             "costs": {placement: asdict(cost) for placement, cost in self.costs.items()},
             "ruled_out": self.ruled_out,
             "terms": {placement: penalty.terms for placement, penalty in self.penalties.items()},
-            "actions": actions.of(self.buffer, self.placement),
+            "actions": words.actions(self.buffer, self.placement),
         }
 
 
@@ -126,12 +129,12 @@ class Plan:
 
     @property
     def placements(self) -> dict[str, Placement]:
-        """Where each buffer is to lie."""
+        """The advised placement of each buffer."""
         return {each.buffer.name: each.placement for each in self.buffers}
 
     @property
     def present(self) -> dict[str, Placement]:
-        """Where each buffer lies now."""
+        """The present placement of each buffer."""
         return {each.buffer.name: each.buffer.present for each in self.buffers}
 
     @property
@@ -147,13 +150,91 @@ class Plan:
         return total.at_most(self.time)
 
     def choosing(self, placements: Mapping[str, Placement], time: float | None) -> Plan:
-        """The same facts and costs with other placements, and what the program takes as it is if that is known."""
+        """The same facts and costs with other placements, and the time of the program as it is, if it is known."""
         limit = self.time if time is None else time
         buffers = [
             _advised(each.buffer, placements[each.buffer.name], each.prices, self.budget, limit)
             for each in self.buffers
         ]
         return replace(self, buffers=buffers, time=limit)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A request with the arguments of `octavo.advise`."""
+
+    budget: int | None
+    """Bytes of device memory; of a program at scale 1, until `at_scale`."""
+    percent: int | None
+    """The same as a share of what the buffers have."""
+    placements: tuple[Placement, ...]
+    readings: Literal["sound", "published"]
+    runs: int
+    """Simulations that check the proposal."""
+    exhaustive: bool
+    on: str | None
+    quick: bool
+    faults: Path | None
+    workers: int | None
+    force: bool
+
+    def check(self, source: object) -> None:
+        """Refuse unknown values, and options that need another one.
+
+        Raises:
+            AdviceError: one of these.
+            ScenarioError: `--on` names no place to run.
+
+        """
+        check_asked(self.budget, self.placements)
+        check_crew(self.on)
+        if self.on is not None and not self.exhaustive:
+            raise AdviceError("--on: expected --exhaustive beside it", code="conflict", key="on")
+        is_recording = isinstance(source, (str, Path)) and recording.is_recording(Path(source))
+        if self.faults is not None and not is_recording:
+            raise AdviceError(
+                f"--faults: expected a recording to join it to, found {source}",
+                "leave out --faults",
+                code="unexpected-value",
+                key="faults",
+                found=source,
+            )
+
+    def on_gpus(self, gpus: int) -> Order:
+        """The same on so many GPUs: a prefetch goes to one of them, so that it is none for a program of several.
+
+        Raises:
+            AdviceError: nothing else may be advised.
+
+        """
+        placements = tuple(each for each in self.placements if gpus == 1 or each != "prefetched")
+        if not placements:
+            raise AdviceError(
+                f"--placements: expected others beside prefetched on {gpus} GPUs: a prefetch goes to one of them",
+                "allow others, too, or --set node.gpus=1",
+                code="unexpected-value",
+                key="placements",
+            )
+        return replace(self, placements=placements)
+
+    def at_scale(self, footprint: int, whole: int | None) -> Order:
+        """The same for a program that is smaller than its whole: of bytes it gets its part."""
+        if self.budget is None or whole is None or whole <= footprint:
+            return self
+        return replace(self, budget=-(-self.budget * footprint // whole))
+
+    def plan(self, buffers: Sequence[Buffer], constants: SystemConstants, time: float = inf) -> Plan:
+        """The model's proposal for buffers of a program that takes `time` seconds as it is."""
+        sizes = sum(buffer.size for buffer in buffers)
+        budget = self.budget if self.percent is None else sizes * self.percent // 100
+        return plan(buffers, constants, budget=budget, placements=self.placements, readings=self.readings, time=time)
+
+    def key(self, about: str, constants: SystemConstants) -> str:
+        """Eight hexadecimal digits that distinguish requests with different plans."""
+        asked = (about, asdict(constants.system), self.budget, self.placements, self.readings, self.quick, self.runs)
+        faults = [] if self.faults is None else [str(self.faults.resolve())]
+        beside = [*faults, *([] if self.percent is None else [f"{self.percent}%"])]
+        return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]
 
 
 def plan(
@@ -207,7 +288,7 @@ def _advised(buffer: Buffer, placement: Placement, prices: Prices, room: int, ti
 
 
 def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
-    """Refuse unknown or no placements, and a negative budget.
+    """Refuse unknown placements, an empty list of them, and a negative budget.
 
     Raises:
         AdviceError: one of these was asked for.
@@ -230,7 +311,7 @@ def check_asked(room: int | None, placements: Sequence[Placement]) -> None:
 
 
 def _needed(bound: Sequence[Buffer], room: int, placements: Sequence[Placement], *, limited: bool) -> int:
-    """Bytes of buffers that may lie nowhere on the host.
+    """Bytes of buffers that cannot be on the host.
 
     Raises:
         AdviceError: they may not lie on the device, either, or do not fit there.
@@ -260,7 +341,7 @@ def _needed(bound: Sequence[Buffer], room: int, placements: Sequence[Placement],
 
 
 def _excluded(placements: Sequence[Placement]) -> str:
-    """Why a buffer may not lie on the host, where it is allowed to."""
+    """Why a buffer may not be on the host although that placement is allowed."""
     reasons = {
         "managed": "host and device write it in turns, so that managed memory thrashes",
         "pinned": "nothing is known of the lines that pinned memory would cost",
@@ -271,9 +352,9 @@ def _excluded(placements: Sequence[Placement]) -> str:
 def _priced(
     buffer: Buffer, constants: SystemConstants, placements: Sequence[Placement], readings: str, *, stays: bool
 ) -> Prices:
-    """What each placement costs that may be advised, and the present one.
+    """The cost of each placement that may be advised, and of the present one.
 
-    Unless all of the program `stays` on the device, what is prefetched leaves again and comes back by faults.
+    Unless the whole program `stays` on the device, what is prefetched leaves again and comes back by faults.
     """
     if buffer.known is not None:
         # Moves of more than the device has room for would push each other out.
@@ -293,6 +374,6 @@ def _priced(
 def _best_host(
     buffer: Buffer, penalties: Mapping[Placement, Penalty], placements: Sequence[Placement]
 ) -> Placement | None:
-    """The cheapest placement on the host that does not thrash; the present one wins among equals."""
+    """The cheapest placement on the host that does not thrash; among equals, the present one."""
     allowed = [each for each in placements if each in penalties and not penalties[each].thrashes]
     return min(allowed, key=lambda each: (penalties[each].phi, each != buffer.present), default=None)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
 
 FORMATS = (1, 2)
-"""Versions of profiles; `crates/octavo-interpose/src/recorder` writes the last. The first tells no steps."""
+"""Versions of profiles; `crates/octavo-interpose/src/recorder` writes the last. The first version has no steps."""
 NOTES = (
     "a recording tells no accesses: kernels are taken to touch all of a buffer in order, and the host to write managed "
     "memory once before",
@@ -41,20 +41,20 @@ FOLDER_FILE = "recording.json"
 """Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
 the ending."""
 _PATIENCE = 10.0
-"""Seconds that looking up a line may take; chosen."""
+"""Seconds that looking up a line may take; our choice."""
 _RECORDED = "calls of the program"
 _DENSE = "every page is touched in order: the driver's tree goes ahead"
 _FETCHED = BLOCK // swept(BLOCK // 4096)
 """Bytes that a fault brings, where a block of 2 MiB is swept."""
 _LEAF = 16
-"""Pages of 4 KiB that every fault brings at least where the host's pages are small (`docs/advise.md`)."""
+"""Pages of 4 KiB that each fault brings at least if the host's pages are small (`docs/advise.md`)."""
 _PLACEMENTS: dict[str, Placement] = {"device": "device", "managed": "managed"}
-"""Of the kinds that are advised on: pinned memory is where copies begin and end."""
+"""Kinds that get advice: pinned memory is where copies begin and end."""
 
 _MOST_LAUNCHES = 4096
-"""As many are timed (`crates/octavo-interpose/src/recorder/times.rs`)."""
+"""The recorder times at most this many (`crates/octavo-interpose/src/recorder/times.rs`)."""
 _MOST_BYTES = 1 << 30
-"""Chosen: a recording of a long program has a hundredth of it."""
+"""Our choice: a recording of a long program has a hundredth of it."""
 
 
 def is_recording(path: Path) -> bool:
@@ -79,7 +79,7 @@ def meant(path: Path) -> Path:
 
 
 def notes(found: Recording, *, joined: bool) -> tuple[str, ...]:
-    """What to know about advice on a recording, which may be joined to a profile."""
+    """Notes about advice on a recording, which may be joined to a profile."""
     seen = [moves is not None for moves in found.moves]
     told = NOTES if not joined else NOTES[1:]
     return (*(told if not all(seen) else ()), *((_SEEN,) if any(seen) else ()), *found.unseen)
@@ -134,12 +134,12 @@ class Site:
     frames: tuple[tuple[str, int], ...]
     """File and offset of each caller, nearest first."""
     orders: tuple[int, ...] | None
-    """Which allocations of this place, call and size, 0 for the first; all of them if none is said."""
+    """Which allocations of this place, call and size are meant, 0 for the first; all of them if none is named."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a profile tells of the memory that a program allocated."""
+    """The contents of a profile about the memory that a program allocated."""
 
     program: tuple[str, ...]
     buffers: list[Buffer]
@@ -150,15 +150,15 @@ class Recording:
     seconds: float
     """From the start of the recording to the end of the process."""
     moves: list[Moves | None]
-    """When the memory of each buffer can move; none where nothing was seen of its pages."""
+    """When the memory of each buffer can move; none if its pages were not observed."""
     launches: dict[str, Any]
-    """Kernels and what their first launches took, as a placement file has it."""
+    """Kernels and the times of their first launches, as a placement file has them."""
     unseen: tuple[str, ...]
     """What the recording could not see."""
 
 
 def recording(path: Path, constants: SystemConstants) -> Recording:
-    """A profile by buffers: allocations of one call site and size that are copied alike.
+    """A profile by buffers: allocations of one size, from one call site, that are copied in the same way.
 
     Raises:
         AdviceError: it cannot be read, is damaged, or has no allocations of device or managed memory.
@@ -195,10 +195,10 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
 
 
 class _Key(NamedTuple):
-    """What allocations of one buffer have in common."""
+    """What the allocations of one buffer have in common."""
 
     callers: tuple[tuple[str, int], ...]
-    """Callers as `_callers` tells them apart."""
+    """The callers that `_callers` distinguishes."""
     call: str
     bytes: int
     kind: str
@@ -223,7 +223,7 @@ def _groups(profile: Mapping[str, Any]) -> dict[_Key, list[dict[str, Any]]]:
 def _moves(
     profile: Mapping[str, Any], groups: Mapping[_Key, Sequence[Mapping[str, Any]]], constants: SystemConstants
 ) -> list[Moves | None]:
-    """When the memory of each group can move; none where nothing was seen."""
+    """When the memory of each group can move; none if it was not observed."""
     if not profile.get("steps"):
         return [None] * len(groups)
     each = moments.moves(profile, constants)
@@ -232,7 +232,7 @@ def _moves(
 
 
 def _moving(buffer: Buffer, moves: Moves | None) -> Buffer:
-    """A buffer of which it is known what its moves take and bring."""
+    """A buffer for which the recording gives the cost and the gain of moves."""
     if moves is None:
         return buffer
     now = moved_alone(faults=moves.faults, returned=moves.returned)
@@ -259,7 +259,7 @@ def _launches(profile: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseen(profile: Mapping[str, Any]) -> Iterator[str]:
-    """What the recording could not see, and what comes of it."""
+    """What the recording could not see, and the consequences."""
     unknown = sum(each["launches"] for each in profile.get("kernels", ()) if not each.get("parameters_known", True))
     if unknown:
         yield f"{unknown:,} launches have unknown parameters (before CUDA 12.4), so that nobody knows what they use"
@@ -276,9 +276,9 @@ def _frames(profile: Mapping[str, Any], allocation: Mapping[str, Any]) -> tuple[
 
 
 def _callers(frames: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Callers as `crates/octavo-interpose/src/apply/placement.rs` tells them apart.
+    """The callers that `crates/octavo-interpose/src/apply/placement.rs` distinguishes.
 
-    Files are known by their names, wherever they lie; code without a file has no address that stays.
+    Files are known by their names, wherever they are; code outside a file has no stable address.
     """
     names = ((module.rpartition("/")[2], offset) for module, offset in frames)
     return tuple((name, offset if name else 0) for name, offset in names)
@@ -293,7 +293,7 @@ def _sites(profile: Mapping[str, Any], groups: Mapping[_Key, Sequence[Mapping[st
 
 
 def _place(frames: Sequence[dict[str, Any]]) -> str:
-    """The nearest caller with a line in debug information, or else the nearest one: file and offset."""
+    """The nearest caller for which debug information has a line, or else the nearest one: file and offset."""
     if not frames:
         return "unknown"
     lines = (_line(frame["module"], int(frame["offset"])) for frame in frames)
@@ -321,7 +321,7 @@ def _line(module: str, offset: int) -> str | None:
 
 
 def _names(places: Sequence[str]) -> list[str]:
-    """Each name once: sites that differ further away get a number, in the order of their first allocation."""
+    """Make names unique: sites that only differ further up the stack get a number, in order of allocation."""
     seen: dict[str, int] = defaultdict(int)
     names = []
     for place in places:
@@ -331,7 +331,7 @@ def _names(places: Sequence[str]) -> list[str]:
 
 
 def _buffer(name: str, kind: str, size: int, rows: Sequence[dict[str, Any]], system: System) -> Buffer:
-    """A buffer of which every page is taken to be touched in order, so that the driver's tree goes ahead of faults."""
+    """Faults of a buffer whose pages are assumed to be touched in order, so that the driver's tree fetches ahead."""
     pages = -(-size // system.page)
     inwards, outwards = (_copied(rows, kind, size, way) for way in ("copied_in", "copied_out"))
     comes = max(inwards.value / size, 1.0)
@@ -376,7 +376,7 @@ def _buffer(name: str, kind: str, size: int, rows: Sequence[dict[str, Any]], sys
 
 
 def _copied(rows: Sequence[dict[str, Any]], kind: str, size: int, way: str) -> Fact:
-    """Bytes that device memory is copied one way for, of each allocation; nobody copies managed memory."""
+    """Bytes that are copied one way, for each allocation of device memory; nobody copies managed memory."""
     recorded = float(sum(row[way]["bytes"] for row in rows)) / len(rows)
     if kind == "device" or recorded:
         return Fact.exact(recorded, "recorded", _RECORDED)
@@ -393,7 +393,7 @@ def _calls(rows: Sequence[dict[str, Any]], inwards: Fact, outwards: Fact) -> Fac
 
 
 def read_marked(path: Path, key: str, what: str, hint: str | None = None) -> dict[str, Any]:
-    """A document with a key; `what` names it in messages, and `hint` says how to get one.
+    """A JSON document that has a key; `what` names it in messages, and `hint` says how to get one.
 
     Raises:
         AdviceError: it cannot be read, is no JSON, or has no such key.

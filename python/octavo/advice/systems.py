@@ -1,4 +1,4 @@
-"""System constants of the penalty: from a node, and from what was measured where the node is a machine file."""
+"""System constants of the penalty: from a node, and from measurements if the node is a machine file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from octavo.files.replaced import check_free
 from octavo.files.toml import read_toml
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import quantities
+from octavo.quantities import base, count
 from octavo.scenarios import nodes
 from octavo.scenarios.about import About, about
 
@@ -33,7 +34,7 @@ _LINE = 64
 _UNLIMITED = 1 << 62
 """Bytes of a device memory that nothing limits."""
 _ANY_WORKLOAD = "vectoradd"
-"""A scenario has to name one; a node does not depend on which."""
+"""A scenario must name a workload; the node does not depend on which one."""
 _MEASURED = {
     "peak": ("roofline_peak",),
     "device": ("roofline_bandwidth_device", "stream_bandwidth_triad"),
@@ -45,9 +46,9 @@ _MEASURED = {
     "launch": ("launch_stream",),
     "copy_call": ("copy_overhead_h2d_pinned",),
 }
-"""Constants that a machine file may have measured, by the names of the values, the first that is there."""
+"""Constants that a machine file may contain, by the names of measured values; the first that exists is taken."""
 _BACK = {"copy_back": "copy", "on_demand_back": "on_demand"}
-"""Constants of the way to the host, and of the way to the device."""
+"""Constants of the path to the host, and of the path to the device."""
 
 Certainty = Literal["measured", "given", "derived"]
 
@@ -70,9 +71,9 @@ class SystemConstants:
     origins: Mapping[str, Origin]
     gpus: int
     about: About
-    """What results on the node are worth."""
+    """How far results on the node can be trusted."""
     measured: Mapping[str, Measured] = field(default_factory=dict)
-    """What its machine file measured, by name."""
+    """Measured values of its machine file, by name."""
 
 
 def from_node(node: str | Path = DEFAULT_NODE, *, page: str | None = None) -> SystemConstants:
@@ -94,7 +95,7 @@ def from_node(node: str | Path = DEFAULT_NODE, *, page: str | None = None) -> Sy
 
 
 def measured_of(node: str | Path) -> Mapping[str, Measured]:
-    """What the machine file behind a node measured; nothing of other nodes.
+    """Measured values of the machine file behind a node; empty for other nodes.
 
     Raises:
         CalibrationError: it is a machine file of another version, or damaged.
@@ -115,7 +116,7 @@ def measured_of(node: str | Path) -> Mapping[str, Measured]:
 def from_scenario(
     scenario: Scenario, *, name: str = "the scenario's node", measured: Mapping[str, Measured] | None = None
 ) -> SystemConstants:
-    """The constants of a scenario's node, and of what was measured in place of some."""
+    """The constants of a scenario's node, some of them replaced by measurements."""
     values = scenario.values
     node = values["node"]
     system = _System(node, values["memory"]["page_size"]).constants()
@@ -138,7 +139,7 @@ FORMAT = 4
 
 
 def document(constants: SystemConstants) -> dict[str, Any]:
-    """What the file holds: `constants` is the format, `system` the constants as the model reads them."""
+    """The contents of the file: `constants` is the format, `system` the constants as the model reads them."""
     return {
         "constants": FORMAT,
         "name": constants.name,
@@ -263,7 +264,7 @@ class _System:
     def __init__(self, node: Mapping[str, Any], page: str) -> None:
         self.node = node
         self.page = round(quantities.number(page, "B"))
-        self.clock = _hertz(node["clock"])
+        self.clock = float(count(node["clock"], "Hz"))
 
     def constants(self) -> System:
         """All constants."""
@@ -324,21 +325,20 @@ class _System:
 
     def time(self, text: str) -> float:
         """Seconds of a time or of cycles."""
-        if text.endswith("cycles"):
-            return float(text.removesuffix("cycles")) / self.clock
-        return quantities.number(text, "s")
+        found, unit = base(text)
+        return found / self.clock if unit == "cycles" else quantities.number(text, "s")
 
     @staticmethod
     def number(text: str, unit: Unit) -> float:
         return quantities.number(text, unit)
 
     def staged(self, way: str) -> float:
-        """Bytes a second at which the driver copies ordinary memory; without a limit if it does not stage it."""
+        """Bytes a second at which the driver copies ordinary memory; no limit if it does not stage it."""
         rate = self.number(self.node["host"]["costs"]["staging"][way], "B/s")
         return rate or inf
 
     def hop(self) -> float:
-        """From a GPU to the host, or back."""
+        """The latency from a GPU to the host, or back."""
         return self.time(self.node["host_link"]["latency"])
 
     def written(self) -> float:
@@ -352,7 +352,7 @@ class _System:
         return self.time(unmapped) + read + self.written()
 
     def command(self, way: str = "to_gpu") -> float:
-        """What a copy of pages takes beside its bytes and its way over the link."""
+        """Time of a copy of pages beyond its bytes and its way over the link."""
         engines = self.node.get("copy_engines")
         if not engines:
             return 0.0
@@ -360,13 +360,13 @@ class _System:
         return self.time(engines["setup"]) + max(0.0, occupied - self.hop())
 
     def latency(self) -> float:
-        """Of a line in host memory: the caches on the way, the link both ways, the memory."""
+        """The latency of a line in host memory: the caches on the way, the link in both directions, and the memory."""
         inside = self.time(self.node["l1"]["latency"]) + self.time(self.node["l2"]["latency"])
         crossbar = 2 * self.time(self.node["l2"]["crossbar"])
         return inside + crossbar + 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
 
     def by_lines(self, link: float) -> float:
-        """Useful bytes a second of lines over the link, as many on their way as may be."""
+        """Useful bytes a second of lines over the link, with as many in flight as the GPU allows."""
         remote = self.node["remote"]
         lines = link * _LINE / (_LINE + quantities.number(remote["header"], "B"))
         flying = remote["lines_in_flight"]
@@ -379,7 +379,7 @@ class _System:
 
 
 def _service(system: _System) -> dict[str, float]:
-    """Time of a group of faults, of each block and fault of it, until it is taken, and the most faults of a group."""
+    """Time of a group of faults, of each block and fault in it, and until it is taken; the most faults of a group."""
     service = system.node["driver"]["service"]
     optional = {name: system.time(service.get(name) or "0ns") for name in ("interrupt", "request", "block")}
     if service["model"] == "batch":
@@ -397,13 +397,4 @@ def _service(system: _System) -> dict[str, float]:
         f"node.driver.service.model: expected batch or pool, found {service['model']}",
         code="unexpected-value",
         found=service["model"],
-    )
-
-
-def _hertz(text: str) -> float:
-    for unit, factor in (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    raise AdviceError(
-        f"node.clock: expected a frequency such as 1GHz, found {text}", code="unexpected-value", found=text
     )

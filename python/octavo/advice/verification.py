@@ -1,4 +1,4 @@
-"""Placements simulated as whole programs: the few that check what the model proposes."""
+"""Placements simulated as whole programs: the few that check the model's proposal."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     Choice = Mapping[str, Placement]
 
 RUNS = 4
-"""Simulations that check a proposal unless another number is asked for. Chosen: the present placement, the proposal and
-two more, of which docs/advise.md tells what they bring."""
+"""Simulations that check a proposal unless another number is asked for. Our choice: the present placement, the proposal
+and two more; docs/advise.md says what these bring."""
 LETTERS: Mapping[Placement, str] = {"device": "d", "managed": "m", "prefetched": "f", "pinned": "p"}
 """Placements in folders' names and tables: `f` is fetched before launches."""
 _LONGEST = 64
-"""Letters of a folder's name; more buffers than that have the digest of their scenario."""
+"""The most letters in a folder's name; with more buffers, the name is the digest of their scenario."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Candidate:
 
     placements: dict[str, Placement]
     predicted: float | None
-    """Seconds gained over the present placement by the model; none if it prices one of the placements not."""
+    """Seconds gained over the present placement by the model; none if the model has no price for one of the
+    placements."""
     seconds: float | None
     """Simulated seconds of the whole program; none if it does not fit into memory."""
 
@@ -48,11 +49,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Found:
-    """What simulating the present placement and candidates found, the present one first."""
+    """Simulations of the present placement and of candidates, the present one first."""
 
     candidates: list[Candidate]
     choice: dict[str, Placement]
-    """Where each buffer is to lie."""
+    """The placement of each buffer."""
 
     @property
     def present(self) -> float | None:
@@ -61,7 +62,7 @@ class Found:
 
     @property
     def advised(self) -> float | None:
-        """Seconds as advised; none if that does not fit."""
+        """Seconds as advised; none if it does not fit."""
         return next(each.seconds for each in self.candidates if each.placements == self.choice)
 
     @property
@@ -82,7 +83,7 @@ class Found:
 
 
 def label(placements: Choice) -> str:
-    """Placements in a word, a letter a buffer: `dmp`."""
+    """Placements as a word with one letter for each buffer: `dmp`."""
     return "".join(LETTERS[placement] for placement in placements.values())
 
 
@@ -101,13 +102,13 @@ def placed(scenario: Scenario, placements: Choice, exchanged: Iterable[str] = ()
 
 
 def _without_buffers(toml: str) -> str:
-    """A resolved scenario that says nothing of single buffers: a change adds to a table, and takes nothing away."""
+    """A resolved scenario without anything about single buffers: a change adds to a table and removes nothing."""
     sections = re.split(r"^(?=\[)", toml, flags=re.MULTILINE)
     return "".join(section for section in sections if not section.startswith("[program.buffers"))
 
 
 def _said(name: str, placement: Placement, own: Mapping[str, Any], exchanged: Iterable[str]) -> Iterator[str]:
-    """What makes a buffer lie where it is to. What the program says of managed memory holds only for that."""
+    """Overrides that put a buffer into its placement, and keep what the program says about managed memory."""
     key = f"program.buffers.{json.dumps(name)}"
     if placement == "prefetched" and not own.get("prefetch", "").startswith("gpu"):
         yield f'{key}={{kind="managed", prefetch="gpu0", prefetch_before="{_before(name, exchanged)}"}}'
@@ -137,7 +138,7 @@ def seconds(
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> list[float | None]:
-    """Simulated seconds of the whole program under each choice; none of those that do not fit into memory.
+    """Simulated seconds of the whole program under each choice; none for those that do not fit into memory.
 
     Those finished in `root` are not run again, unless `force` is to replace them.
 
@@ -166,9 +167,9 @@ def _point(name: str, scenario: Scenario, root: Path) -> Point:
 
 
 def candidates(plan: Plan, placements: Sequence[Placement], runs: int) -> list[dict[str, Placement]]:
-    """The present placement, what the model proposes, and what it takes to be next best: `runs`, but at least two.
+    """The present placement, the model's proposal, and the choices that the model ranks next: `runs`, but at least two.
 
-    Next best are the proposal with one buffer elsewhere, and all buffers in one kind of memory.
+    Next best are the proposal with one buffer moved elsewhere, and all buffers in one kind of memory.
     """
     ranked = sorted(
         _neighbours(plan, placements), key=lambda choice: (-(predicted(plan, choice) or 0.0), label(choice))
@@ -187,12 +188,12 @@ def _neighbours(plan: Plan, placements: Sequence[Placement]) -> Iterator[dict[st
 
 
 def device_bytes(choice: Choice, sizes: Mapping[str, int]) -> int:
-    """What a choice takes of device memory."""
+    """Bytes of device memory that a choice needs."""
     return sum(sizes[name] for name, placement in choice.items() if placement == "device")
 
 
 def predicted(plan: Plan, choice: Choice) -> float | None:
-    """Seconds that the model takes a choice to gain over the present one; none if it thrashes, or has no price."""
+    """Seconds that a choice gains over the present one by the model; none if it thrashes, or has no price."""
     total = 0.0
     for each in plan.buffers:
         placement, phi = (
@@ -206,15 +207,15 @@ def predicted(plan: Plan, choice: Choice) -> float | None:
 
 
 def listed(plan: Plan, placements: Sequence[Placement], simulated: Mapping[str, float | None]) -> list[Candidate]:
-    """What was simulated, by label, beside what was predicted of it."""
+    """What was simulated, by label, beside the model's prediction."""
     known = {label(choice): choice for choice in (plan.present, plan.placements, *_neighbours(plan, placements))}
     return [Candidate(known[name], predicted(plan, known[name]), time) for name, time in simulated.items()]
 
 
 def chosen(plan: Plan, placements: Sequence[Placement], simulated: Mapping[str, float | None]) -> Found:
-    """The fastest of what was simulated, by label; the present placement unless another one is faster.
+    """The fastest of the simulated choices, by label; the present placement unless another one is faster.
 
-    The present placement is no answer where the budget or the placements that may be advised exclude it.
+    The present placement is no answer if the budget or the allowed placements exclude it.
     """
     found = listed(plan, placements, simulated)
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}

@@ -1,23 +1,40 @@
-"""The dominant term of a decision, in words."""
+"""A decision in words: why a placement is advised, and the calls to write for it with CUDA 12, RMM and PyTorch."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from octavo import plain
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from octavo.advice.facts import Buffer, Placement
     from octavo.advice.model import Penalty
+    from octavo.advice.moments import Moves
 
 _SPARSE = 0.5
-"""Share of a buffer below which it is called sparse; chosen, of words alone."""
+"""The share of a buffer in use below which words call it sparse; our choice."""
 _ONCE = 1.05
-"""Times that a page comes up to which it is said to come once; chosen, of words alone."""
+"""How often pages come at most for words to say that they come once; our choice."""
+_RMM = {
+    "device": "rmm::mr::cuda_async_memory_resource",
+    "managed": "rmm::mr::managed_memory_resource",
+    "prefetched": "rmm::mr::managed_memory_resource",
+    "pinned": "rmm::mr::pinned_host_memory_resource",
+}
+_CALLS = {
+    "managed": ("cudaMallocManaged", "cudaFree"),
+    "prefetched": ("cudaMallocManaged", "cudaFree"),
+    "pinned": ("cudaMallocHost", "cudaFreeHost"),
+}
+_IN_AND_OUT = 2
+"""Copies of a buffer that goes to the device and back once."""
 
 
 def why(buffer: Buffer, placement: Placement, penalties: Mapping[Placement, Penalty], *, fits: bool) -> str:
-    """Why a placement is advised: the term in which its rival costs most beyond it.
+    """Why a placement is advised: the term that costs its rival most.
 
     The rival is the present placement, or the cheapest other one if the present one stays.
     """
@@ -43,12 +60,12 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
         return f"{of_device.get(term, 'more')}; {_times(buffer)}, {_density(buffer)}"
     together = max(buffer.facts["concurrency"].value, 1.0)
     of_host = {
-        "exposed": f"{size(penalty.volume)} over the link, {_times(buffer)}",
+        "exposed": f"{plain.size(penalty.volume)} over the link, {_times(buffer)}",
         "faults": f"{_faults(buffer)}, {together:.0f} served at a time",
         "prefetches": f"prefetching it before launches{_often(buffer.facts['ahead_calls'].value)}",
         "thrashing": "faults that are held up: host and device write it in turns",
         "first_touch": f"{_faults(buffer)}: the device touches it first",
-        "returned": f"{size(buffer.facts['returned'].value)} back to the host, by its faults",
+        "returned": f"{plain.size(buffer.facts['returned'].value)} back to the host, by its faults",
         "having": "pinning its pages" if rival == "pinned" else "making and freeing its pages",
     }
     return of_host.get(term, "more")
@@ -64,7 +81,7 @@ def _faults(buffer: Buffer) -> str:
 
 
 def _device(buffer: Buffer) -> str:
-    """What it takes to have device memory."""
+    """The cost of device memory, in words."""
     seen = buffer.facts["copied_in"].value + buffer.facts["copied_out"].value > 0
     return "a second allocation beside the host's" if seen else "an allocation on the device"
 
@@ -79,28 +96,90 @@ def _density(buffer: Buffer) -> str:
     return f"sparse: {used:.2g} of it is used" if used < _SPARSE else "dense"
 
 
-def size(count: float) -> str:
-    """Bytes in the multiple that reads best."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TiB"
+def actions(buffer: Buffer, placement: Placement) -> dict[str, list[str]]:
+    """The calls of each library."""
+    return {
+        "cuda": _cuda(buffer, placement),
+        "rmm": _rmm(buffer, placement),
+        "pytorch": _pytorch(buffer, placement),
+    }
 
 
-def amount(count: float) -> str:
-    """Bytes in powers of a thousand, as the memory of GPUs is told."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 999.5:
-            return f"{count:.3g} {unit}" if unit != "B" else f"{count:.0f} B"
-        count /= 1000
-    return f"{count:.3g} TB"
+def _name(buffer: Buffer) -> str:
+    """The name of a buffer as a variable in C."""
+    name = re.sub(r"\W", "_", buffer.name)
+    return name if name and not name[0].isdigit() else f"b_{name}"
 
 
-def seconds(value: float) -> str:
-    """A time, which may be below 0, in the multiple that reads best."""
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        # 0.9996 ms reads 1 ms, not 1e+03 µs.
-        if abs(value) * factor >= 0.9995:
-            return f"{value * factor:,.0f} {unit}" if abs(value) * factor >= 999.5 else f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.0f} ns" if value else "0"
+def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
+    name, size = _name(buffer), buffer.size
+    if placement == "device":
+        lines = [f"cudaMalloc(&{name}, {size});"]
+        if buffer.facts["copied_in"].value:
+            lines.append(f"cudaMemcpyAsync({name}, {name}_host, {size}, cudaMemcpyHostToDevice, stream);")
+        if buffer.facts["copied_out"].value:
+            lines.append(f"cudaMemcpyAsync({name}_host, {name}, {size}, cudaMemcpyDeviceToHost, stream);")
+        calls = round(buffer.facts["copies"].value)
+        more = (
+            f"  // {calls} copies in all: between launches, too, and then of what changed"
+            if calls > _IN_AND_OUT
+            else ""
+        )
+        return [*lines, f"cudaFree({name});{more}"]
+    if placement == "pinned":
+        return [f"cudaMallocHost(&{name}, {size});  // kernels use the same pointer", f"cudaFreeHost({name});"]
+    hints = _prefetches(buffer, name) if placement == "prefetched" else _hints(buffer, name)
+    return [f"cudaMallocManaged(&{name}, {size});", *hints, f"cudaFree({name});"]
+
+
+def _prefetches(buffer: Buffer, name: str) -> list[str]:
+    """Calls that prefetch."""
+    return [f"cudaMemPrefetchAsync({name}, {buffer.size}, device, stream);  // {_when(buffer)}"]
+
+
+def moving(lines: Sequence[str], buffer: Buffer, moves: Moves) -> list[str]:
+    """Lines of CUDA for memory that moves before launches, with the hints that its recording suggests."""
+    (allocate, *to_device, free), name, size = lines, _name(buffer), buffer.size
+    advice = f"cudaMemAdvise({name}, {size}, cudaMemAdviseSetReadMostly, device);  // nobody was seen to write it"
+    to_host = f"cudaMemPrefetchAsync({name}, {size}, cudaCpuDeviceId, stream);  // before the host waits to use it"
+    before = [advice] if moves.read_mostly else []
+    after = [to_host] if moves.to_host_after and not moves.read_mostly else []
+    return [allocate, *before, *to_device, *after, free]
+
+
+def _when(buffer: Buffer) -> str:
+    """When to prefetch."""
+    if buffer.exchanged:
+        return "before each launch that uses it: the host touches it in between"
+    return "before the first launch that uses it"
+
+
+def _rmm(buffer: Buffer, placement: Placement) -> list[str]:
+    lines = [f"{_RMM[placement]} resource;  // for {buffer.name}: pass it to rmm::device_buffer or a container"]
+    if placement == "prefetched":
+        lines.append(f"rmm::prefetch({_name(buffer)}.data(), {buffer.size}, device, stream);  // {_when(buffer)}")
+    return lines
+
+
+def _hints(buffer: Buffer, name: str) -> list[str]:
+    """The hints that the driver gets about managed memory. It is not part of the prediction."""
+    if buffer.first == "device":
+        return [f"cudaMemAdvise({name}, {buffer.size}, cudaMemAdviseSetPreferredLocation, device);  // made there"]
+    return []
+
+
+def _pytorch(buffer: Buffer, placement: Placement) -> list[str]:
+    name = _name(buffer)
+    if placement == "device":
+        return [f'{name} = torch.empty(shape, device="cuda")']
+    allocate, free = _CALLS[placement]
+    lines = [
+        f"# placement.so: allocate() calls {allocate}, release() calls {free}",
+        'allocator = torch.cuda.memory.CUDAPluggableAllocator("placement.so", "allocate", "release")',
+        "with torch.cuda.use_mem_pool(torch.cuda.MemPool(allocator.allocator())):",
+        f'    {name} = torch.empty(shape, device="cuda")',
+    ]
+    if placement == "prefetched":
+        call = f"cudaMemPrefetchAsync({name}.data_ptr(), {buffer.size}, device, stream)"
+        lines.append(f"# {_when(buffer)}: {call}, by cuda.bindings.runtime")
+    return lines

@@ -1,5 +1,5 @@
-"""Work in processes of its own, whatever becomes of them.
+"""Work in processes of its own, whatever happens to them.
 
-Code that is not Octavo's may crash, leave or never return, and takes nothing along but its own process. `process` is
-the side of who orders, `orders` that of who works, `raised` carries errors from one to the other.
+Code from outside Octavo may crash, exit or never return; it must take down only its own process. `process` is the side
+that gives orders, `orders` the side that carries them out, and `raised` carries errors between them.
 """

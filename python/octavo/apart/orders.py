@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Stopped:
-    """Whether this process was asked to stop, which also raises `KeyboardInterrupt` in the midst of its work."""
+    """Whether this process was asked to stop, which also raises `KeyboardInterrupt` in the middle of its work."""
 
     def __init__(self) -> None:
         self.wanted = False
@@ -32,9 +32,9 @@ class Stopped:
 
 
 def serve(work: Callable[[dict[str, Any], Callable[[dict[str, Any]], None], Stopped], dict[str, Any]]) -> None:
-    """Work on orders until there are no more; ends at once when nobody waits for an answer any more.
+    """Work on orders until there are no more; end at once when nobody waits for an answer any more.
 
-    `work` gets an order, a function that tells something before the answer, and whether it is to stop.
+    `work` gets an order, a function that reports something before the answer, and one that says whether to stop.
     """
     answers, stopped = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8"), Stopped()
     faulthandler.enable(answers, all_threads=False)
@@ -62,7 +62,7 @@ def _say(answers: TextIO, said: dict[str, Any], *, last: bool) -> None:
 
 
 class _Orders:
-    """Orders from standard input, at which user's code finds nothing."""
+    """Orders from standard input; code of the user's finds nothing there."""
 
     def __init__(self) -> None:
         self._input = os.dup(0)
@@ -78,11 +78,11 @@ class _Orders:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def next(self) -> dict[str, Any] | None:
-        """The next order; nothing if none comes."""
+        """The next order; None if no more come."""
         return self._come.get()
 
     def done(self) -> None:
-        """The last order is worked on no more."""
+        """Nobody works on the last order any more."""
         self._busy.clear()
 
     def _listen(self) -> None:

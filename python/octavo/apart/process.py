@@ -1,4 +1,4 @@
-"""A process of ours that works on orders, from the side of who orders."""
+"""A process of ours that works on orders, from the side that gives them."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _POLL_SECONDS = 0.05
-"""Wall time between two looks at what is wished; chosen."""
+"""Wall time between two checks for a wish to stop; our choice."""
 _GRACE_SECONDS = 1.0
-"""Wall time in which a process that was asked to stop does so, before it is killed; chosen."""
+"""Wall time that a process gets to stop before it is killed; our choice."""
 _LEAVE_SECONDS = 10.0
-"""Wall time for what user's code does when its process ends, such as writing a file; chosen."""
+"""Wall time that user's code gets when its process ends, for instance to write a file; our choice."""
 _MOST_BYTES = 1 << 20
-"""Bytes that are read at a time: more than a pipe holds."""
+"""Bytes to read at a time: more than a pipe holds."""
 _MOST_WORDS = 1 << 14
-"""Characters that are kept of the last words of a process that crashed; chosen."""
+"""How many characters are kept of the last words of a crashed process; our choice."""
 _BEGIN = (
     "import sys; sys.path[:] = sys.argv[2:]; import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
     "from {module} import main; main()"
 )
-"""A program that finds all modules that are found here, and that ends without a word if it is stopped before `main`."""
+"""A program that finds all modules that this process finds, and that ends silently if it is stopped before `main`."""
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class Wish(IntEnum):
-    """What becomes of an order that is under way."""
+    """What should happen to an order in progress."""
 
     GO_ON = 0
     STOP = 1
-    """In order, if it does so soon."""
+    """In order, if that is quick enough."""
     KILL = 2
 
 
 def go_on() -> Wish:
-    """An order that nothing stops."""
+    """An order that nothing can stop."""
     return Wish.GO_ON
 
 
 class VanishedError(Exception):
-    """A process ended before it answered; arguments: how it ended, and where its Python code was if that is known."""
+    """A process ended before it answered; arguments: how it ended, and where its Python code was, if that is known."""
 
     @property
     def details(self) -> str:
@@ -66,7 +66,7 @@ class VanishedError(Exception):
 
 
 class Process:
-    """One process. Ctrl-C does not reach it, so that its end is decided here. What it prints goes where we print."""
+    """One process. Ctrl-C does not reach it, so this side decides when it ends. Its output goes where ours goes."""
 
     def __init__(self, module: str) -> None:
         """Start the `main` of a module, which is to serve `octavo.apart.orders`.
@@ -103,7 +103,7 @@ class Process:
         told: Callable[[dict[str, Any]], object] | None = None,
         wish: Callable[[], Wish] = go_on,
     ) -> dict[str, Any]:
-        """Give an order and wait for its answer; `told` hears what comes before that.
+        """Give an order and wait for its answer; `told` gets the reports that come before it.
 
         Raises:
             VanishedError: the process ended without an answer, as it does soon after `wish` says to stop.
@@ -130,7 +130,7 @@ class Process:
         return not self._over and self._process.poll() is None and not self._output.silent
 
     def leave(self, wish: Callable[[], Wish] = go_on) -> None:
-        """Let the process end, and wait for that; one that does not is killed."""
+        """Let the process end, and wait for it; kill it if it does not."""
         self._until = min(self._until, time.monotonic() + _LEAVE_SECONDS)
         with contextlib.suppress(OSError):
             self._input.close()
@@ -155,7 +155,7 @@ class Process:
         self._input.flush()
 
     def _heard(self, wish: Callable[[], Wish]) -> Iterator[dict[str, Any]]:
-        """What the process says, until it has ended or closed its answers."""
+        """The output of the process, until it has ended or closed its answers."""
         ended = False
         while not ended:
             ended = self._process.poll() is not None or self._output.silent
@@ -171,7 +171,7 @@ class Process:
             self.kill()
 
     def _end(self) -> None:
-        """Make sure that the process is gone, and that nothing is left of it here."""
+        """Make sure that the process is gone, and that it leaves nothing behind here."""
         self.kill()
         self._process.wait()
         if not self._over:
@@ -182,7 +182,7 @@ class Process:
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """The command that calls `main` of a module of ours, which finds all modules that are found here."""
+    """The command that calls `main` of one of our modules; it finds all modules that this process finds."""
     return [sys.executable, "-c", _BEGIN.format(module=module), *(arguments or ("",)), *sys.path]
 
 
@@ -198,7 +198,7 @@ def _started(module: str, answers: int) -> subprocess.Popen[bytes]:
 
 
 class _Output:
-    """What a process says: answers in lines of JSON, and what it prints, which is printed here."""
+    """The output of a process: answers as lines of JSON, and anything else, which is printed here."""
 
     def __init__(self, process: subprocess.Popen[bytes], answers: int) -> None:
         self._files = {answers: "answers"}
@@ -214,11 +214,11 @@ class _Output:
         self._answers = answers
         self._rest = b""
         self.words = ""
-        """What was said among the answers and is none: the last words of a crash."""
+        """Text among the answers that is none of them: the last words of a crash."""
 
     @property
     def open(self) -> bool:
-        """Whether somebody can still say or print something."""
+        """Whether anyone can still send or print something."""
         return bool(self._files)
 
     @property
@@ -227,7 +227,7 @@ class _Output:
         return self._answers not in self._files
 
     def answers(self, seconds: float) -> Iterator[dict[str, Any]]:
-        """Answers that come within this time; what was printed before them is printed first."""
+        """How long to wait for answers, so that what was printed before them is printed first."""
         ready = [key for key, _ in self._selector.select(seconds)] if self._files else []
         for key in sorted(ready, key=lambda key: key.fd == self._answers):
             content = self._read(key.fd, key.data)
@@ -256,7 +256,7 @@ class _Output:
                 yield answer
 
     def close(self) -> None:
-        """Print what is left, and give everything back."""
+        """Print what is left, and release everything."""
         for _ in self.answers(0):
             pass
         self._selector.close()
@@ -275,7 +275,7 @@ def _answer(line: bytes) -> dict[str, Any] | None:
 
 
 def _print(name: str, text: str) -> None:
-    """Print what a process printed where this one prints. Where nobody reads any more, that shows later."""
+    """Print the output of a process where this process prints. If nobody reads any more, that shows later."""
     stream = sys.stdout if name == "stdout" else sys.stderr
     if text and stream is not None:
         with contextlib.suppress(OSError, ValueError):
@@ -298,7 +298,7 @@ def _how(status: int) -> str:
 
 
 def _places(words: str) -> str:
-    """Where user's code was when a process crashed: the lines of Python's fault handler above those that are ours."""
+    """Where user's code was when a process crashed: the lines above ours in the report of Python's fault handler."""
     places = []
     for line in words.splitlines():
         if line.startswith('  File "'):

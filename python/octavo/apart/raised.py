@@ -1,4 +1,4 @@
-"""Errors that are raised in one process and are to be raised in another."""
+"""Errors that one process raises and another one raises again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST_CHARACTERS = 40_000
-"""Of a text that an error carries; chosen: twice as many as the longest traceback of a policy has."""
+"""Characters of a text in an error; our choice: twice the longest traceback of a policy."""
 _ENGINE = {
     each.__name__: each
     for each in (
@@ -88,12 +88,12 @@ def unpacked(found: dict[str, Any]) -> BaseException:
 
 
 def _bounded(arguments: Sequence[Any]) -> list[Any]:
-    """Arguments of which no text is longer than anybody reads."""
+    """Arguments whose texts are cut to a readable length."""
     return [cut(each, _MOST_CHARACTERS) if isinstance(each, str) else each for each in arguments]
 
 
 def _cause(error: BaseException | None) -> dict[str, Any] | None:
-    """An exception of Python's own with plain arguments; those of other classes exist in their own process alone."""
+    """An exception of Python's own with plain arguments; those of other classes exist in their process only."""
     if error is None or getattr(builtins, type(error).__name__, None) is not type(error):
         return None
     if not all(isinstance(each, (str, int, float, bool, type(None))) for each in error.args):

@@ -105,7 +105,7 @@ PlacementFile = Annotated[
     typer.Option(
         "--placement-file",
         metavar="FILE",
-        help="Advice on a recording, written for octavo apply.",
+        help="Advice on a recording, written for `octavo apply`.",
         show_default=False,
     ),
 ]
@@ -130,14 +130,14 @@ Kind = Annotated[
         "--kind",
         "-k",
         autocompletion=complete.choices("Kind"),
-        help="Where all buffers lie now: managed (for workloads), explicit, pinned, system.",
+        help="Kind of memory of all buffers now: managed (for workloads), explicit, pinned, system.",
     ),
 ]
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, of which program on which node."""
+    """The question: about which program, on which node."""
 
     node: Node = None
     kind: Kind = None
@@ -151,7 +151,7 @@ class Question:
     faults: Faults = None
 
     def arguments(self) -> dict[str, Any]:
-        """The same as `octavo.advise` takes it."""
+        """The same in the form that `octavo.advise` takes."""
         placements = options.listed(self.placements) or PLACEMENTS
         return {**vars(self), "placements": placements, "readings": self.readings.value}
 

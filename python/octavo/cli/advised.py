@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from octavo.advice import actions, answer, verification, words
+from octavo import plain
+from octavo.advice import answer, verification, words
 
 if TYPE_CHECKING:
     from octavo.advice.answer import Advice
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
     from octavo.cli.sink import Sink
 
 _SHOWN = 10
-"""Placements that are shown of an exhaustive search; all are in the folder."""
+"""How many placements of an exhaustive search are shown; the folder has all of them."""
 _KEY = "d device, m managed, f prefetched, p pinned, in the order of the buffers"
 
 
 class Library(Enum):
-    """For what actions are written."""
+    """For which library actions are written."""
 
     cuda = "cuda"
     rmm = "rmm"
@@ -27,14 +28,14 @@ class Library(Enum):
 
 
 def show(sink: Sink, advice: Advice, library: Library, *, facts: bool) -> None:
-    """Where each buffer should lie, what was found by runs, and what to write."""
+    """Where each buffer should be, what simulations found, and which calls to write."""
     title = f"{advice.name} on {advice.constants.name}"
     sink.table(title, answer.COLUMNS, answer.rows(advice.plan))
     for note in advice.told:
         sink.tell(f"Note: {note}")
     if not advice.plan.exact:
         sink.tell("Note: there are too many buffers to be sure that no other choice fits the budget better")
-    sink.tell(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({answer.between(advice.plan.gain)})")
+    sink.tell(f"Predicted gain: {plain.seconds(advice.plan.gain.value)} ({answer.between(advice.plan.gain)})")
     _show_found(sink, advice)
     _show_by_line(sink, advice)
     _show_all(sink, advice)
@@ -44,7 +45,7 @@ def show(sink: Sink, advice: Advice, library: Library, *, facts: bool) -> None:
 
 
 def _show_by_line(sink: Sink, advice: Advice) -> None:
-    """What a joined profile tells of the allocations of each line of the program."""
+    """Facts of a joined profile about the allocations of each line of the program."""
     known = [each.buffer for each in advice.plan.buffers if each.buffer.facts["sigma"].certainty == "recorded"]
     if advice.recording is None or not known:
         return
@@ -55,20 +56,20 @@ def _show_by_line(sink: Sink, advice: Advice) -> None:
         pages = -(-buffer.size // page)
         counts = f"{told['faults']:,.0f}", f"{told['faults'] / pages:.2f}", f"{told.get('migrations', 0.0):,.0f}"
         shares = f"{told['sigma']:.2f}", f"{told['rho']:.2f}"
-        rows.append([buffer.name, words.size(buffer.size), *counts, words.size(round(told["returned"])), *shares])
+        rows.append([buffer.name, plain.size(buffer.size), *counts, plain.size(round(told["returned"])), *shares])
     columns = ["allocated at", "size", "faults", "a page", "pages migrated", "came back", "sigma", "rho"]
     sink.table("What the profile tells by the line that allocated", columns, rows)
 
 
 def _show_found(sink: Sink, advice: Advice) -> None:
-    """What simulations of whole programs found."""
+    """Results of simulating whole programs."""
     found = advice.found
     if found is None:
         return
     rows = [
         [
             verification.label(each.placements),
-            "–" if each.predicted is None else words.seconds(each.predicted),
+            "–" if each.predicted is None else plain.seconds(each.predicted),
             _time(each.seconds),
             _over(found.present, each.seconds),
             " and ".join(_roles(advice, each)),
@@ -78,7 +79,7 @@ def _show_found(sink: Sink, advice: Advice) -> None:
     title = f"Whole programs, simulated ({_KEY})"
     sink.table(title, ["placements", "predicted gain", "time", "speed-up", ""], rows)
     if found.gain is not None:
-        sink.tell(f"Found: {words.seconds(found.gain)} ({_over(found.present, found.advised)})")
+        sink.tell(f"Found: {plain.seconds(found.gain)} ({_over(found.present, found.advised)})")
 
 
 def _roles(advice: Advice, candidate: Candidate) -> list[str]:
@@ -87,7 +88,7 @@ def _roles(advice: Advice, candidate: Candidate) -> list[str]:
 
 
 def _time(seconds: float | None) -> str:
-    return "does not fit" if seconds is None else words.seconds(seconds)
+    return "does not fit" if seconds is None else plain.seconds(seconds)
 
 
 def _over(present: float | None, seconds: float | None) -> str:
@@ -107,7 +108,7 @@ def _show_all(sink: Sink, advice: Advice) -> None:
             row["placements"],
             _time(row["seconds"]),
             "–" if row["regret"] is None else f"{row['regret']:.3f}",
-            words.size(row["device_bytes"]),
+            plain.size(row["device_bytes"]),
             " and ".join([name for name in ("advice", "present") if row[f"is_{name}"]]),
         ]
         for row in shown.to_dicts()
@@ -127,9 +128,9 @@ def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:
     changed = [(each, moves) for each, moves in pairs if each.placement != each.buffer.present]
     sink.say("What to write:" if changed else "Nothing needs to change.")
     for each, moves in changed:
-        lines = actions.of(each.buffer, each.placement)[library.value]
+        lines = words.actions(each.buffer, each.placement)[library.value]
         if moves is not None and library is Library.cuda and each.placement == "prefetched":
-            lines = actions.moved(lines, each.buffer, moves)
+            lines = words.moving(lines, each.buffer, moves)
         for line in lines:
             sink.say(f"  {line}")
     if changed and advice.recording is not None:
@@ -142,7 +143,7 @@ def _between(fact: Fact) -> str:
 
 
 def _show_facts(sink: Sink, advice: Advice) -> None:
-    """What is known of the buffers and the machine, from where."""
+    """Facts about the buffers and the machine, and where they come from."""
     rows = [
         [each.buffer.name, name, f"{fact.value:.4g}", _between(fact), fact.certainty, fact.where]
         for each in advice.plan.buffers

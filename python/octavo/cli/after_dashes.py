@@ -1,4 +1,4 @@
-"""Commands that run a program which has to stand after `--`."""
+"""Commands that run a program, which has to follow `--`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 
 class AfterDashes(TyperCommand):
-    """A command with a parameter `command` that is taken from behind `--` alone; options before that are its own."""
+    """A command whose parameter `command` is what follows `--`; options before that are its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments.

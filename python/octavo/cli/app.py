@@ -54,7 +54,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
+    """Run the command line; a mistake that the user can fix ends in a message and a status, never in a traceback."""
     streams.open_closed()
     streams.allow_all_letters()
     interrupts.take_sigterm()
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def _give_up(error: OSError) -> NoReturn:
-    """The system refused something that no command expects it to, such as writing to a full standard output."""
+    """The system refused something unexpected, such as writing to a full standard output."""
     where = error.filename if isinstance(error.filename, str) else "a file or the output"
     complain(OctavoError(f"cannot read or write {where}: {error.strerror or error}", code="unreadable"))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # What is still to be written is lost.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo.advice.words import seconds, size
 from octavo.cli import options
 from octavo.cli.after_dashes import AfterDashes
 from octavo.cli.terminal import Terminal
 from octavo.measured.interposed.logs import summed
+from octavo.plain import seconds, size
 
 if TYPE_CHECKING:
     from octavo.cli.sink import Sink
@@ -24,7 +24,7 @@ EXAMPLES = options.examples(
     "octavo apply placement.json --log applied.json -- ./program",
 )
 COMMAND = AfterDashes
-"""An option of the program's is none of ours."""
+"""Options of the program are not ours."""
 _STANDARD_ERROR = 2
 
 Placement = Annotated[
@@ -35,7 +35,7 @@ Log = Annotated[
     typer.Option(
         "--log",
         metavar="FILE",
-        help="Where to write what was done; beside the placement file if left out.",
+        help="Where to write the log; beside the placement file if left out.",
         show_default=False,
     ),
 ]
@@ -53,8 +53,8 @@ def apply(
 ) -> None:
     """Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.
 
-    Moves are measured against the recording; what does not help is done no more. The program stands after `--`.
-    Allocations that the file does not name, or that cannot be changed, stay as the program asks for them. The exit
+    Moves are measured against the recording; a move that does not help is given up. The program follows `--`.
+    Allocations that the file does not name, or that cannot be changed, stay as the program requests them. The exit
     status is the program's; before it runs, 2 if file, log or library cannot be used, and 126 or 127 if the program
     cannot be started. A summary of all its processes is printed on standard error. With --json, the program's own
     output goes there, and only the document to standard output.
@@ -97,7 +97,7 @@ def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
 
 
 def _show_moves(sink: Sink, log: dict[str, Any]) -> None:
-    """What was moved, and what that brought."""
+    """What was moved, and what that gained."""
     rows = [_measured(f"launches of {_kernel(each)}", each) for each in log["launches"]]
     rows += [
         _measured(f"{each['name']} back to the host", each["returns"]) for each in log["buffers"] if each["returns"]

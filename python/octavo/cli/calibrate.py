@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from octavo.cli import options
-from octavo.cli.sink import Sink
+from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import CalibrationError, OctavoError
 from octavo.measured.calibrate import brought, engine, machine, made, quantities, recorded, suite
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from octavo.cli.sink import Sink
     from octavo.measured.calibrate.measured import Measured
 
 EXAMPLES = options.examples(
@@ -34,35 +35,45 @@ EXAMPLES = options.examples(
     "octavo calibrate probes",
 )
 
-app = typer.Typer()
+app = Group()
 
 
 class FailedProbes(OctavoError):  # noqa: N818 - named after what it reports
     """Some probes have no samples."""
 
 
-@app.callback(invoke_without_command=True, epilog=EXAMPLES)
-def calibrate(
-    context: typer.Context,
+@dataclass(frozen=True)
+class Measurement:
+    """What to measure and how, or samples that were measured elsewhere."""
+
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Machine file to write; samples go beside it.")
-    ] = Path("machine.toml"),
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions: below a minute.")] = False,
-    gpu: Annotated[int, typer.Option("--gpu", min=0, metavar="N", help="GPU to measure, by its number.")] = 0,
+    ] = Path("machine.toml")
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions: below a minute.")] = False
+    gpu: Annotated[int, typer.Option("--gpu", min=0, metavar="N", help="GPU to measure, by its number.")] = 0
     probe: Annotated[
         list[str] | None,
         typer.Option("--probe", metavar="NAME", help="Probes, repeated or separated by commas; all if left out."),
-    ] = None,
+    ] = None
     samples: Annotated[
         Path | None,
         typer.Option(
             "--samples", metavar="DIR", help="Measure nothing: evaluate what octavo-probe wrote on another machine."
         ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Measure finished probes anew.")] = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Measure finished probes anew.")] = False
+
+    def plan(self) -> suite.Plan:
+        """The same in the form that the suite of probes takes."""
+        probes = tuple(options.listed(self.probe))
+        return suite.Plan(self.output, engine.compiled(), self.quick, self.gpu, probes, self.force)
+
+
+_MEASUREMENT = Measurement()
+
+
+@app.callback(invoke_without_command=True, epilog=EXAMPLES)
+def calibrate(context: typer.Context, wanted: Measurement = _MEASUREMENT, said: options.Said = options.SAID) -> None:
     """Measure a GPU's memory system once: bandwidths, latencies, what page faults cost.
 
     Runs probes on an NVIDIA GPU and writes a machine description: every value with its unit, its spread over
@@ -75,15 +86,15 @@ def calibrate(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    sink = Sink(as_json=as_json, quiet=quiet)
-    if samples is not None:
+    sink = said.sink()
+    if wanted.samples is not None:
         _refuse_measuring(context)
-        _finish(sink, brought.evaluate(samples, output, force=force))
+        _finish(sink, brought.evaluate(wanted.samples, wanted.output, force=wanted.force))
         return
-    plan = suite.Plan(output, engine.compiled(), quick, gpu, tuple(options.listed(probe)), force)
+    plan = wanted.plan()
     chosen = suite.choose_gpu(plan)
-    _announce(plan, chosen, quiet=quiet)
-    with watching(quiet=quiet, what="probes") as watch:
+    _announce(plan, chosen, quiet=said.quiet)
+    with watching(quiet=said.quiet, what="probes") as watch:
         outcome = suite.calibrate(plan, chosen, watch)
     _finish(sink, outcome)
 
@@ -142,10 +153,10 @@ def _complain(outcome: made.Outcome) -> None:
 @app.command(epilog=options.examples("octavo calibrate probes", "octavo calibrate probes --values --json"))
 def probes(
     values: Annotated[bool, typer.Option("--values", help="List the values that are measured instead.")] = False,
-    as_json: options.Json = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """List the probes and what each measures; needs no GPU."""
-    sink = Sink(as_json=as_json)
+    sink = said.sink()
     if values:
         rows = [{key: getattr(value, key) for key in ("name", "unit", "probe", "about", "how")} for value in VALUES]
         sink.document(rows)
@@ -168,14 +179,13 @@ def show(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Folder of the pictures; beside the file if left out."),
     ] = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Print what was measured and draw the curves that it stands on; needs no GPU.
 
     Pictures are made of the samples beside the machine file.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
+    sink = said.sink()
     found, samples = pictures.read(path)
     if output is not None and not samples:
         raise CalibrationError(

@@ -1,4 +1,4 @@
-"""How wide the columns of a table are, and in how many tables they stand, so that no word and no number is broken."""
+"""How wide the columns of a table are, and how many tables they need, so that no word and no number is broken."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, whose words stay whole, its cells, and whether a cell is one word (a name, a number)."""
+    """A column: its name, whose words stay whole, its cells, and whether each cell is one word (a name, a number)."""
 
     name: str
     cells: Sequence[str]
     one_word: bool
     wished: bool = False
-    """Whether cells stay on one line where there is room for that."""
+    """Whether cells stay on one line if there is room for them."""
 
     @property
     def whole(self) -> Sequence[str]:
-        """What must not be broken."""
+        """Parts that must not be broken."""
         return self.cells if self.one_word or self.wished else _words(self.cells)
 
     @property
     def least(self) -> Column:
-        """The same where room is short: long names may be broken, and ranges before their second number."""
+        """The same for little room: long names may be broken, and ranges before their second number."""
         if not self.one_word:
             return replace(self, cells=[_parted(cell) for cell in self.cells])
         return replace(self, cells=[cell.replace(" to ", f" to {_GAP}") for cell in self.cells])
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Laid:
-    """Columns beside one another: their widths, and how many blanks are between them."""
+    """Columns side by side: their widths, and the blanks between them."""
 
     columns: Sequence[Column]
     widths: Sequence[int]
@@ -45,16 +45,16 @@ class Laid:
 
     @property
     def width(self) -> int:
-        """Of the whole table, with its margin."""
+        """The width of the whole table, with its margin."""
         return sum(self.widths) + self.apart * len(self.columns) + 1
 
 
 _APART, _CLOSE = 2, 1
-"""Blanks between columns, usually and in a table that has no room for more."""
+"""Blanks between columns: the usual number, and the number in a table that would not fit otherwise."""
 
 
 def folded(columns: Sequence[Column], keys: int, width: int) -> list[Laid]:
-    """One table, or several that all begin with the first `keys` columns where the terminal has no room for one."""
+    """One table, or several that all begin with the first `keys` columns if one does not fit the terminal."""
     whole = laid(columns, width)
     if whole.width <= width:
         return [whole]
@@ -66,7 +66,7 @@ def folded(columns: Sequence[Column], keys: int, width: int) -> list[Laid]:
 
 
 def _groups(names: Sequence[Column], others: Sequence[Column], width: int) -> list[list[Column]]:
-    """As many columns together as have room beside the names of rows."""
+    """As many columns side by side as fit beside the names of the rows."""
     groups: list[list[Column]] = [[]]
     for column in others:
         if groups[-1] and laid([*names, *groups[-1], column], width).width > width:
@@ -76,7 +76,7 @@ def _groups(names: Sequence[Column], others: Sequence[Column], width: int) -> li
 
 
 def laid(columns: Sequence[Column], width: int) -> Laid:
-    """Columns as they fit best: closer only if the terminal has room for just that."""
+    """Columns in the layout that fits best: narrow only if the terminal has no room for more."""
     found = []
     for apart in (_APART, _CLOSE):
         found.append(Laid(*fitted(columns, width - apart * len(columns) - 1), apart))
@@ -86,7 +86,7 @@ def laid(columns: Sequence[Column], width: int) -> Laid:
 
 
 def _narrowed(columns: Sequence[Column], keys: int, width: int) -> Laid:
-    """Columns of which names of rows go on in the next line if nothing else helps."""
+    """Columns in which names of rows continue on the next line if nothing else helps."""
     found = laid(columns, width)
     if found.width <= width:
         return found
@@ -94,13 +94,13 @@ def _narrowed(columns: Sequence[Column], keys: int, width: int) -> Laid:
 
 
 _GAP = "\0"
-"""Where a cell may go on in the next line without a space."""
+"""Places where a cell may continue on the next line without a space."""
 _COMPOUND = re.compile(r"[^_./]{3,}[_./](?=[^_./]{3})")
-"""A part of a long name such as `uvm_perf_threshold`, up to where a line may end."""
+"""A part of a long name such as `uvm_perf_threshold`, up to a place where a line may end."""
 
 
 def fitted(columns: Sequence[Column], room: int) -> tuple[list[Column], list[int]]:
-    """Columns and their widths, at most `room` together where that can be: what gives way last are wishes."""
+    """Columns and their widths, together at most `room` if possible; wishes are the first to be given up."""
     given = widths(columns, room)
     if sum(given) <= room:
         return list(columns), given
@@ -121,20 +121,20 @@ def _parted(cell: str) -> str:
 
 
 def _lines(column: Column) -> list[str]:
-    """Everything that needs a line of its own at least, as one word each."""
+    """Everything that needs a line of its own, as one word each."""
     if column.one_word:
         return [part.strip().replace(" ", "_") for cell in column.cells for part in cell.split(_GAP)]
     return [cell.replace(_GAP, " ") for cell in column.cells]
 
 
 def _broken(column: Column, width: int) -> Column:
-    """The column with its gaps closed, or turned into ends of lines where a cell or a word is too long."""
+    """The column with some gaps replaced by line breaks, where a cell or a word is too long."""
     apart = [[cell] if column.one_word else cell.split(" ") for cell in column.cells]
     return replace(column, cells=[" ".join(_folded(word, width) for word in words) for words in apart])
 
 
 def _folded(word: str, width: int) -> str:
-    """A word in as many lines as it takes."""
+    """A word on as many lines as it needs."""
     lines = [""]
     for part in word.split(_GAP):
         if lines[-1] and cells_of(lines[-1] + part) > width:
@@ -144,7 +144,7 @@ def _folded(word: str, width: int) -> str:
 
 
 def widths(columns: Sequence[Column], room: int) -> list[int]:
-    """The width of each column in characters, at most `room` together if what must stay whole allows that."""
+    """The width of each column in characters, together at most `room` if unbreakable words allow that."""
     least = [max(_longest(_words([column.name])), _longest(column.whole)) for column in columns]
     given = [_longest([*column.name.split("\n"), *column.cells]) for column in columns]
     while sum(given) > room:

@@ -19,16 +19,16 @@ from octavo.plain import near, shortened
 
 @dataclass(frozen=True)
 class Command:
-    """Where a command is, and what it does."""
+    """Where a command is defined, and what it does."""
 
     module: str
-    """In `octavo.cli`; or the dotted name of one beside the package, as studies are."""
+    """In `octavo.cli`; or the dotted name of a module outside the package, as for studies."""
     attribute: str
-    """A function, beside which EXAMPLES (and SETTINGS, COMMAND) stand, or several commands."""
+    """A function, in whose module EXAMPLES (and SETTINGS, COMMAND) are defined, or a group of commands."""
     group: str
     """Where help lists it."""
     summary: str
-    """What `octavo --help` says of it, as its own help does: so that nothing has to be imported for the list."""
+    """The line of `octavo --help` for it, the same as in its own help: so that the list needs no imports."""
 
 
 SIMULATE, LOOK, PLACE, KNOW, PROGRAMS, MACHINES, STUDIES = (
@@ -99,7 +99,8 @@ COMMANDS = {
         "constants",
         "constants",
         PLACE,
-        "Print what `octavo advise` knows of a machine, with sources; with -o as a file for the runtime library.",
+        "Print what `octavo advise` knows about a machine, with sources; with -o, write a file for the runtime "
+        "library.",
     ),
     "transform": Command(
         "transform",
@@ -162,7 +163,7 @@ COMMANDS = {
 
 
 class Imported(MutableMapping[str, Any]):
-    """Commands that are imported as they are looked up."""
+    """Commands that are imported when they are first used."""
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
@@ -200,12 +201,12 @@ class Commands(TyperGroup):
         return without_types(super().get_params(ctx), ctx)
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """What is typed before the name of a command."""
+        """Handle what is typed before the name of a command."""
         with _short_errors():
             return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """A command, and what is typed behind its name."""
+        """A command, and what follows its name."""
         with _short_errors():
             return super().invoke(ctx)
 
@@ -226,7 +227,7 @@ class Commands(TyperGroup):
 
 @contextmanager
 def _short_errors() -> Iterator[None]:
-    """Errors of usage quote what was typed, however long that is, and name the choice that was likely meant."""
+    """Usage errors quote what was typed, however long it is, and name the choice that was probably meant."""
     try:
         yield
     except Exception as raised:
@@ -237,7 +238,7 @@ def _short_errors() -> Iterator[None]:
 
 
 def _in_other_case(message: str, error: Any) -> str:
-    """A message about a command, with the one that is written so but for capitals, or nearly so."""
+    """A message about a command, with the name that was probably meant."""
     typed = re.match(r"No such command '(.*?)'\.$", message)
     context = getattr(error, "ctx", None)
     if typed is None or context is None:
@@ -247,7 +248,7 @@ def _in_other_case(message: str, error: Any) -> str:
 
 
 def _with_nearest(message: str) -> str:
-    """A message about a value that is none of the choices, with the nearest of these."""
+    """A message about a value that is none of the choices, with the nearest of them."""
     message = message.replace("Value error, ", "")
     typed, found, choices = message.partition(" is not one of ")
     value = typed.rpartition("'")[0].rpartition("'")[2]

@@ -175,7 +175,7 @@ def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -
 
 
 def _show_finished(sink: Sink, planned: comparisons.PlannedComparison, root: Path) -> None:
-    """The variants that could be simulated, where others could not; only a whole comparison is written."""
+    """The variants that could be simulated, if others could not; only a whole comparison is written."""
     finished = planned.finished(root) if sink.human else None
     if finished is not None:
         show(sink, finished, pressures(finished))

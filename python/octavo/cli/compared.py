@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def show(sink: Sink, comparison: Comparison, pressure_of: Mapping[str, Pressure]) -> None:
-    """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times.
+    """Tables of a comparison: one for each workload, and one of speed-ups if there are several workloads with times.
 
-    What `pressures` found of each workload follows.
+    The result of `pressures` for each workload follows.
     """
     _show_tables(sink, comparison)
     first = _first(comparison)
@@ -69,7 +69,7 @@ def _points(comparison: Comparison, workload: str) -> list[dict[str, Any]]:
 
 
 def _show_replicates(sink: Sink, comparison: Comparison) -> None:
-    """Medians with their intervals, and who is fastest as far as they tell."""
+    """Medians with their intervals, and which variants are fastest as far as these tell."""
     if not comparison.replicates:
         return
     rows = [
@@ -90,7 +90,7 @@ def _show_replicates(sink: Sink, comparison: Comparison) -> None:
 
 
 def _show_sharing(sink: Sink, comparison: Comparison) -> None:
-    """What the jobs of a scenario cost each other."""
+    """How much the jobs of a scenario slow each other down."""
     jobs, sharing = comparison.jobs, comparison.sharing
     if jobs is None or sharing is None:
         return
@@ -113,7 +113,7 @@ def _show_sharing(sink: Sink, comparison: Comparison) -> None:
 
 
 def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
-    """Speed-ups by workload and variant, with geometric means; of the two, the one with more entries goes down."""
+    """Speed-ups by workload and variant, with geometric means; the longer of the two lists becomes the rows."""
     table = comparison.marked(comparison.speedups())
     columns = table.columns
     rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
@@ -132,7 +132,7 @@ _DECISIONS = {
     "remote_gpu_lines": "lines of GPUs",
     "remote_host_lines": "lines of host",
 }
-"""Counts of runs without time, and shorter names of them."""
+"""Counts of runs without time, and shorter names for them."""
 
 
 def _show_decisions(sink: Sink, points: Sequence[dict[str, Any]]) -> None:
@@ -181,12 +181,12 @@ def _show_phases(sink: Sink, comparison: Comparison) -> None:
 
 
 def _mebibytes(count: int | None) -> str:
-    """Bytes for tables; launches alone do not tell."""
+    """Bytes for tables; launches alone have no such count."""
     return "–" if count is None else f"{count / (1 << 20):.1f}"
 
 
 def _compared(comparison: Comparison) -> str:
-    """What the variants differ in, in a word."""
+    """A word for what differs between the variants."""
     scenarios = [result.scenario for result in comparison.results.values()]
     if len({str(scenario.values["memory"].get("sharing")) for scenario in scenarios}) == 1:
         return "placement"

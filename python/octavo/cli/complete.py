@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def names(kind: str | None = None) -> Complete:
-    """What completes the name of one kind of thing, such as `workloads`, or of any kind; after a comma, the next."""
+    """A completion for names of one kind, such as `workloads`, or of any kind; after a comma, for the next name."""
 
     def known() -> Iterable[str]:
         from octavo.scenarios import catalogue  # noqa: PLC0415 - nothing but completion needs it
@@ -24,12 +24,12 @@ def names(kind: str | None = None) -> Complete:
 
 
 def targets(incomplete: str) -> list[str]:
-    """Workloads by name, then what scenarios, traces and recorded steps may be: folders, and files of these kinds."""
+    """Workloads by name, then folders and files that may be scenarios, traces and recorded steps."""
     return [*names("workloads")(incomplete), *_files(incomplete)]
 
 
 def choices(argument: str) -> Complete:
-    """What completes one of the few values that an argument has, by the name of their type: `Kind`, `Fidelity`."""
+    """A completion for an argument with few values, by the name of their type: `Kind`, `Fidelity`."""
 
     def known() -> Iterable[str]:
         from octavo import arguments  # noqa: PLC0415 - as above
@@ -51,7 +51,7 @@ _KINDS = (".toml", ".trace", ".json", ".gz", ".py")
 
 
 def _files(incomplete: str) -> list[str]:
-    """Paths that begin so; folders end in a slash, as more may follow."""
+    """Paths that begin like this; folders end with a slash, as more may follow."""
     folder, slash, begun = incomplete.rpartition("/")
     try:
         found = sorted(os.scandir(f"{folder}{slash}" or "."), key=lambda entry: entry.name)

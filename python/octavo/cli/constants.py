@@ -31,7 +31,7 @@ Replace = Annotated[bool, typer.Option("--force", help="Replace the file if it e
 def constants(
     node: Node, output: File = None, force: Replace = False, as_json: options.Json = False, quiet: options.Quiet = False
 ) -> None:
-    """Print what `octavo advise` knows of a machine, with sources; with -o as a file for the runtime library."""
+    """Print what `octavo advise` knows about a machine, with sources; with -o, write a file for the runtime library."""
     sink = Sink(as_json=as_json, quiet=quiet)
     found = systems.from_node(node)
     if output is not None:

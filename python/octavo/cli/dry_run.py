@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show(sink: Sink, points: Sequence[Point], workers: int | None, *, force: bool) -> None:
-    """Try some of the runs, and say what all of them would take.
+    """Try some of the runs, and report what all of them would need.
 
     Raises:
         OutputError: a folder holds something else, or there are no runs.

@@ -121,7 +121,7 @@ def _wait(one: Wait) -> tuple[str, ...]:
 
 
 def _differences(found: Mapping[str, RunResult]) -> list[Difference]:
-    """Where each run differs from the first of its workload."""
+    """The differences of each run from the first of its workload."""
     from octavo.explain import difference  # noqa: PLC0415 - polars takes long to import
 
     alike: dict[str, list[str]] = {}
@@ -134,7 +134,7 @@ def _differences(found: Mapping[str, RunResult]) -> list[Difference]:
 
 
 def _check_several(runs: Mapping[str, RunResult], *, what_if: bool, picture: Path | None) -> None:
-    """Refuse what is for one run, or for two."""
+    """Refuse options that apply to one run, or to two."""
     if what_if:
         raise OutputError(
             f"--what-if: expected one run, found {len(runs)}",
@@ -156,7 +156,7 @@ def _check_several(runs: Mapping[str, RunResult], *, what_if: bool, picture: Pat
 def _show_differences(
     sink: Sink, found: Sequence[Difference], results: Iterable[RunResult], picture: Path | None
 ) -> None:
-    """Where each run differs from the first; a table names the buffers beyond those that the sentences do."""
+    """The differences of each run from the first; a table names the buffers that the sentences leave out."""
     from octavo.explain.words import MOST_BUFFERS  # noqa: PLC0415 - polars takes long to import
 
     told = found[0].to_dict() if len(found) == 1 else {"differences": [one.to_dict() for one in found]}
@@ -193,7 +193,7 @@ def _time(one: Remedy) -> str:
 
 @contextmanager
 def _without_force() -> Iterator[None]:
-    """Say whose option `--force` is: of the commands that make runs, and not of this one."""
+    """Say that `--force` is an option of the commands that make runs, not of this one."""
     try:
         yield
     except OctavoError as error:

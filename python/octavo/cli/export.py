@@ -21,7 +21,7 @@ EXAMPLES = options.examples(
 _CSV, _LATEX = ".csv", ".tex"
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A run, comparison, sweep, advice, profile or trace.")]
-Table = Annotated[str, typer.Option("--table", metavar="NAME", help="Which table of the folder.")]
+Table = Annotated[str, typer.Option("--table", metavar="NAME", help="Name of the table in the folder.")]
 Columns = Annotated[
     list[str] | None,
     typer.Option("--columns", metavar="NAMES", help="Columns, separated by commas; all if left out."),

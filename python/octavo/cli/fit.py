@@ -11,8 +11,8 @@ import typer
 from octavo.advice import placement_file
 from octavo.advice.fit import pipeline, placement
 from octavo.advice.fit.answer import NAMES
-from octavo.advice.words import amount, seconds
 from octavo.cli import complete, options
+from octavo.plain import amount, seconds
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Tables as lines of text: a head, a rule, and rows whose cells go on below where they have no room."""
+"""Tables as lines of text: a head, a rule, and rows whose cells continue below if they do not fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BEGIN_NUMBERS = "0123456789+-–−"
 
 
 def lines(part: Laid, rule: str) -> Iterator[str]:
-    """The head, a line of `rule`, and the rows."""
+    """The head, a line of `rule` characters, and the rows."""
     right = [index > 0 and numbers(column.cells) for index, column in enumerate(part.columns)]
     yield from _row([column.name for column in part.columns], part, right, low=True)
     yield " " + rule * (part.width - 2)
@@ -24,7 +24,7 @@ def lines(part: Laid, rule: str) -> Iterator[str]:
 
 
 def numbers(texts: Sequence[str]) -> bool:
-    """Whether all of them begin as numbers do."""
+    """Whether all of them begin like numbers."""
     return all(text[:1] in _BEGIN_NUMBERS for text in texts)
 
 
@@ -34,7 +34,7 @@ def words(texts: Sequence[str]) -> bool:
 
 
 def _row(texts: Sequence[str], part: Laid, right: Sequence[bool], *, low: bool = False) -> Iterator[str]:
-    """The lines of a row; short cells are in the last of them if they are `low`, else in the first."""
+    """The lines of a row; short cells are on the last line if they are `low`, else on the first."""
     broken = [_wrapped(text, width) for text, width in zip(texts, part.widths, strict=True)]
     height = max(map(len, broken))
     blanks = [[""] * (height - len(cell)) for cell in broken]
@@ -52,7 +52,7 @@ def _placed(text: str, width: int, *, right: bool) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """A cell in as many lines as it takes; words that are longer than a line are broken."""
+    """A cell on as many lines as it needs; words that are longer than a line are broken."""
     found: list[str] = []
     for line in text.split("\n"):
         begun = ""
@@ -69,7 +69,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _cut(word: str, width: int) -> list[str]:
-    """A word in parts that have room."""
+    """The parts of a word, each short enough to fit."""
     parts = [""]
     for letter in word:
         if parts[-1] and cells(parts[-1] + letter) > width:

@@ -1,4 +1,4 @@
-"""What `--help` shows, as plain text: paragraphs, options without types of Python, and examples line by line."""
+"""The text of `--help`: paragraphs, options without types of Python, and examples line by line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 _HEAD = "Examples"
 _CONTINUED = " " * 6
-"""Before the rest of an example that is wider than the terminal."""
+"""The indent of the rest of an example that is wider than the terminal."""
 _NAME = 10
-"""Letters of the longest name of a command, about: so that what is said of them is in one column in all groups."""
+"""About the length of the longest name of a command, so that summaries align in all groups."""
 _WORDS = {
     "<str>": "NAME",
     "<list[str]>": "NAMES",
@@ -22,7 +22,7 @@ _WORDS = {
     "<float>": "NUMBER",
     "<float range>": "NUMBER",
 }
-"""What help says in place of types of Python."""
+"""Words that help shows instead of types of Python."""
 
 
 def examples(*commands: str) -> str:
@@ -50,7 +50,7 @@ def write_examples(epilog: str | None, formatter: Any) -> None:
 
 
 def plain(command: Any) -> Any:
-    """A command, with all below it, whose help is broken where the terminal ends, not where lines of the source do."""
+    """A command, with all below it, whose help is wrapped at the width of the terminal, not as in the source."""
     paragraphs = (command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     parameters = command.get_params
@@ -64,13 +64,13 @@ def plain(command: Any) -> Any:
 
 
 def write_commands(title: str, found: Mapping[str, str], formatter: Any) -> None:
-    """Write commands, each with the first paragraph of what is said of it, whole."""
+    """Write commands, each with the whole first paragraph of its help."""
     with formatter.section(title):
         formatter.write_dl([(f"{name:{_NAME}}", said.partition("\n\n")[0]) for name, said in found.items()])
 
 
 def without_types(parameters: Any, ctx: Any) -> Any:
-    """Parameters whose help names no types: switches have none to name, and arguments are named already."""
+    """Parameters whose help shows no types: switches have none, and arguments are named already."""
     for each in parameters:
         if each.param_type_name == "argument":
             each.display_type_rich = lambda ctx: ""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo.advice.words import size
 from octavo.cli import options
-from octavo.cli.sink import Sink
+from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import ProfileError
 from octavo.measured.imports import import_cupti, import_nsys, import_program, import_rmm, import_torch
-from octavo.plain import visible
+from octavo.plain import size, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octavo.cli.sink import Sink
     from octavo.runs.result import RunResult
 
-app = typer.Typer(help="Import profiles of real programs into the tables of simulated runs.", no_args_is_help=True)
+app = Group(help="Import profiles of real programs into the tables of simulated runs.", no_args_is_help=True)
 
 Process = Annotated[
     int | None,
@@ -32,7 +33,6 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FOLDER", help="Result folder; runs/NAME if left out.", show_default=False),
 ]
-
 Program = Annotated[
     Path | None,
     typer.Option(
@@ -43,10 +43,24 @@ Program = Annotated[
     ),
 ]
 
+
+@dataclass(frozen=True)
+class Kept(options.Kept):
+    """Where imported results go."""
+
+    output: Output = None
+
+    def folder(self, source: Path) -> Path:
+        """The folder for a file."""
+        return self.output or Path("runs") / source.stem
+
+
+_KEPT = Kept()
+
 _MOST_ALLOCATIONS = 30
-"""Allocations in the table that people see; the Parquet table has all."""
+"""The most allocations in the printed table; the Parquet table has all."""
 _STAYED = {"remote_map": "mapped", "thrashing": "fought over"}
-"""What happened to bytes of kinds that do not move them."""
+"""Words for kinds of events that do not move bytes."""
 
 
 @app.callback()
@@ -63,33 +77,29 @@ def _group() -> None:
 )
 def nsys(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="What `nsys export --type sqlite` wrote.")],
-    output: Output = None,
     process: Process = None,
     program: Program = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
 ) -> None:
     """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels; or a whole program."""
-    sink = Sink(as_json=as_json, quiet=quiet)
     if program is not None:
-        _program(sink, source, program, process, output, force=force)
+        _program(said.sink(), source, program, process, kept)
         return
-    folder = output or Path("runs") / source.stem
-    with Terminal(errors=True).status("reading", quiet=quiet) as tell:
+    with Terminal(errors=True).status("reading", quiet=said.quiet) as tell:
 
         def watch(share: float, table: str) -> None:
             tell(f"reading {visible(table)}: {share:.0%}")
 
-        result = import_nsys(source, folder, process=process, force=force, watch=watch)
-    show(sink, result)
+        result = import_nsys(source, kept.folder(source), process=process, force=kept.force, watch=watch)
+    show(said.sink(), result)
 
 
-def _program(sink: Sink, source: Path, file: Path, process: int | None, output: Path | None, *, force: bool) -> None:
+def _program(sink: Sink, source: Path, file: Path, process: int | None, kept: Kept) -> None:
     """Write a workload."""
-    if output is not None:
+    if kept.output is not None:
         raise ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
-    found = import_program(source, file, process=process, force=force)
+    found = import_program(source, file, process=process, force=kept.force)
     sink.document(found)
     rows = [
         (
@@ -110,18 +120,15 @@ def cupti(
     source: Annotated[
         Path, typer.Argument(metavar="FILE", help="Raw unified-memory records of CUPTI; may be packed with xz.")
     ],
-    output: Output = None,
     layout: Annotated[
         str | None,
         typer.Option("--layout", help="v2 or v3 (CUDA 12.8 and later); detected from the records if left out."),
     ] = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
 ) -> None:
     """Import raw unified-memory records of CUPTI, such as those that octavo calibrate keeps beside its samples."""
-    folder = output or Path("runs") / source.stem
-    show(Sink(as_json=as_json, quiet=quiet), import_cupti(source, folder, layout=layout, force=force))
+    show(said.sink(), import_cupti(source, kept.folder(source), layout=layout, force=kept.force))
 
 
 @app.command(
@@ -134,30 +141,24 @@ def rmm(
         list[Path],
         typer.Argument(metavar="FILE...", help="CSV file of RMM's logging resource adaptor; one for each GPU."),
     ],
-    output: Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
 ) -> None:
     """Import an allocation log of RMM: memory in use over time, and when each allocation lived."""
-    folder = output or Path("runs") / source[0].stem
-    _show_allocator(Sink(as_json=as_json, quiet=quiet), import_rmm(source, folder, force=force))
+    _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
 
 
 @app.command(epilog=options.examples("octavo import torch snapshot.pickle -o runs/training"))
 def torch(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote.")],
-    output: Output = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
 ) -> None:
     """Import a memory snapshot of PyTorch: memory in use over time, and when each allocation lived.
 
     The pickle is read without executing anything in it.
     """
-    folder = output or Path("runs") / source.stem
-    _show_allocator(Sink(as_json=as_json, quiet=quiet), import_torch(source, folder, force=force))
+    _show_allocator(said.sink(), import_torch(source, kept.folder(source), force=kept.force))
 
 
 def _show_allocator(sink: Sink, result: RunResult) -> None:
@@ -193,7 +194,7 @@ def show(sink: Sink, result: RunResult) -> None:
 
 
 def _show_notes(sink: Sink, summary: dict[str, Any]) -> None:
-    """What the import could not take as it was."""
+    """What the import lost or had to guess."""
     if summary["notes"]:
         notes = [(f"{count:,}", note) for note, count in summary["notes"].items()]
         sink.table("lost or guessed", ["times", "what"], notes)
@@ -225,7 +226,7 @@ def _moved(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _show_allocations(sink: Sink, allocations: Sequence[dict[str, Any]]) -> None:
-    """Allocations with any event, most bytes and faults first."""
+    """Allocations with any event, those with most bytes and faults first."""
     used = sorted((row for row in allocations if _use(row) > (0, 0)), key=_use, reverse=True)
     shown = used[:_MOST_ALLOCATIONS]
     between = ["d2d_bytes"] if any(row["d2d_bytes"] for row in shown) else []

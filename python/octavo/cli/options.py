@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from octavo import arguments
     from octavo.cli.terminal import Terminal
+    from octavo.scenarios.scenario import Scenario
 
     ExecutorName: TypeAlias = arguments.Executor
     FidelityName: TypeAlias = arguments.Fidelity
@@ -151,7 +152,7 @@ Set = Annotated[
 
 
 def scale_of(text: str | float) -> float:
-    """A scale as it is written: `0.0625` or `1/16`."""
+    """A scale as users write it: `0.0625` or `1/16`."""
     upper, slash, lower = str(text).partition("/")
     try:
         return float(upper) / float(lower) if slash else float(upper)
@@ -174,8 +175,8 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="Memory of each GPU for the program at scale 1 (48GB), of which a smaller program gets its part; or whole "
-        "percent of the footprint (60%).",
+        help="Memory of each GPU for the program at scale 1 (48GB), of which a smaller program gets its share; or "
+        "whole percent of the footprint (60%).",
         show_default=False,
     ),
 ]
@@ -200,8 +201,8 @@ MemoryLimit = Annotated[
         metavar="SIZE",
         callback=_limited,
         help="Memory that this command may take with all runs side by side, such as 8GiB. If left out: what is free on "
-        "this machine, and no limit on a Ray cluster that already runs. A run that would take more than its part is "
-        "refused; one that does ends, and others go on.",
+        "this machine, and no limit on a Ray cluster that already runs. A run that would take more than its share is "
+        "refused; one that exceeds it is stopped, and others go on.",
         show_default=False,
     ),
 ]
@@ -249,7 +250,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 
 @dataclass(frozen=True)
 class Common:
-    """What every command says of the scenarios that it runs, beside what they vary."""
+    """Options of every command for the scenarios that it runs, apart from what they vary."""
 
     prefetch: Prefetch = None
     eviction: Eviction = None
@@ -264,7 +265,7 @@ class Common:
     seed: Seed = None
 
     def arguments(self) -> arguments.Arguments:
-        """The same as Python's functions take it."""
+        """The same in the form that Python's functions take."""
         return {
             "prefetch": self.prefetch,
             "eviction": self.eviction,
@@ -282,15 +283,36 @@ class Common:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a command changes in every scenario, whatever else it varies."""
+    """Changes that a command makes to every scenario, whatever else it varies."""
 
     assignments: Set = None
     scale: Scale = None
 
 
 @dataclass(frozen=True)
+class Inputs(Changes):
+    """Options that decide the accesses of a workload, for commands that look at it without a memory system."""
+
+    seed: Seed = None
+
+    def scenario(self, name: str, *, node: str | None = None, kind: KindName | None = None) -> Scenario:
+        """The workload's scenario, with further changes of the command.
+
+        Raises:
+            OctavoError: something is said twice, or there is no such workload.
+
+        """
+        from octavo import api  # noqa: PLC0415 - other commands need none
+
+        check_once(self.assignments, node=node, kind=kind, scale=self.scale, seed=self.seed)
+        return api.scenario(
+            workload=name, node=node, kind=kind, scale=self.scale, seed=self.seed, overrides=self.assignments
+        )
+
+
+@dataclass(frozen=True)
 class Effort:
-    """What of this machine a command's runs may use."""
+    """How much of this machine a command's runs may use."""
 
     workers: Workers = None
     memory_limit: MemoryLimit = None
@@ -313,7 +335,7 @@ class Drawn:
 
     @property
     def formats(self) -> list[arguments.PictureFormat] | None:
-        """Formats of pictures; nothing if none is named."""
+        """Formats of pictures; None if the user names none."""
         return listed(self.pictures) or None
 
 
@@ -325,16 +347,17 @@ class Said:
     quiet: Quiet = False
 
     def sink(self, terminal: Terminal | None = None) -> Sink:
-        """Where it says it: on standard output, or on another terminal."""
+        """Where a command prints: standard output, or another terminal."""
         return Sink(as_json=self.as_json, quiet=self.quiet, terminal=terminal)
 
 
-COMMON, CHANGES, EFFORT, KEPT, DRAWN, SAID = Common(), Changes(), Effort(), Kept(), Drawn(), Said()
-"""Nothing said: defaults of the parameters of commands."""
+COMMON, CHANGES, INPUTS, EFFORT = Common(), Changes(), Inputs(), Effort()
+KEPT, DRAWN, SAID = Kept(), Drawn(), Said()
+"""Defaults of the parameters of commands."""
 
 
 def source(target: str | None, workload: str | None) -> tuple[Path | None, str | None]:
-    """The scenario file and the workload that a target and `--workload` mean.
+    """The scenario file and the workload that a target and `--workload` name.
 
     Raises:
         ScenarioError: neither is named, or a workload is named twice.
@@ -355,7 +378,7 @@ def source(target: str | None, workload: str | None) -> tuple[Path | None, str |
 
 
 def sources(target: str | None, workloads: list[str]) -> tuple[Path | None, list[str]]:
-    """As `source`, of several workloads: a target that is no folder may list them with commas."""
+    """Like `source`, for several workloads: a target that is no folder may list them with commas."""
     scenario, named = source(target, ",".join(workloads) or None)
     if named is None or workloads:
         return scenario, workloads
@@ -375,11 +398,11 @@ _KEYS = {
         for name in ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
     },
 }
-"""What options of their own set, as `--set` names it."""
+"""The keys that options change, as `--set` names them."""
 
 
 def check_once(assignments: list[str] | None, **given: object) -> None:
-    """Refuse what both an option of its own and `--set` say: one of them would be ignored.
+    """Refuse keys that both an option and `--set` change: one of the two would be ignored.
 
     Raises:
         ScenarioError: something is said twice.
@@ -420,7 +443,7 @@ def overrides(
 
 
 def listed(values: list[Name] | None) -> list[Name]:
-    """Names given one by one or separated by commas."""
+    """Names that were given one by one or separated by commas."""
     names = [cast("Name", name.strip()) for value in values or [] for name in value.split(",")]
     if any(not name for name in names):
         raise ScenarioError(f"an empty name in `{','.join(values or [])}`")
@@ -428,6 +451,6 @@ def listed(values: list[Name] | None) -> list[Name]:
 
 
 def one_of(choices: Iterable[str]) -> str:
-    """The names of an option's choices, for its help: in a column of their own they would be broken to fit."""
+    """The names of an option's choices for its help; a column of their own would be too narrow for them."""
     *first, last = choices
     return f"{', '.join(first)} or {last}" if first else last

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.terminal import Terminal
 from octavo.files.notes import note
+from octavo.plain import size
 
 if TYPE_CHECKING:
     from octavo.cli.sink import Sink
@@ -26,7 +26,7 @@ SETTINGS = {"allow_interspersed_args": False}
 """Arguments after the program's name are the program's."""
 
 _MOST_MAPPINGS = 12
-"""Mappings in the table that people see; the Parquet table has all."""
+"""The most mappings in the printed table; the Parquet table has all."""
 _STANDARD_ERROR = 2
 
 Output = Annotated[

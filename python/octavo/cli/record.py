@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octavo.advice import recording
-from octavo.advice.words import size
 from octavo.cli import options
 from octavo.cli.terminal import Terminal
 from octavo.errors import ProfileError
+from octavo.plain import size
 
 if TYPE_CHECKING:
     from octavo.cli.sink import Sink

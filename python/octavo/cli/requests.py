@@ -1,19 +1,45 @@
-"""Commands made from request types: a parameter that is a dataclass stands for one option for each of its fields."""
+"""Commands made from request types: a parameter that is a dataclass becomes one option for each of its fields."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+class Group(typer.Typer):
+    """Commands of one group; their parameters may be requests."""
+
+    def command(self, *names: Any, **settings: Any) -> Callable[[Function], Function]:
+        """Make a function one of its commands."""
+        return _with(super().command(*names, **settings))
+
+    def callback(self, *names: Any, **settings: Any) -> Callable[[Function], Function]:
+        """Make a function run before its commands, or instead of them."""
+        return _with(super().callback(*names, **settings))
+
+
+def _with(register: Callable[..., Any]) -> Callable[[Function], Function]:
+    """A decorator that registers a function with its requests spread out, and leaves the function unchanged."""
+
+    def add(function: Function) -> Function:
+        register(spread(function))
+        return function
+
+    return add
+
 
 def spread(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
-    """A function with the fields of its requests in place of these, in order, and the same help.
+    """A function with the fields of its requests as parameters instead, in order, and with the same help.
 
-    Fields in `without` are no options: they have their defaults.
+    Fields in `without` are no options: they keep their defaults.
     """
     hints = get_type_hints(function, include_extras=True)
     requests: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -35,7 +61,7 @@ def spread(function: Callable[..., None], without: Collection[str] = ()) -> Call
 
 
 def _made(request: Any, given: dict[str, Any]) -> Any:
-    """A request of those of its fields that were given, which are taken out."""
+    """A request made from its fields in `given`, which are removed from there."""
     return request(**{each.name: given.pop(each.name) for each in fields(request) if each.name in given})
 
 

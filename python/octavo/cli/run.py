@@ -122,7 +122,7 @@ def _further(scenario: Scenario, folder: Path, count: int) -> list[Point]:
 
 
 def _check_chart(chart: Path, scenario: Scenario) -> None:
-    """Make sure that the jobs can be drawn, before they run."""
+    """Make sure before the jobs run that they can be drawn."""
     from octavo.runs.pictures import check_target  # noqa: PLC0415 - few runs are drawn
 
     if not scenario.jobs:
@@ -175,7 +175,7 @@ def _spread(times: Interval) -> str:
 
 
 def _moved(point: dict[str, Any]) -> list[tuple[str, str]]:
-    """Counts that say most where there are no times."""
+    """The most telling counts where there are no times."""
     names = ("duplications", "collapses", "evictions_written", "prefetched", "remote_gpu_lines", "remote_host_lines")
     return [(name.replace("_", " "), f"{point[name]:,}") for name in names if point[name]]
 
@@ -216,7 +216,7 @@ def _show_jobs(sink: Sink, result: RunResult) -> None:
 
 
 def _units(gpus: Sequence[int], units: Sequence[int]) -> str:
-    """Compute units by GPU; in short where all neighbours have as many."""
+    """Compute units by GPU; abbreviated if all neighbours have the same number."""
     if len(gpus) > 1 and len(set(units)) == 1 and gpus[-1] - gpus[0] == len(gpus) - 1:
         return f"{gpus[0]}–{gpus[-1]}: {units[0]}"
     return " ".join(f"{gpu}:{count}" for gpu, count in zip(gpus, units, strict=True))
@@ -231,7 +231,7 @@ def _times(job: dict[str, Any]) -> list[str]:
 
 
 def show_own_strategies(sink: Sink, scenario: Scenario) -> None:
-    """Shows the strategies of jobs that have their own."""
+    """Show the strategies of jobs that have their own."""
     own = scenario.own_strategies
     if own:
         sink.table("Jobs with strategies of their own", ["job", "strategies"], list(own.items()))

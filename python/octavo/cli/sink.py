@@ -1,4 +1,4 @@
-"""Where commands put what they have to say: one place, three manners."""
+"""Where commands print: one place, three formats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Sink:
     """Standard output for results: tables for people, or one JSON document, or nothing."""
 
     def __init__(self, *, as_json: bool, quiet: bool = False, terminal: Terminal | None = None) -> None:
-        """People read `terminal` if there is one: standard error, for commands whose output is another program's."""
+        """`terminal` is where people read instead of standard output: commands that run programs name one."""
         self.as_json = as_json
         self.quiet = quiet
         self._terminal = terminal or Terminal()
@@ -55,10 +55,10 @@ class Sink:
         *,
         unbroken: Sequence[str] = (),
     ) -> None:
-        """A table; columns after the first are numbers unless any cell of theirs is a word.
+        """A table; columns after the first are right-aligned as numbers unless one of their cells is a word.
 
-        Where there is no room for all columns, the rest stand in further tables beside the same names of rows.
-        Cells of the columns `unbroken` stay on one line where there is room for that.
+        If the columns do not fit, the rest is printed as further tables with the same names of rows. Cells of the
+        columns `unbroken` stay on one line if there is room for them.
         """
         if not self.human:
             return
@@ -84,7 +84,7 @@ class Sink:
             self._terminal.line(visible(text))
 
     def tell(self, sentence: str) -> None:
-        """A sentence for people: in rows of whole words on a terminal, one line anywhere else."""
+        """A sentence for people: on a terminal in lines of whole words, otherwise on one line."""
         for row in _rows(visible(sentence), self._terminal):
             self.say(row)
 
@@ -97,12 +97,12 @@ class Sink:
 
 
 def _column(name: str, cells: Sequence[str], *, key: bool, wished: bool) -> Column:
-    """A number stays whole with its unit, and so does what names a row."""
+    """A number stays together with its unit, and the name of a row stays whole."""
     return Column(name, cells, key or grid.words(cells), wished)
 
 
 def _keys(rows: Sequence[Sequence[str]], columns: int) -> int:
-    """How many columns name a row: the first, and further names and numbers if rows are the same without."""
+    """How many columns name a row: the first, and further names and numbers if rows would be equal without them."""
     for keys in range(1, columns):
         if keys > 1 and not grid.words([row[keys - 1] for row in rows]):
             break
@@ -112,7 +112,7 @@ def _keys(rows: Sequence[Sequence[str]], columns: int) -> int:
 
 
 def _rows(text: str, terminal: Terminal) -> list[str]:
-    """A text in rows of whole words: on a terminal, and where `COLUMNS` says how wide what shows it is."""
+    """A text in lines of whole words: on a terminal, and where `COLUMNS` gives a width."""
     if not (terminal.is_terminal or "COLUMNS" in os.environ):
         return [text]
     lines = [textwrap.wrap(line, terminal.width, **_WHOLE_WORDS) for line in text.split("\n")]
@@ -120,7 +120,7 @@ def _rows(text: str, terminal: Terminal) -> list[str]:
 
 
 class Notes:
-    """Puts notes on standard error as they come: the first few, and at the end how many more there were."""
+    """Print notes on standard error as they come: the first few, and at the end how many more there were."""
 
     def __enter__(self) -> None:
         self._said: list[str] = []
@@ -146,7 +146,7 @@ class Notes:
 
 
 def complain(error: OctavoError) -> None:
-    """What went wrong and what may help, on standard error."""
+    """The error and a hint, on standard error."""
     terminal = Terminal(errors=True)
     _complain(terminal, "error:", RED, error.message)
     if error.details:

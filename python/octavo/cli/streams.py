@@ -1,4 +1,4 @@
-"""Standard streams that the shell closed: nobody reads them, and their numbers must not go to files of results."""
+"""Standard streams that the shell closed: nobody reads them, and result files must not get their numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 def open_closed() -> None:
-    """Let what is written to a closed standard stream vanish, as to `/dev/null`."""
+    """Discard what is written to a closed standard stream, like `/dev/null`."""
     for number in range(3):
         if not _is_open(number):
             # The lowest number that is free, which is this one; processes that are started have it, too.
@@ -21,14 +21,14 @@ def open_closed() -> None:
 
 
 def allow_all_letters() -> None:
-    """Letters that a standard stream's encoding lacks are written as escapes; they end no command."""
+    """Characters that a standard stream cannot encode are written as escapes; they do not end a command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def is_unicode(stream: TextIO) -> bool:
-    """Whether a stream has all letters."""
+    """Whether a stream can encode every character."""
     return (stream.encoding or "utf-8").lower().startswith("utf")
 
 

@@ -42,9 +42,9 @@ EXAMPLES = options.examples(
 )
 
 _SHOWN = 40
-"""Points that are printed; the table has them all."""
+"""The most points that are printed; the table has all."""
 _NAMED = 4
-"""Points that are named as level with another, at most."""
+"""The most points that are named as level with another one."""
 
 File = Annotated[Path, typer.Argument(metavar="SWEEP", help="Sweep file (TOML).", show_default=False)]
 Best = Annotated[
@@ -89,7 +89,7 @@ class FailedPoints(OctavoError):  # noqa: N818 - named after what it reports
 
 @dataclass(frozen=True)
 class Search:
-    """Which points run, if not every one of the file."""
+    """Which points run: by default every point of the file."""
 
     best: Best = None
     trials: Trials = None
@@ -117,7 +117,8 @@ def sweep(
     """Run a scenario under many values of some of its keys: a grid, lists that step together, random draws, a search.
 
     Every point is kept as soon as it is done: the same command resumes where it was stopped, and tries failed points
-    again. A failed point does not stop the others. Results do not depend on where or how many at a time they ran.
+    again. A failed point does not stop the others. Results do not depend on where the points ran, or how many at a
+    time.
     """
     sink = said.sink()
     overrides = options.overrides(changes.assignments, changes.scale, kind=kind, fidelity=fidelity)
@@ -167,7 +168,7 @@ def _results(root: Path, points: Sequence[Mapping[str, Any]]) -> list[RunResult]
 
 
 def _compared(planned: Sweep) -> str:
-    """The measure by which points are level with one another."""
+    """The measure that decides which points are level."""
     return planned.goal.metric if planned.goal else TIME
 
 

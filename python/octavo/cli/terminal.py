@@ -1,4 +1,4 @@
-"""Where lines for people go: how wide that is, and whether it shows bold and colours."""
+"""The terminal for people: how wide it is, and whether it shows bold and colours."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 BOLD, RED = "1", "1;31"
-"""Styles, as terminals call them."""
+"""Styles as terminal escape codes."""
 _CLEAR = "\r\033[K"
-"""Empties the line and goes to its beginning."""
+"""Erase the line and return to its beginning."""
 _USUAL_WIDTH = 80
-"""Where nothing says how wide the output is."""
+"""The width if nothing says how wide the output is."""
 
 
 class Terminal:
-    """Standard output, or standard error, as it is when a line is written."""
+    """Standard output or standard error, looked up whenever a line is written."""
 
     def __init__(self, *, errors: bool = False, stream: TextIO | None = None, width: int | None = None) -> None:
-        """Write to standard output, to standard `errors`, or to a stream; its width is what is found, or `width`."""
+        """Write to standard output, to standard `errors`, or to a stream, with the detected width or `width`."""
         self._errors, self._stream, self._width = errors, stream, width
 
     @property
@@ -34,25 +34,25 @@ class Terminal:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody looks at it as it is written."""
+        """Whether someone watches the output as it is written."""
         return self.stream.isatty()
 
     @property
     def width(self) -> int:
-        """Its width in characters, at least 1: what `COLUMNS` says, or the terminal."""
+        """Its width in characters, at least 1: from `COLUMNS`, or from the terminal."""
         if self._width is not None:
             return self._width
         said = os.environ.get("COLUMNS", "")
         return max(int(said) if said.isdecimal() else _width(), 1)
 
     def line(self, text: str, *, bold: str = "", style: str = BOLD) -> None:
-        """Write a line, which begins with what is `bold`."""
+        """Write a line that begins with the text `bold`."""
         marked = f"\033[{style}m{bold}\033[0m" if bold and self._has_styles else bold
         print(f"{marked}{text}", file=self.stream)
 
     @contextmanager
     def status(self, text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-        """A line that says what is under way while the block runs, and a function that changes it (on terminals)."""
+        """A line that shows what is in progress while the block runs, and a function that changes it (on terminals)."""
         shown = self.is_terminal and not quiet
 
         def show(now: str) -> None:
@@ -82,7 +82,7 @@ def _width_of(stream: int) -> int:
 
 
 def cells(text: str) -> int:
-    """How many characters wide a text is on a terminal: letters of some scripts take two, marks above letters none."""
+    """The width of a text on a terminal: letters of some scripts take two columns, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(_cells(letter) for letter in text)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo import api, trace
+from octavo import trace
 from octavo.cli import options
-from octavo.cli.sink import Sink
+from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import TraceError
 from octavo.files.replaced import check_free
@@ -17,15 +18,61 @@ from octavo.files.replaced import check_free
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Folder = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace.", show_default=False)]
-Count = Annotated[int, typer.Option("--count", "-c", metavar="N", min=1, max=100_000, help="Rows at most.")]
-Launch = Annotated[int | None, typer.Option("--launch", metavar="N", min=0, help="Only rows of this launch.")]
-Group = Annotated[int | None, typer.Option("--group", metavar="N", min=0, help="Only rows of this work-group.")]
-Wavefront = Annotated[
-    int | None, typer.Option("--wavefront", metavar="N", min=0, help="Only rows of this wavefront of a group.")
-]
+    from octavo.cli.sink import Sink
 
-app = typer.Typer(help="Inspect, check and convert recorded traces.", no_args_is_help=True)
+Folder = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace.", show_default=False)]
+Written = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows of a trace are shown."""
+
+    count: Annotated[int, typer.Option("--count", "-c", metavar="N", min=1, max=100_000, help="Rows at most.")] = 10
+    launch: Annotated[int | None, typer.Option("--launch", metavar="N", min=0, help="Only rows of this launch.")] = None
+    group: Annotated[int | None, typer.Option("--group", metavar="N", min=0, help="Only rows of this work-group.")] = (
+        None
+    )
+    wavefront: Annotated[
+        int | None, typer.Option("--wavefront", metavar="N", min=0, help="Only rows of this wavefront of a group.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a step of a PyTorch program is recorded, and where it goes."""
+
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("torch.step")
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            "--batch",
+            metavar="N",
+            min=1,
+            help="Batch size of replays that choose none. The script is recorded with 2, 3 and 5 samples "
+            "for {batch}, and sizes follow.",
+        ),
+    ] = None
+    python: Annotated[
+        str | None, typer.Option("--python", help="The Python that has PyTorch; Octavo's own if left out.")
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """How the trace of another tool is converted."""
+
+    form: Annotated[
+        str | None, typer.Option("--format", "-f", help="Format by name; detected from the input if left out.")
+    ] = None
+    listed: Annotated[bool, typer.Option("--list", help="List the formats that can be converted.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing trace.")] = False
+
+
+_ROWS, _STEP, _CONVERSION = Rows(), Step(), Conversion()
+
+app = Group(help="Inspect, check and convert recorded traces.", no_args_is_help=True)
 
 
 @app.callback()
@@ -34,35 +81,28 @@ def _group() -> None:
 
 
 @app.command(epilog=options.examples("octavo trace info fir.trace", "octavo trace info fir.trace --json"))
-def info(path: Folder, as_json: options.Json = False) -> None:
+def info(path: Folder, said: options.Said = options.SAID) -> None:
     """Count instructions, lines and footprint, by kernel."""
-    sink = Sink(as_json=as_json)
+    sink = said.sink()
     found = trace.open(path).info
     sink.document(found)
     _show_info(sink, path, found)
 
 
 @app.command(epilog=options.examples("octavo trace head fir.trace --group 3 --wavefront 1 --count 20"))
-def head(
-    path: Folder,
-    count: Count = 10,
-    launch: Launch = None,
-    group: Group = None,
-    wavefront: Wavefront = None,
-    as_json: options.Json = False,
-) -> None:
+def head(path: Folder, shown: Rows = _ROWS, said: options.Said = options.SAID) -> None:
     """Show the first rows, optionally of one launch, work-group or wavefront."""
-    sink = Sink(as_json=as_json)
-    rows = trace.Trace(path).head(count, launch=launch, group=group, wavefront=wavefront)
+    sink = said.sink()
+    rows = trace.Trace(path).head(shown.count, launch=shown.launch, group=shown.group, wavefront=shown.wavefront)
     sink.document(rows)
     columns = ["row", "launch", "group", "wave", "sequence", "before", "instruction", "touches"]
     sink.table(str(path), columns, [_row(row) for row in rows], unbroken=["instruction"])
 
 
 @app.command(epilog=options.examples("octavo trace validate fir.trace"))
-def validate(path: Folder, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+def validate(path: Folder, said: options.Said = options.SAID) -> None:
     """Check every rule of the format; the first that is broken is named with file and row."""
-    sink = Sink(as_json=as_json, quiet=quiet)
+    sink = said.sink()
     rows = trace.Trace(path).validate()
     sink.document({"rows": rows, "valid": True})
     sink.say(f"{path} is a valid trace of {rows:,} rows")
@@ -71,11 +111,10 @@ def validate(path: Folder, as_json: options.Json = False, quiet: options.Quiet =
 @app.command(epilog=options.examples("octavo trace seal fir.trace", "octavo trace seal traces/*.trace"))
 def seal(
     paths: Annotated[list[Path], typer.Argument(metavar="TRACE", help="Folders of traces.", show_default=False)],
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Check traces that other programs recorded, and write a manifest of checksums."""
-    sink = Sink(as_json=as_json, quiet=quiet)
+    sink = said.sink()
     rows = {str(path): trace.seal(path) for path in paths}
     sink.document(rows)
     for path, count in rows.items():
@@ -90,20 +129,15 @@ def seal(
 )
 def record(
     name: options.Named,
-    path: Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)],
+    path: Written,
     kind: options.Kind = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    inputs: options.Inputs = options.INPUTS,
+    said: options.Said = options.SAID,
 ) -> None:
     """Write a workload as a trace: its launches, and the whole program around them unless no kind is named."""
-    sink = Sink(as_json=as_json, quiet=quiet)
-    options.check_once(assignments, kind=kind, scale=scale, seed=seed)
-    scenario = api.scenario(workload=name, kind=kind, scale=scale, seed=seed, overrides=assignments)
-    changes = [*(assignments or []), *([] if seed is None else [f"seed={seed}"])]
-    rows = trace.record(scenario, path, changes).validate()
+    sink = said.sink()
+    changes = [*(inputs.assignments or []), *([] if inputs.seed is None else [f"seed={inputs.seed}"])]
+    rows = trace.record(inputs.scenario(name, kind=kind), path, changes).validate()
     sink.document({"folder": str(path), "rows": rows})
     sink.say(f"{path} is a trace of {rows:,} rows")
 
@@ -128,38 +162,23 @@ def torch_step(
             show_default=False,
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("torch.step"),
-    batch: Annotated[
-        int | None,
-        typer.Option(
-            "--batch",
-            metavar="N",
-            min=1,
-            help="Batch size of replays that choose none. The script is recorded with 2, 3 and 5 samples "
-            "for {batch}, and sizes follow.",
-        ),
-    ] = None,
-    python: Annotated[
-        str | None, typer.Option("--python", help="The Python that has PyTorch; Octavo's own if left out.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    wanted: Step = _STEP,
+    said: options.Said = options.SAID,
 ) -> None:
     """Record a step of a PyTorch program, on the CPU or the meta device: operators, tensors and how long they live.
 
     The step is the last that the script marks with `torch.profiler.record_function("octavo-step")`, else the last up to
     the end of an `optimizer.step()`, else the last call of a model.
     """
-    sink = Sink(as_json=as_json, quiet=quiet)
-    check_free(output, force=force)
-    step = trace.record_torch(script, output, arguments or [], batch=batch, python=python)
+    sink = said.sink()
+    check_free(wanted.output, force=wanted.force)
+    step = trace.record_torch(script, wanted.output, arguments or [], batch=wanted.batch, python=wanted.python)
     found = trace.facts(step)
-    sink.document({"file": str(output), **found})
+    sink.document({"file": str(wanted.output), **found})
     rows = [
         (key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)) for key, value in found.items()
     ]
-    sink.table(str(output), ["what", "value"], rows)
+    sink.table(str(wanted.output), ["what", "value"], rows)
 
 
 @app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))
@@ -170,17 +189,12 @@ def convert(
     path: Annotated[
         Path | None, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)
     ] = None,
-    form: Annotated[
-        str | None, typer.Option("--format", "-f", help="Format by name; detected from the input if left out.")
-    ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the formats that can be converted.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing trace.")] = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    wanted: Conversion = _CONVERSION,
+    said: options.Said = options.SAID,
 ) -> None:
     """Convert the trace of another tool."""
-    sink = Sink(as_json=as_json, quiet=quiet)
-    if listed:
+    sink = said.sink()
+    if wanted.listed:
         formats = trace.formats()
         sink.document(formats)
         sink.table(
@@ -189,13 +203,13 @@ def convert(
         return
     if source is None or path is None:
         raise TraceError("nothing to convert", "name the input and the folder to write; `--list` shows the formats")
-    with Terminal(errors=True).status("converting", quiet=quiet) as tell:
+    with Terminal(errors=True).status("converting", quiet=said.quiet) as tell:
 
         def watch(share: float, rows: int) -> bool:
             tell(f"converting: {share:.0%}, {rows:,} rows")
             return True
 
-        done = trace.convert(source, path, format=form, replace=force, watch=watch)
+        done = trace.convert(source, path, format=wanted.form, replace=wanted.force, watch=watch)
     sink.document(done)
     rows = [(key, f"{done[key]:,}") for key in ("launches", "rows", "instructions", "allocations")]
     sink.table(f"{path} from {done['format']}", ["count", "value"], rows)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from octavo.transform import Transformed
 
 _MOST_UNREAD = 10
-"""Chosen: what follows the first errors is mostly their consequence; --json has more."""
+"""Our choice: errors after the first few mostly follow from these; --json has more."""
 EXAMPLES = options.examples(
     "octavo transform fir.cu",
     "octavo transform fir.cu -o fir_placed.cu",
@@ -101,7 +101,7 @@ def _target(file: Path, output: Path | None, *, in_place: bool, force: bool) -> 
 
 
 def _write(path: Path, result: Transformed) -> None:
-    """All of it or nothing, with the permissions of the source."""
+    """Write a file completely or not at all, with the permissions of the source."""
     with atomic.replaced_file(path) as temporary:
         temporary.write_bytes(result.after)
         shutil.copymode(result.path, temporary)

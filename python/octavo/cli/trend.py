@@ -1,4 +1,4 @@
-"""`octavo compare --trend`: the same comparison at smaller scales, and whether what it says holds."""
+"""`octavo compare --trend`: the same comparison at smaller scales, and whether its conclusions hold."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _scale(planned: PlannedComparison) -> float:
 
 
 def _folder(root: Path, scale: float) -> Path:
-    """Where the comparison at a smaller scale lies: beside the one that was asked for, whose reports are its own."""
+    """The folder of the comparison at a smaller scale: beside the requested one, whose reports do not include it."""
     beside = root.resolve()
     return beside.with_name(f"{beside.name}-trend") / f"{scale:g}"
 
@@ -111,7 +111,7 @@ def _named(scale: float) -> Iterator[None]:
 
 
 def show(sink: Sink, trend: Trend, baseline: str) -> None:
-    """A table of speed-ups by scale, and what each verdict means."""
+    """A table of speed-ups by scale, and the meaning of each verdict."""
     columns = ["workload", "variant", *(f"at {scale:.4g}" for scale in trend.scales), "at 1, if it goes on", "verdict"]
     rows = [
         [

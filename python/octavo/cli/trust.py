@@ -1,4 +1,4 @@
-"""What a reader should know of the nodes that results are from: what was compared, and which values no source gives."""
+"""What a reader should know about the nodes of results: what was compared, and which values have no source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tell(sink: Sink, results: Iterable[RunResult]) -> None:
-    """A sentence for each node, and one about the chosen values that decide its results, if any do."""
+    """A sentence for each node, and one about the chosen values that decide its results, if there are any."""
     if not sink.human:
         return
     for node, values in _nodes(results).items():
@@ -27,7 +27,7 @@ def tell(sink: Sink, results: Iterable[RunResult]) -> None:
 
 
 def documents(results: Iterable[RunResult]) -> list[dict[str, Any]]:
-    """The same for JSON, with all of these values, the part of the run that each decides and its share of the time."""
+    """The same for JSON, with all of these values, the part of the run that each decides, and its share of the time."""
     found = _nodes(results).items()
     return [{**node.to_dict(), "decided": [asdict(value) for value in values]} for node, values in found]
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 _SHORT = {"workload": "-w", "scale": "-s", "node": "-n", "placement": "-p", "kind": "-k"}
 """Options that have a short name."""
 _ALSO = {"node": "--machine"}
-"""What `octavo advise` calls an option, too."""
+"""Other names of options of `octavo advise`."""
 
 
 def as_typed(message: str, words: Sequence[str]) -> str:
-    """A message that says `--scale -1` where the scenario was told `--set workload.scale=-1`."""
+    """A message that says `--scale -1` where the scenario got `--set workload.scale=-1`."""
     found = re.match(r"--set ([\w.]+)=(.*?): (?=`)", message, re.DOTALL)
     name = ARGUMENTS.get(found[1]) if found else None
     if not found or not name:
@@ -32,7 +32,7 @@ def as_typed(message: str, words: Sequence[str]) -> str:
 
 
 def _typed(name: str, words: Sequence[str]) -> str | None:
-    """The long name of an option if it is among the words, by whichever of its names; `-s-1` is `-s` with its value."""
+    """The long name of an option if it was typed, under any of its names; `-s-1` is `-s` with its value."""
     long = [word.partition("=")[0] for word in words]
     if (also := _ALSO.get(name)) in long:
         return also

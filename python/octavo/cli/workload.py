@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +13,11 @@ import typer
 
 from octavo import api
 from octavo.cli import complete, footprint, options, trust
-from octavo.cli.sink import Sink
+from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from octavo.cli.sink import Sink
     from octavo.scenarios.scenario import Scenario
 
 EXAMPLES = options.examples(
@@ -59,7 +61,7 @@ RunFolder = Annotated[
 
 
 class Kind(Enum):
-    """Which memory the buffers of a whole program are in."""
+    """Kinds of memory for the buffers of a whole program."""
 
     explicit = "explicit"
     managed = "managed"
@@ -75,7 +77,33 @@ class Spread(Enum):
     split = "split"
 
 
-app = typer.Typer(help="Inspect workloads without a memory system.", no_args_is_help=True)
+@dataclass(frozen=True)
+class Buffers:
+    """Where a whole program has its buffers."""
+
+    kind: Annotated[
+        Kind,
+        typer.Option(
+            "--kind",
+            "-k",
+            metavar="NAME",
+            help=f"Memory of the buffers: {options.one_of(Kind.__members__)} (what a trace holds).",
+        ),
+    ] = Kind.managed
+    spread: Annotated[
+        Spread,
+        typer.Option(
+            "--spread",
+            metavar="NAME",
+            help=f"How explicit buffers lie on several GPUs: {options.one_of(Spread.__members__)}.",
+        ),
+    ] = Spread.interleaved
+    threads: Annotated[int, typer.Option("--threads", metavar="N", min=1, help="Threads of the host.")] = 1
+
+
+_BUFFERS = Buffers()
+
+app = Group(help="Inspect workloads without a memory system.", no_args_is_help=True)
 
 
 @app.callback()
@@ -95,15 +123,12 @@ def inspect(
             help="Node preset, or a TOML file with a [node], such as machine.toml; grit-4gpu if left out.",
         ),
     ] = None,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    as_json: options.Json = False,
+    inputs: options.Inputs = options.INPUTS,
+    said: options.Said = options.SAID,
 ) -> None:
     """Footprint, accesses, reads and writes, and which GPUs share which pages."""
-    sink = Sink(as_json=as_json)
-    options.check_once(assignments, node=node, scale=scale, seed=seed)
-    scenario = api.scenario(workload=name, node=node, scale=scale, seed=seed, overrides=assignments)
+    sink = said.sink()
+    scenario = inputs.scenario(name, node=node)
     found = _inspect(scenario)
     sink.document(found)
     _show(sink, scenario.label, found)
@@ -112,34 +137,13 @@ def inspect(
 @app.command(epilog=PROGRAM_EXAMPLES)
 def program(
     name: options.Named,
-    kind: Annotated[
-        Kind,
-        typer.Option(
-            "--kind",
-            "-k",
-            metavar="NAME",
-            help=f"Memory of the buffers: {options.one_of(Kind.__members__)} (what a trace holds).",
-        ),
-    ] = Kind.managed,
-    spread: Annotated[
-        Spread,
-        typer.Option(
-            "--spread",
-            metavar="NAME",
-            help=f"How explicit buffers lie on several GPUs: {options.one_of(Spread.__members__)}.",
-        ),
-    ] = Spread.interleaved,
-    threads: Annotated[int, typer.Option("--threads", metavar="N", min=1, help="Threads of the host.")] = 1,
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    as_json: options.Json = False,
+    having: Buffers = _BUFFERS,
+    inputs: options.Inputs = options.INPUTS,
+    said: options.Said = options.SAID,
 ) -> None:
     """Print a workload as a whole program: allocations, host phases, copies, launches and frees."""
-    sink = Sink(as_json=as_json)
-    options.check_once(assignments, scale=scale, seed=seed)
-    scenario = api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments)
-    found = api.workload_program(scenario, kind.value, spread=spread.value, threads=threads)
+    sink, kind = said.sink(), having.kind
+    found = api.workload_program(inputs.scenario(name), kind.value, spread=having.spread.value, threads=having.threads)
     sink.document(found)
     buffers = [[buffer["name"], _size(buffer["bytes"]), buffer["kind"]] for buffer in found["buffers"]]
     sink.table(f"{name}, {kind.value}: buffers", ["buffer", "size", "kind"], buffers)
@@ -157,15 +161,12 @@ def result(
             show_default=False,
         ),
     ],
-    assignments: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = None,
-    as_json: options.Json = False,
+    inputs: options.Inputs = options.INPUTS,
+    said: options.Said = options.SAID,
 ) -> None:
     """Print the largest values that a program computes. As JSON: all of them, and its inputs."""
-    sink = Sink(as_json=as_json)
-    options.check_once(assignments, scale=scale, seed=seed)
-    found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
+    sink = said.sink()
+    found = api.workload_result(inputs.scenario(name))
     sink.document(found)
     if found["result"] == "request":
         _show_requests(sink, name, found)
@@ -177,7 +178,7 @@ def result(
 
 
 def _show_requests(sink: Sink, name: str, found: dict[str, Any]) -> None:
-    """How many tokens each step makes, the first steps."""
+    """How many tokens each step makes, for the first steps."""
     steps = Counter(int(step) for step in found["made"])
     first = Counter(int(step) for step, before in zip(found["made"], found["before"], strict=True) if before is None)
     rows = [[str(step), str(count), str(first[step])] for step, count in sorted(steps.items())[:10]]
@@ -193,14 +194,14 @@ def _show_requests(sink: Sink, name: str, found: dict[str, Any]) -> None:
 @app.command(epilog=SERVED_EXAMPLES)
 def served(
     run: RunFolder,
-    as_json: options.Json = False,
+    said: options.Said = options.SAID,
 ) -> None:
     """Print how long requests waited for their tokens, in a run of `llm-decode` or `moe-decode`."""
     from octavo.explain.serving import latencies  # noqa: PLC0415 - as above
     from octavo.explain.targets import named  # noqa: PLC0415 - polars takes long to import
     from octavo.runs.pressure import pressure  # noqa: PLC0415 - as above
 
-    sink = Sink(as_json=as_json)
+    sink = said.sink()
     results = named([run])
     documents = {
         name: {**latencies(one), "scale": (of := pressure(one)).scale, "pressure": of.to_dict()}
@@ -252,7 +253,7 @@ def circuit(
     as_json: options.Json = False,
 ) -> None:
     """Print a circuit of `quantum-volume`: the qubits of its gates; as JSON their matrices and the amplitudes, too."""
-    sink = Sink(as_json=as_json)
+    sink = options.Said(as_json=as_json).sink()
     found = api.quantum_volume(qubits, depth=depth, seed=seed or 0)
     sink.document(found)
     layers = [[gate["qubits"] for gate in found["gates"] if gate["layer"] == layer] for layer in range(found["depth"])]
@@ -272,7 +273,7 @@ def _size(count: int) -> str:
 
 
 def _inspect(scenario: Scenario) -> dict[str, Any]:
-    """Inspect beside the main thread, so that Ctrl-C takes effect at once."""
+    """Inspect in a second thread, so that Ctrl-C takes effect at once."""
     found: list[dict[str, Any]] = []
     failed: list[BaseException] = []
 
@@ -309,7 +310,7 @@ def _show(sink: Sink, name: str, found: dict[str, Any]) -> None:
 
 
 def _instruction(key: str) -> str:
-    """A class of instructions as it stands before that word: one of `branches` is a branch instruction."""
+    """The singular of a class of instructions: `branches` contains branch instructions."""
     singular = "branch" if key == "branches" else key.removesuffix("s")
     return singular.replace("_", " ")
 

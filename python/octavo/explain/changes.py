@@ -22,15 +22,15 @@ _SCALED = (
     ("twice the second-level TLB", ("node.l2_tlb.entries",), 2),
     ("twice the remote lines in flight", ("node.remote.lines_in_flight",), 2),
 )
-"""Values that are tried at another size: what it is called, those of its keys that are there, the factor; chosen."""
+"""Values that are tried at another size: their name, those of their keys that exist, and the factor; our choice."""
 PLACEMENT = "memory.placement="
-"""How the override of another placement begins."""
+"""The beginning of the override that selects another placement."""
 _NOT_MANAGED = "interleaved"
-"""The placement of memory that never moves: no alternative for memory that does."""
+"""The placement of memory that never moves: no alternative for memory that moves."""
 
 
 def changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[str, Scenario]]]:
-    """Every change that makes another scenario of this one: its name, and how it is written."""
+    """Every change that leads to a different scenario: its name, and how it is written."""
     values = scenario.values
     others = [name for name in catalogue.names("placements") if name not in (scenario.placement, _NOT_MANAGED)]
     written = {label: [_scaled(values, key, factor) for key in keys] for label, keys, factor in _SCALED}
@@ -49,7 +49,7 @@ def changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[str
 
 
 def _scaled(values: dict[str, Any], key: str, factor: float) -> str | None:
-    """A value at another size; nothing where the scenario has none, or none that is a number."""
+    """A value at another size; None if the scenario has no such value, or it is no number."""
     value, number, unit = value_at(values, key), 0.0, ""
     if isinstance(value, (int, float)):
         number = value

@@ -1,4 +1,4 @@
-"""Where the difference between two runs comes from."""
+"""What makes two runs differ."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _TOLD = 0.05
-"""Share of the difference from which a cause is told; chosen."""
+"""The share of the difference above which a cause is mentioned; our choice."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two runs beside each other."""
+    """Two runs side by side."""
 
     names: tuple[str, str]
     facts: tuple[Facts, Facts]
 
     @property
     def causes(self) -> dict[str, float]:
-        """Picoseconds that the second takes longer for each cause, largest change first.
+        """Picoseconds that the second run takes longer for each cause, largest change first.
 
-        A run's time is split as the time of its accesses is: accesses overlap, so these are parts and not waits.
+        A run's time is split like the time of its accesses: accesses overlap, so these are parts, not waits.
         """
         first, second = self.facts
         names = {**first.shares, **second.shares}
@@ -55,7 +55,7 @@ class Difference:
 
     @property
     def changed(self) -> list[dict[str, Any]]:
-        """The buffers whose faults or moved pages are not the same in both."""
+        """The buffers whose faults or moved pages differ between the runs."""
         return [row for row in self.buffers if len(set(row["faults"])) > 1 or len(set(row["moved"])) > 1]
 
     @property
@@ -84,7 +84,7 @@ class Difference:
             return picture.apart(self.names, self.causes, width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON holds it."""
+        """Everything in a form for JSON."""
         return {
             "runs": self.names,
             "sentences": self.sentences,

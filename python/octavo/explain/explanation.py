@@ -28,11 +28,11 @@ class Explanation:
     name: str
     facts: Facts
     pairs: list[dict[str, Any]]
-    """`from`, `to`, `pages`, `share` of all pages that moved, most first; none of a run that recorded no events."""
+    """`from`, `to`, `pages`, and `share` of all moved pages, largest first; empty for a run that recorded no events."""
     remedies: list[Remedy] | None
-    """What was tried, largest gain first; nothing if it was not asked for."""
+    """The changes that were tried, largest gain first; empty if none were requested."""
     failure: PolicyError | None = None
-    """What went wrong in changes in which a policy of the user's failed, if one did: they are no remedies."""
+    """Why changes failed because of a user's policy; they are no remedies."""
 
     @property
     def sentences(self) -> list[str]:

@@ -19,37 +19,38 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _NUMBERED_GPUS = 16
-"""The host's further memories are numbered behind so many GPUs in `events`, or behind all if there are more."""
+"""The host's further memories have the numbers after this many GPUs in `events`, or after all of them if there are
+more."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Numbers that the tables hold or that follow from them."""
+    """Numbers that are in the tables or follow from them."""
 
     time_ps: int
     lines: int
     faults: int
     """Faults that the driver served."""
     phases: Mapping[str, float]
-    """Share of each phase of a whole program in the time of the run; none of launches alone."""
+    """The share of each phase of a whole program in the time of the run; empty for launches alone."""
     shares: Mapping[str, float]
     """Share of each cause in the time of accesses, largest first; only shares above 0."""
     driver: float | None
-    """Share of the kernels' time in which GPUs' requests keep the driver's servers busy; nothing for batches."""
+    """The share of the kernels' time in which GPUs' requests keep the driver's servers busy; None for batches."""
     links: Mapping[str, float]
-    """Share of the run in which each direction of a link is busy, largest first."""
+    """The share of the run in which each direction of a link is busy, largest first."""
     occupied: Mapping[str, float]
-    """Share in use of the GPUs' memory, page-table walkers and remote lines in flight, while kernels run."""
+    """The share of the GPUs' memory, page-table walkers and remote lines in flight that is in use while kernels run."""
     buffers: list[dict[str, Any]]
     """`allocation`, `faults`, `share` of all, `moved` pages, `times` each of its pages moved; most faults first."""
     waits: list[Wait] = field(default_factory=list)
-    """What faults waited for, in their order, the whole last; nothing if there were none."""
+    """The parts of faults' waits in their order, the whole last; empty if there were no faults."""
     wakes_in_vain: int = 0
-    """Wakes after which every access that had waited faulted anew."""
+    """Wake-ups after which every waiting access faulted again."""
     late_retries: int = 0
-    """Accesses that were tried later than their wake arrived."""
+    """Accesses that were retried later than their wake-up arrived."""
     late_ps: float = 0.0
-    """By how much, on average."""
+    """Their delay, on average."""
     without_room: int = 0
     """Pages that took up no room on GPUs whose memory has a limit (`ideal`)."""
     node: str = ""
@@ -69,7 +70,7 @@ def facts(result: RunResult) -> Facts:
     point = measures.row("", "", result)
     kernels = max(point.get("kernels_ps") or time, 1)
     shares = {cause: share for cause, share in measures.shares(point).items() if share}
-    links = {row["link"]: row["busy_ps"] / time for row in result.table("links").to_dicts()}
+    links = {row["link"]: row["busy_ps"] / time for row in result.rows("links")}
     return Facts(
         time_ps=time,
         lines=point["lines"],
@@ -144,7 +145,7 @@ def _moves(table: pl.DataFrame) -> list[str]:
 
 
 def pairs(result: RunResult) -> list[dict[str, Any]]:
-    """`from`, `to`, `pages`, `share` of all that moved, most first; none of a run that recorded no events."""
+    """`from`, `to`, `pages`, and `share` of all moved pages, largest first; empty for a run that recorded no events."""
     if "events" not in result.tables:
         return []
     table = result.table("events")

@@ -15,10 +15,10 @@ MEMORY, WALKERS, REMOTE = "GPU memory", "page-table walkers", "remote lines in f
 def occupied(node: Mapping[str, Any], summary: Mapping[str, Any], time_ps: int) -> dict[str, float]:
     """Share of each that is in use while kernels run, for `time_ps`.
 
-    Memory: lines read and written, times the time that one occupies its bank. Walkers: levels read, times the time of
-    one; left out where levels are read from memory. Remote lines: by Little's law, the sum of their times over the time
-    of the run is how many are in flight. Lines that wait for a place count, too, so the share can exceed 1. Left out
-    where their number has no limit.
+    Memory: lines read and written, times the time that one line occupies its bank. Walkers: levels read, times the time
+    of one; left out where levels are read from memory. Remote lines: by Little's law, the number in flight is the sum
+    of their times over the time of the run. Lines that wait for a place count, too, so the share can exceed 1. Left out
+    if their number has no limit.
     """
     accesses, gpus, one = summary["accesses"], int(node["gpus"]), cycle(node["clock"])
     dram, walker, limit = node["dram"], node["walker"], int(node["remote"]["lines_in_flight"])

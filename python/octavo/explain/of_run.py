@@ -1,4 +1,4 @@
-"""The explanation of a result that Python holds: `result.explain(...)`."""
+"""The explanation of a result in Python: `result.explain(...)`."""
 
 from __future__ import annotations
 

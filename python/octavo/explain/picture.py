@@ -30,7 +30,7 @@ def apart(names: tuple[str, str], causes: Mapping[str, float], width: float | No
 
 
 def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: float | None) -> pictures.Picture:
-    """Times of what was tried, relative to the run; if nothing was, what is in use, and what faults wait for.
+    """Times of the changes, relative to the run; without changes, what is in use and what faults wait for.
 
     Lines in flight that wait for a place count, so these can be above 100 %.
     """
@@ -53,5 +53,5 @@ def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: floa
 
 
 def _of_all(found: Facts) -> str:
-    """How many links are shown, if not all are."""
+    """The most links that are shown."""
     return f" (the {_MOST_LINKS} busiest of {len(found.links)} links)" if len(found.links) > _MOST_LINKS else ""

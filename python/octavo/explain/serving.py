@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WORKLOADS = ("llm-decode", "moe-decode")
 KERNELS = ("attention", "feed-forward", "experts", "head")
-"""Their kernels, which no other workload has."""
+"""Kernels that only these workloads have."""
 _PICOSECONDS = 1e12
 
 
@@ -26,7 +26,7 @@ def tokens(result: RunResult) -> pl.DataFrame:
 
     Returns:
         `request`, `made_ps` (when), `first_ps` (of a request's first: time since the request arrived) and `next_ps` (of
-        others: time since the one before). Both are missing where that was before the simulated steps began.
+        others: time since the one before). Both are missing if that was before the simulated steps began.
 
     Raises:
         OutputError: the run serves nothing, or more than one job does.
@@ -56,9 +56,9 @@ def _tokens(made: Mapping[str, Any], began: list[int], ended: list[int]) -> pl.D
 
 
 def latencies(result: RunResult) -> dict[str, Any]:
-    """What users see, in milliseconds: half, and 99 of a hundred, wait at most so long; and tokens a second.
+    """What users see: the wait in milliseconds that half, and 99 in a hundred, do not exceed; and tokens a second.
 
-    Of a job that repeats, the first time that it runs.
+    For a job that repeats, its first repetition.
 
     Returns:
         `tokens`, `tokens_per_s`, and `count`, `p50_ms`, `p99_ms` of `first` (time to first token) and `next` (between
@@ -90,7 +90,7 @@ def _serving(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _served(result: RunResult) -> tuple[Mapping[str, Any], list[int], list[int]]:
-    """The schedule, and when each of its steps began and ended; of a job that repeats, the first time."""
+    """The schedule, and when each of its steps began and ended; for a job that repeats, its first repetition."""
     result.check_time()
     workload = _workload(result)
     made = api.workload_result(workload)
@@ -116,7 +116,7 @@ def _workload(result: RunResult) -> Scenario:
 
 
 def _steps(result: RunResult, launches: int) -> tuple[list[int], list[int]]:
-    """When each step began and ended; the first begins with its first kernel, others when the one before has ended."""
+    """When each step began and ended: the first with its first kernel, others when the step before ended."""
     # With several jobs, names of kernels begin with the job's name.
     own = pl.col("kernel").str.split("/").list.last().is_in(KERNELS)
     kernels = result.table("kernels").filter(own).sort("began_ps", "ended_ps")

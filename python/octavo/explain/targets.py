@@ -1,4 +1,4 @@
-"""Runs that a user names: results, and folders of a comparison, a sweep or a study, with all runs below them."""
+"""Runs that a user names: results, or folders of comparisons, sweeps or studies, with all runs below them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def named(paths: Sequence[Path]) -> dict[str, RunResult]:
-    """The runs that paths name, by what they are called, in the order of who made them.
+    """The runs below some paths, by their labels, in the order of the experiment that made them.
 
-    Of a comparison or a sweep, these are its points: neither their replicates nor the runs of single jobs.
+    For a comparison or a sweep, these are its points: neither their replicates nor the runs of single jobs.
 
     Raises:
         OutputError: a folder holds no finished result, or one that this Octavo cannot read, or a damaged one.
@@ -42,12 +42,12 @@ def named(paths: Sequence[Path]) -> dict[str, RunResult]:
 
 
 def _called(result: RunResult, label: str | None, limits: set[str]) -> str:
-    """`fir under grit`, as `octavo run` says it, with the label of who made it in place of the memory system."""
+    """`fir under grit`, as `octavo run` says it, with the label of its experiment instead of the memory system."""
     return result.name if label is None else f"{result.scenario.label} under {marked(label, limits)}"
 
 
 def _points(path: Path) -> list[Path]:
-    """The folders of a path; of what labels its runs, those with labels, in its order."""
+    """The folders of a path; if something labels its runs, only the labelled ones, in its order."""
     found = folders(path)
     if found == [path]:
         return found
@@ -80,7 +80,7 @@ def folders(path: Path) -> list[Path]:
 
 
 def _below(path: Path) -> list[Path]:
-    """Folders that may hold a result: those with a summary, or with a manifest, which says what is missing.
+    """Folders that may hold a result: those with a summary, or with a manifest that shows what is missing.
 
     Raises:
         DamagedError: a manifest cannot tell what its folder is.

@@ -18,7 +18,7 @@ _ORDER = ("walk", "message", "queue", "service", "drain", "copy", "other", "repl
 
 @dataclass(frozen=True)
 class Wait:
-    """What faults waited for, or all that they waited."""
+    """What a fault waited for: one part of the wait, or the whole."""
 
     part: str
     share: float
@@ -27,11 +27,11 @@ class Wait:
     p50_ps: float
     p95_ps: float
     p99_ps: float
-    """Half, 95 % and 99 % of the faults waited no longer; within 3 %, the width of the histograms' ranges."""
+    """Half, 95 % and 99 % of the faults waited at most this long; within 3 %, the width of the histograms' ranges."""
 
 
 def waits(result: RunResult) -> list[Wait]:
-    """The parts in their order, the whole last; nothing of a run without faults.
+    """The parts in their order, the whole last; empty for a run without faults.
 
     Raises:
         OutputError: the table is damaged.
@@ -52,7 +52,7 @@ def _wait(part: str, rows: pl.DataFrame, total: int) -> Wait:
 
 
 def percentile(rows: pl.DataFrame, share: float) -> float:
-    """The mean of the range in which the fault lies that a share of all are no longer than."""
+    """The mean of the range that contains the longest wait of the given share of faults."""
     needed = share * int(rows["faults"].sum())
     reached = rows.filter(pl.col("faults").cum_sum() >= needed)
     if reached.is_empty():

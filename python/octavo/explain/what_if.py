@@ -1,4 +1,4 @@
-"""Remedies: the same scenario with one thing changed, run."""
+"""Remedies: the same scenario run again with one thing changed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 BOUND = "ideal"
 """The placement that costs one cold read of each page and nothing else: a bound for those that move or copy pages."""
 TIE = 0.005
-"""Change of the time below which a single run of a change makes no difference; chosen."""
+"""A change of the time below which a single run counts as no difference; our choice."""
 _UNCHANGED = "unchanged"
-"""What replicates of the run itself are called."""
+"""The name of replicates of the run itself."""
 _REPLICATE = ", replicate "
-"""What stands between a change and the number of a replicate in a point's name."""
+"""The separator between a change and the number of a replicate in a point's name."""
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """One change, and what became of it."""
+    """One change and its outcome."""
 
     label: str
     override: str
@@ -46,12 +46,12 @@ class Remedy:
     high_ps: float
     """The interval of that median; the time itself, if the change was run once."""
     change: float
-    """Time relative to the run as it was, minus 1: -0.48 is 48 % less."""
+    """Time relative to the original run, minus 1: -0.48 is 48 % less."""
     tie: bool
-    """Whether the two times cannot be told apart: intervals overlap, or, of single runs, they are within 0.5 %."""
+    """Whether the two times count as equal: their intervals overlap, or, for single runs, they are within 0.5 %."""
     replicates: int
     bound: bool
-    """Whether it is no remedy but the bound that `ideal` gives."""
+    """Whether it is no remedy but the bound that `ideal` sets."""
     folder: str
     """The run, or the first of its replicates."""
 
@@ -74,12 +74,12 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of the changes that were run."""
+    """The outcome of the changes that ran."""
 
     remedies: list[Remedy]
     """Largest gain first."""
     failure: PolicyError | None
-    """What went wrong in changes in which a policy of the user's failed, if one did."""
+    """Why changes failed because of a user's policy."""
 
 
 def tried(
@@ -92,8 +92,7 @@ def tried(
 ) -> Tried:
     """Run every change that the scenario can have.
 
-    A change that cannot be simulated, such as a placement that the node has no memory for, is left out, unless none
-    can.
+    A change that cannot be simulated, such as a placement that the node has no memory for, is left out, unless all are.
 
     Raises:
         OutputError: the folder cannot be written.
@@ -111,7 +110,7 @@ def tried(
 
 
 def kept(result: RunResult, root: str | Path) -> list[Remedy]:
-    """The changes of a run that were run before in a folder; nothing is run.
+    """The changes of a run that are finished in a folder; nothing is run.
 
     Raises:
         OutputError: one is damaged.
@@ -124,16 +123,16 @@ def kept(result: RunResult, root: str | Path) -> list[Remedy]:
 
 
 def beside(run: Path) -> Path:
-    """RUN-what-if next to a run: where its changes are kept if nothing else is said.
+    """RUN-what-if next to a run: where its changes are kept by default.
 
-    `.` and `..` have no names that could be added to.
+    `.` and `..` have no name to which something could be added.
     """
     named = run.resolve() if run.name in ("", "..") else run
     return named.with_name(f"{named.name}-what-if")
 
 
 class _Tries:
-    """What can be changed about a run, and where each change is kept."""
+    """Which changes a run can have, and where each is kept."""
 
     def __init__(self, result: RunResult, root: Path) -> None:
         self.result, self.root, self.scenario = result, root, result.scenario
@@ -141,7 +140,7 @@ class _Tries:
         self.found = dict(changes(self.recipe, self.scenario))
 
     def points(self, count: int) -> list[Point]:
-        """Every change, and with several replicates the run itself, so many times each."""
+        """Every change, and with several replicates the run itself, each this many times."""
         scenarios = {label: changed for label, (_, changed) in self.found.items()}
         if count > 1:
             scenarios[_UNCHANGED] = self.scenario
@@ -156,7 +155,7 @@ class _Tries:
         return _folder(self.root, _UNCHANGED, self.scenario, number)
 
     def remedies(self, finished: Iterable[tuple[str, RunResult]], count: int) -> list[Remedy]:
-        """What became of the changes of which every replicate has finished; largest gain first."""
+        """The outcome of the changes whose replicates have all finished; largest gain first."""
         times = _times(finished, count)
         before = times.pop(_UNCHANGED, replicates.interval([int(self.result.summary["time_ps"])]))
         found = [self._remedy(label, time, before) for label, time in times.items() if time.median]
@@ -188,7 +187,7 @@ def _folder(root: Path, label: str, scenario: Scenario, number: int) -> Path:
 
 
 def _level(before: Interval, after: Interval) -> bool:
-    """Whether two times cannot be told apart."""
+    """Whether two times count as equal."""
     if before.count > 1:
         return after.overlaps(before)
     return abs(after.median / before.median - 1) < TIE
@@ -205,7 +204,7 @@ def _times(finished: Iterable[tuple[str, RunResult]], count: int) -> dict[str, I
 def _finished(
     points: list[Point], workers: int | None, watch: Callable[[Progress], None] | None
 ) -> tuple[list[tuple[str, RunResult]], PolicyError | None]:
-    """The results of the points that can be simulated, each with its change, and how a policy failed, if one did."""
+    """The results of the points that can be simulated, each with its change, and the failure of a policy, if any."""
     try:
         return _named(points, execute(points, workers=workers, watch=watch)), None
     except InterruptedRun:
@@ -223,5 +222,5 @@ def _finished(
 
 
 def _named(points: Sequence[Point], results: Iterable[RunResult]) -> list[tuple[str, RunResult]]:
-    """Each result with the change that it is a replicate of."""
+    """Each result with the change that it replicates."""
     return [(point.label.partition(_REPLICATE)[0], one) for point, one in zip(points, results, strict=True)]

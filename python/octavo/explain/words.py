@@ -25,7 +25,7 @@ SPENT = {
     "prefetch": "on pages that are prefetched",
     "walk": "on address translation: TLBs and walks",
 }
-"""What each cause stands for."""
+"""The meaning of each cause."""
 WAITED = {
     "walk": "page-table walks",
     "message": "the message to the host",
@@ -37,22 +37,22 @@ WAITED = {
     "replay": "the replay",
     "total": "all of it",
 }
-"""What faults wait for, by the parts of `fault_waits`."""
+"""The parts of `fault_waits`, in words."""
 BUSY = 0.8
-"""Share of the time from which something is called what bounds a run; chosen."""
+"""The share of the time above which something counts as what bounds a run; our choice."""
 _QUEUED = 1.0
-"""Share from which something bounds a run whose share counts what waits for it; chosen."""
+"""The share above which something bounds a run, if waiting requests count in its share; our choice."""
 _WAITING = (REMOTE,)
-"""What counts what waits for it."""
+"""Shares that include waiting requests."""
 _MANIFOLD = 2.0
-"""Share from which a share is told as times and not in per cent; chosen."""
+"""The share above which words say `times` instead of per cent; our choice."""
 _TOLD = 0.05
-"""Share of the time of accesses from which a cause is told; chosen."""
+"""The share of the accesses' time above which a cause is mentioned; our choice."""
 MOST_BUFFERS, _MOST_PAIRS = 3, 3
 
 
 def run(name: str, found: Facts) -> list[str]:
-    """What a run says of itself."""
+    """A run's explanation in sentences."""
     return [
         f"{name} took {milliseconds(found.time_ps)}: {_causes(found)}.",
         *_phases(found),
@@ -165,7 +165,7 @@ def pairs(found: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def remedies(found: Sequence[Remedy] | None) -> list[str]:
-    """What was tried, in the order of what came of it."""
+    """The changes that were tried, ordered by their outcome."""
     if found is None:
         return []
     own = [one for one in found if not one.bound]
@@ -185,7 +185,7 @@ def _no_difference(found: Sequence[Remedy]) -> str:
 
 
 def _bound(found: Sequence[Remedy]) -> Iterable[str]:
-    """How far placement can help, as far as `ideal` says so: its one cold read of a page may cost more than none."""
+    """How far placement can help, as far as `ideal` shows it: its one cold read of each page may cost more."""
     for bound in (one for one in found if one.bound):
         better = any(one.override.startswith(PLACEMENT) and one.high_ps < (1 - TIE) * bound.low_ps for one in found)
         beaten = (
@@ -200,14 +200,14 @@ def _told(one: Remedy) -> str:
 
 
 def against(one: Remedy) -> str:
-    """A change of time, or that there is none to be told."""
+    """A change of time, or the words that it cannot be distinguished from none."""
     if not one.tie:
         return change(one.change)
     return "tie" if one.replicates > 1 else f"below {TIE:.1%}"
 
 
 def changed(relative: float) -> str:
-    """A change of time between two single runs, which may be none."""
+    """A change of time between two single runs, or that there is none."""
     return f"no difference of {TIE:.1%} or more" if abs(relative) < TIE else change(relative)
 
 
@@ -222,7 +222,7 @@ def milliseconds(picoseconds: float) -> str:
 
 
 def duration(picoseconds: float) -> str:
-    """A wait, in the unit that suits it."""
+    """A wait, in the unit that reads best."""
     for factor, unit in ((1e-9, "ms"), (1e-6, "µs"), (1e-3, "ns")):
         if picoseconds * factor >= 1:
             return f"{picoseconds * factor:,.1f} {unit}"

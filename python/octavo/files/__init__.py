@@ -1,1 +1,1 @@
-"""Files and folders on disk: what is Octavo's, whole or not at all, one writer at a time. Knows nothing of results."""
+"""Files and folders on disk: only Octavo's own, complete or absent, by one writer at a time; not about results."""

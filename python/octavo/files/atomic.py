@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and are on the disk when they do."""
+"""Files that appear completely or not at all, and are on the disk once they do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUFFIX = ".octavo-new"
-"""How the names of files and folders end that are not whole yet; they begin with a dot."""
+"""The endings of names of unfinished files and folders; the names begin with a dot."""
 _NUMBERS = itertools.count()
 
 
@@ -65,12 +65,12 @@ def _refused(path: Path, error: OSError) -> OutputError:
 
 
 def reason(error: OSError) -> str:
-    """Why the system refused, in its words."""
+    """Why the system refused, in its own words."""
     return error.strerror or str(error)
 
 
 def remove_leftovers(folder: Path, of: str = "") -> None:
-    """Remove what killed processes left of files that were to be called `of`, or of any; what is in use stays."""
+    """Remove unfinished files for the name `of`, or for any name, that killed processes left; those in use stay."""
     for path in folder.glob(f".{glob.escape(of)}*{SUFFIX}"):
         if path.is_file() and not path.is_symlink():
             _remove_if_left(path)
@@ -78,7 +78,7 @@ def remove_leftovers(folder: Path, of: str = "") -> None:
 
 @contextmanager
 def _reserved(path: Path) -> Iterator[Path]:
-    """A name for a file that is not whole yet, locked as long as its process lives."""
+    """A name for an unfinished file, locked while its process lives."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_NUMBERS)}{SUFFIX}")
     handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     try:
@@ -100,7 +100,7 @@ def _remove_if_left(path: Path) -> None:
 
 
 def _lock(handle: int) -> bool:
-    """Whether no other process has the file, as far as the system can tell."""
+    """Whether no other process uses the file, as far as the system can tell."""
     try:
         import fcntl  # noqa: PLC0415 - not on every system
 

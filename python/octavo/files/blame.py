@@ -1,4 +1,4 @@
-"""The cause of a system error: a folder that is written, or anything else that happened meanwhile."""
+"""Whose fault a system error is: the folder that is written, or something else that happened meanwhile."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 _OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
-"""Errors that the system gives without a name when something is written."""
+"""System errors without a file name while something is written."""
 
 
 def concerns(error: OSError, *written: Path) -> bool:
-    """Whether an error is about what is written, or about what stands beside it under a name of ours meanwhile."""
+    """Whether an error concerns what is written, or our temporary files beside it."""
     if error.filename is None:
         return error.errno in _OF_DISKS
     names = [name for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
@@ -19,7 +19,7 @@ def concerns(error: OSError, *written: Path) -> bool:
 
 
 def _is_of(path: Path, target: Path) -> bool:
-    """Whether a path is the target, in it, on the way to it, or one that stands in for it."""
+    """Whether a path is the target, is in it or on the way to it, or stands in for it."""
     if path in (target, *target.parents):
         return True
     return any(

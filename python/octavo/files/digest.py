@@ -1,4 +1,4 @@
-"""Sizes and hashes of files, and putting files on the disk for good."""
+"""Sizes and hashes of files, and syncing files to the disk."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 20
 _DIGEST_BYTES = 16
-"""Chosen: two files that differ by accident have the same 128 bits once in 10^38."""
+"""Our choice: two different files have the same 128 bits once in 10^38."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a file was when it was written."""
+    """The size and the hash of a file when it was written."""
 
     bytes: int
     blake2b: str
@@ -29,7 +29,7 @@ class Entry:
 
 
 def entry(path: Path) -> Entry:
-    """What a file is now; read at most once while it stays as it is."""
+    """The present size and hash of a file; it is read again only if it has changed."""
     found = path.stat()
     return _hashed(path.absolute(), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
@@ -56,7 +56,7 @@ def of_bytes(content: bytes) -> str:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until a file, or the list of names in a folder, is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

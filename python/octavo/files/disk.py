@@ -1,4 +1,4 @@
-"""Files that a user names, and folders of results: checked before anything is computed, written whole or not at all."""
+"""Files that a user names, and folders of results: checked before anything is computed, complete or absent."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def replaced_file(path: Path | None) -> Iterator[Path | None]:
-    """A temporary file that takes the place of `path` when the block ends without an error; nothing for nothing.
+    """A temporary file that takes the place of `path` when the block ends without an error; None for None.
 
     Raises:
         OutputError: it cannot be written; what was there before stays.

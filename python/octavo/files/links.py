@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def followed(path: Path) -> Path:
-    """Follow a symbolic link that was named as the output, so that the link stays.
+    """Follow a symbolic link that was named as the output, so that the link itself stays.
 
     Raises:
         OutputError: the link leads nowhere, or there is a device.
@@ -37,7 +37,7 @@ def followed(path: Path) -> Path:
 
 
 def inside(root: Path, *parts: str) -> Path:
-    """A path below `root`, where nothing on the way leads elsewhere.
+    """A path below `root`, with no link on the way that leads elsewhere.
 
     Raises:
         OutputError: there is a symbolic link.

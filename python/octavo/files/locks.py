@@ -1,4 +1,4 @@
-"""One writer a folder: a lock that the system lets go of when its process ends in any way."""
+"""One writer per folder: a lock that the system releases when its process ends in any way."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PATIENCE_SECONDS = 2.0
-"""Wall time in which the workers of a killed sweep notice that they are alone and end; chosen."""
+"""Wall time in which the workers of a killed sweep notice it and end; our choice."""
 _POLL_SECONDS = 0.05
 
 
 @contextmanager
 def held(file: Path, folder: Path) -> Iterator[None]:
-    """Keep other writers out of `folder` by a lock on `file`, which is there only meanwhile.
+    """Keep other writers out of `folder` with a lock on `file`, which exists only meanwhile.
 
     Systems without such locks (and file systems that refuse them) have no protection.
 
@@ -70,7 +70,7 @@ def _acquire(file: Path, folder: Path, locked: Callable[[int], bool]) -> int:
 
 
 def _is_still(handle: int, file: Path) -> bool:
-    """Whether the locked file still has this name: the previous holder may have removed it before it let go."""
+    """Whether the locked file still has this name: the previous holder may have removed it before releasing it."""
     try:
         return os.path.samestat(os.fstat(handle), file.stat())
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """The manifest of a folder: what Octavo wrote there, with sizes and hashes; written last.
 
 `octavo-manifest.json` has `format` (1), `kind` (what the folder is) and `key` (which one, for experiments). `files` has
-the size and the BLAKE2b hash of each file, or null for one that is being written. `check` is a hash of all that.
+the size and the BLAKE2b hash of each file, or null for one that is being written. `check` is a hash of all of it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Manifest:
     kind: str
     """`run`, `profile`, `trace`, `experiment` or `sweep`."""
     files: Mapping[str, Entry | None]
-    """By name; none for a file that is being written."""
+    """By name; None for a file that is being written."""
     key: str | None = None
     """Which experiment it is."""
 
@@ -48,7 +48,7 @@ class Manifest:
         return json.dumps({**body, "check": digest.of_text(json.dumps(body))}, indent=1) + "\n"
 
     def having(self, name: str, found: Entry | None) -> Manifest:
-        """The same with one file more, or another one of that name."""
+        """The same with one more file, or with a new one of that name."""
         return replace(self, files={**self.files, name: found})
 
     def without(self, name: str) -> Manifest:
@@ -57,7 +57,7 @@ class Manifest:
 
 
 def of_files(folder: Path, kind: str) -> Manifest:
-    """The manifest of everything in a folder, which waits until all of it is on the disk."""
+    """The manifest of everything in a folder; it waits until all of it is on the disk."""
     paths = sorted(path for path in folder.iterdir() if path.name != MANIFEST_FILE)
     with ThreadPoolExecutor(max_workers=len(paths) or 1) as pool:  # The disk takes them together.
         list(pool.map(digest.sync, paths))
@@ -65,7 +65,7 @@ def of_files(folder: Path, kind: str) -> Manifest:
 
 
 def read(folder: Path) -> Manifest | None:
-    """The manifest of a folder; nothing where there is none, as in traces that other programs recorded.
+    """The manifest of a folder; None if there is none, as in traces that other programs recorded.
 
     Raises:
         DamagedError: it is damaged, or of another format.
@@ -113,9 +113,9 @@ def _checked(path: Path, found: Any) -> Manifest:
 
 
 def vouched(folder: Path) -> set[str]:
-    """Files that a manifest vouches for even if it is damaged: those that are still what an entry of it says.
+    """Files that even a damaged manifest vouches for: those that still match one of its entries.
 
-    No foreign file has the size and hash that the manifest lists for its name.
+    A file of someone else's would not have the size and the hash that the manifest lists for its name.
     """
     try:
         text = (folder / MANIFEST_FILE).read_text(encoding="utf-8", errors="replace")
@@ -133,7 +133,7 @@ def _is(path: Path, expected: Entry) -> bool:
 
 
 def verify(folder: Path, manifest: Manifest, names: Iterable[str] | None = None) -> None:
-    """Make sure that files, or all of them, are what was written.
+    """Make sure that some files, or all of them, are unchanged.
 
     Raises:
         DamagedError: one is not; it names the file, what was expected and what was found.

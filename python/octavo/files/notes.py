@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OctavoNote(UserWarning):
-    """Nothing went wrong, but the user may want to act."""
+    """Nothing failed, but the user may want to act."""
 
 
 def note(message: str) -> None:
@@ -23,7 +23,7 @@ def note(message: str) -> None:
 
 @contextmanager
 def notes_told() -> Iterator[None]:
-    """Tell what the engine assumes or does not use of files that it reads meanwhile, also if it refuses them."""
+    """Report what the engine assumes or ignores in files that it reads meanwhile, even if it refuses them."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""The files that Octavo wrote in a folder, and removing exactly these."""
+"""Which files in a folder Octavo wrote, and how to remove exactly these."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EMPTIED = "emptied"
-"""What the manifest of a folder calls it, if only files of others are left there."""
+"""The manifest's name for a folder, if only files of others are left there."""
 _SHOWN = 5
 
 
 def names(folder: Path, known: Collection[str]) -> set[str]:
     """Names of the files that Octavo wrote: those in the manifest, or `known` names if there is none.
 
-    A damaged manifest vouches only for files that are what it says: a name alone does not make a file Octavo's.
+    A damaged manifest vouches only for files that match it: a name alone does not make a file Octavo's.
     """
     return plain(folder, {*_listed(folder, known), MANIFEST_FILE})
 
@@ -59,7 +59,7 @@ def check_vouched(folder: Path, known: Collection[str]) -> None:
 
 
 def plain(folder: Path, listed: Collection[str]) -> set[str]:
-    """The names among these that Octavo writes: files, never links or folders."""
+    """The names among these that Octavo writes: those of files, never of links or folders."""
     return {name for name in listed if _is_plain(folder / name)}
 
 
@@ -78,7 +78,7 @@ def remove(folder: Path, known: Collection[str]) -> None:
 
 
 def empty(folder: Path, known: Collection[str]) -> None:
-    """Remove what Octavo wrote. If something else is left, a manifest that lists nothing says whose the folder is."""
+    """Remove what Octavo wrote. If something else is left, an empty manifest says whose the folder is."""
     mine = names(folder, known)
     if others(folder, known):
         atomic.write_bytes(folder / MANIFEST_FILE, manifest.Manifest(EMPTIED, {}).text().encode())
@@ -90,7 +90,7 @@ def empty(folder: Path, known: Collection[str]) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove a folder that was never whole, so that only Octavo wrote into it."""
+    """Remove an unfinished folder, into which only Octavo has written."""
     if not folder.name.endswith(SUFFIX) or folder.is_symlink():
         raise OutputError(f"{folder} is not a folder that was left unfinished", file=folder)
     if folder.is_dir():

@@ -1,4 +1,4 @@
-"""Files that may lie packed with xz, as NAME.xz in place of NAME: records of GPUs come down to a twentieth."""
+"""Files that may be packed with xz, as NAME.xz instead of NAME: records of GPUs shrink to a twentieth."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 _FIRST_BYTES = b"\xfd7zXZ\0"
 _MOST_MEMORY = 80 << 20
-"""Above what `xz -9` needs, as for packed traces."""
+"""More than `xz -9` needs, as for packed traces."""
 
 
 def place(path: Path) -> Path:
-    """The file that is there: the packed one if the other is not."""
+    """The file that exists: the packed one if the other does not."""
     packed = path.with_name(f"{path.name}.xz")
     return packed if packed.is_file() and not path.exists() else path
 
 
 def read(path: Path, expected: str, most: int) -> bytes:
-    """The content of a file, unpacked if its first bytes say that it is packed.
+    """The content of a file, unpacked if its first bytes show that it is packed.
 
     Raises:
         OSError: it cannot be read or unpacked, or has more bytes than `most`.

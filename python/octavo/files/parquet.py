@@ -1,6 +1,6 @@
-"""Parquet tables as bytes and from files, where everything that goes wrong has a name.
+"""Parquet tables as bytes and from files, where every failure has a clear error.
 
-A sealed one has a hash of its whole file in its metadata, taken while zeros stand in its place.
+A sealed file has a hash of its whole content in its metadata, computed with zeros in place of the hash.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SEALED = re.compile(_SEAL.encode() + rb"\x18\x20([0-9a-f]{32})")
 
 
 def encoded(table: pl.DataFrame, **options: Any) -> bytes:
-    """A table as a Parquet file has it: a full disk is then an error of the system, and not one of polars."""
+    """A table as a Parquet file: a full disk is then a system error, and not one of polars."""
     buffer = io.BytesIO()
     table.write_parquet(buffer, compression="zstd", statistics=True, **options)
     return buffer.getvalue()
@@ -35,7 +35,7 @@ def encoded(table: pl.DataFrame, **options: Any) -> bytes:
 def read(path: Path, hint: str, *, verified: bool = False) -> pl.DataFrame:
     """A table. One that may be damaged (not `verified` by a hash) is decoded by our own reader first.
 
-    Categories of such a table are read as text: what the Arrow format says of them cannot be checked.
+    Categories of such a table are read as text: what the Arrow format says about them cannot be checked.
 
     Raises:
         DamagedError: it is none.
@@ -55,7 +55,7 @@ def read(path: Path, hint: str, *, verified: bool = False) -> pl.DataFrame:
 
 
 def check(path: Path, hint: str) -> None:
-    """Make sure that a table can be decoded: polars would print panics over damaged ones, or end the process.
+    """Make sure that a table can be decoded: polars would print panics about damaged ones, or end the process.
 
     Raises:
         DamagedError: it cannot be decoded.
@@ -67,25 +67,25 @@ def check(path: Path, hint: str) -> None:
 
 
 def _without_arrow(content: bytes) -> bytes:
-    """A file whose footer says nothing about Arrow types, or nothing that is understood."""
+    """A file whose footer says nothing about Arrow types, or nothing that can be understood."""
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     return content[:footer] + content[footer:].replace(_ARROW, bytes(len(_ARROW)))
 
 
 def sealed(table: pl.DataFrame, **options: Any) -> bytes:
-    """A table as a Parquet file has it, with a hash of all that."""
+    """A table as a Parquet file, with a hash of its whole content."""
     content = encoded(table, metadata={_SEAL: _NOTHING.decode()}, **options)
     start, end = _place(content) or (0, 0)
     return content[:start] + digest.of_bytes(content).encode() + content[end:]
 
 
 def is_sealed(content: bytes) -> bool:
-    """Whether a file says its hash, right or wrong."""
+    """Whether a file contains its hash, right or wrong."""
     return _place(content) is not None
 
 
 def flaw(content: bytes) -> str | None:
-    """What is wrong with a sealed file, as expected and found; None if it is as written."""
+    """How a sealed file differs from what was written, as expected and found; None if it does not."""
     place = _place(content)
     if place is None:
         return f"expected a table with a hash (`{_SEAL}`), found none"
@@ -95,6 +95,6 @@ def flaw(content: bytes) -> str | None:
 
 
 def _place(content: bytes) -> tuple[int, int] | None:
-    """Where the hash of a file stands: behind everything that a table may say."""
+    """The place of a file's hash: after everything that a table may contain."""
     found = list(_SEALED.finditer(content))
     return found[-1].span(1) if found else None

@@ -1,4 +1,4 @@
-"""Files that a command writes where a user said: what may be replaced there."""
+"""Files that commands write where a user says: which of them may be replaced."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _READ = 4096
-"""Bytes of a file that tell what it is; chosen."""
+"""Bytes that show what kind a file is; our choice."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """What Octavo writes, and how it begins."""
+    """The kinds of files that Octavo writes, and how they begin."""
 
     what: str
     begins: re.Pattern[bytes]
@@ -31,11 +31,11 @@ PICTURES = {
     "svg": Made("SVG picture", re.compile(rb"\s*(<\?xml.*)?(<!DOCTYPE svg.*)?<svg", re.DOTALL)),
     "pdf": Made("PDF file", re.compile(rb"%PDF-")),
 }
-"""By the ending of their names; any program's may be replaced."""
+"""Recognised by the ending of their names; files of other programs may be replaced, too."""
 
 
 def check_free(path: Path, *, force: bool, hint: str = "choose another name, or replace it with --force") -> None:
-    """Make sure that nothing has a file's name, or may be replaced.
+    """Make sure that no file has the name, or that it may be replaced.
 
     Raises:
         OutputError: something has it.
@@ -46,7 +46,7 @@ def check_free(path: Path, *, force: bool, hint: str = "choose another name, or 
 
 
 def check_made(path: Path, made: Made) -> None:
-    """Make sure that a file is not there yet, or empty, or one that a command of this kind wrote.
+    """Make sure that a file does not exist, or is empty, or was written by a command of this kind.
 
     Raises:
         OutputError: something else is there, or it cannot be read.

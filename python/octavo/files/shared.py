@@ -1,7 +1,7 @@
 """Folders that fill up file by file, such as experiments and sweeps: for one process at a time.
 
-Files written while a folder is open go into its manifest: at first as a name without a hash, so that a killed process
-leaves no file of unknown origin.
+Files written while a folder is open enter its manifest: first as a name without a hash, so that a killed process leaves
+no file of unknown origin.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _OPEN: dict[Path, _Open] = {}
 
 @dataclass(frozen=True)
 class Shared:
-    """The purpose of such a folder."""
+    """The kind of folder, for its manifest."""
 
     kind: str
-    """What its manifest and messages call it."""
+    """Its name in manifest and messages."""
     key: str
     """Which experiment it is."""
     known: Collection[str]
-    """Names of what will be written into it, as far as these are known. A file that has one and that no manifest lists
-    is somebody else's, and refused before anything runs.
+    """Names of the files that will be written into it, as far as they are known. An existing file of such a name that
+    no manifest lists belongs to someone else; it is refused before anything runs.
     """
 
 
 @contextmanager
 def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
-    """Open a folder, which is made if it is not there; a symbolic link to one is followed.
+    """Open a folder; make it if it does not exist, and follow a symbolic link to one.
 
     Raises:
         OutputError: another process writes it, it cannot be written, or it is for something else and `force` does not
@@ -67,7 +67,7 @@ def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; into a folder that is open, only where no file of others is.
+    """Write a file completely or not at all; into an open folder, but never over a file of someone else's.
 
     Raises:
         OutputError: it cannot be written; what was there before stays.
@@ -162,7 +162,7 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
 
 
 def _check_others(root: Path, shared: Shared, found: Manifest) -> None:
-    """Make sure, before anything is computed, that no file of somebody else has a name that Octavo writes."""
+    """Make sure, before anything is computed, that no file of someone else's has a name that Octavo writes."""
     doubtful = [root / name for name in sorted(ours.plain(root, shared.known) - set(found.files))]
     if doubtful:
         raise OutputError(

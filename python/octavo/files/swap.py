@@ -1,8 +1,8 @@
-"""Folders that appear whole or not at all, and take the place of an older one without touching what others put there.
+"""Folders that appear completely or not at all, and replace older ones without touching files that others put there.
 
-A folder NAME is written as `.NAME.octavo-new`, sealed with a manifest, renamed to `.NAME.octavo-swap` and exchanged
-with NAME in one step of the system. Then what is not Octavo's moves from the old folder into the new one, and what is
-Octavo's goes. Where the system cannot exchange, the old folder is called `NAME.octavo-old` for a moment, which is not
+A folder NAME is written as `.NAME.octavo-new`, sealed with a manifest, renamed to `.NAME.octavo-swap`, and exchanged
+with NAME in one system call. Then files that are not Octavo's move from the old folder into the new one, and Octavo's
+are removed. If the system cannot exchange them, the old folder is called `NAME.octavo-old` for a moment, which is not
 hidden. If a process is killed in the middle, the next one repairs the folder.
 """
 
@@ -29,9 +29,9 @@ _MADE = "its name may be that of a file that Octavo writes: move it away"
 
 @contextmanager
 def locked(folder: Path, known: Collection[str]) -> Iterator[Path]:
-    """A folder that is written as a whole, for this process alone, with everything mended that killed ones left.
+    """A folder that is written as a whole, by this process alone, after repairing what killed processes left.
 
-    Gives what a symbolic link leads to, if `folder` is one.
+    The target of a symbolic link, if `folder` is one.
 
     Raises:
         OutputError: another process writes it, or it cannot be written.
@@ -57,7 +57,7 @@ def locked(folder: Path, known: Collection[str]) -> Iterator[Path]:
 
 @contextmanager
 def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
-    """A temporary folder that takes the place of `target`, which must be `locked`, when the block ends well.
+    """A temporary folder that takes the place of `target`, which must be `locked`, if the block succeeds.
 
     Args:
         target: the folder.
@@ -81,7 +81,7 @@ def replaced(target: Path, kind: str, known: Collection[str]) -> Iterator[Path]:
 
 
 def mend(folder: Path, known: Collection[str]) -> None:
-    """Undo or complete what a killed process left, if anything; errors as `locked`."""
+    """Undo or complete what a killed process left, if there is anything; errors are those of `locked`."""
     target = links.followed(folder).absolute()
     left = (_beside(target, suffix) for suffix in (atomic.SUFFIX, ".octavo-swap", ".octavo-lock"))
     if any(path.exists() for path in (*left, _old(target))):
@@ -98,13 +98,13 @@ def _old(target: Path) -> Path:
 
 
 def _seal(folder: Path, kind: str) -> None:
-    """Write the manifest, when all the rest is on the disk."""
+    """Write the manifest once everything else is on the disk."""
     text = manifest.of_files(folder, kind).text()
     atomic.write_bytes(folder / MANIFEST_FILE, text.encode())
 
 
 def _put(new: Path, target: Path, known: Collection[str]) -> None:
-    """Give a sealed folder its name."""
+    """Give a sealed folder its final name."""
     if target.is_dir():
         _check_names(new, target, known)
         swap = _beside(target, ".octavo-swap")
@@ -131,7 +131,7 @@ def _check_names(new: Path, target: Path, known: Collection[str]) -> None:
 
 
 def _exchange(swap: Path, target: Path) -> None:
-    """Let two folders change names at once; if the system cannot, let the old one step aside."""
+    """Let two folders exchange names at once; if the system cannot, rename the old one first."""
     if _exchanged(swap, target):
         return
     old = _old(target)
@@ -162,7 +162,7 @@ def _mend(target: Path, known: Collection[str]) -> None:
 
 
 def _settle(left: Path, target: Path, known: Collection[str], *, say: bool) -> None:
-    """Take what is not Octavo's from a folder that was replaced, and remove the rest of it."""
+    """Move what is not Octavo's out of a replaced folder, and remove the rest of it."""
     kept = []
     for path in ours.others(left, known):
         place = target / path.name

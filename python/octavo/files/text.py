@@ -1,4 +1,4 @@
-"""Files that people write, or other tools: of a size that tells a device or a wrong file from one of them."""
+"""Files that people or other tools write: a limit on their size catches devices and wrong files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _MOST_BYTES = 64 << 20
-"""Chosen: the largest sweep file with a million listed values has a tenth of it."""
+"""Our choice: ten times the size of a sweep file with a million listed values."""
 
 _LONGEST_LINE = 1 << 20
-"""Characters; chosen: rows of logs have hundreds."""
+"""The most characters of a line; our choice: rows of logs have hundreds."""
 
 
 def read_text(path: Path) -> str:
@@ -43,14 +43,14 @@ def read_bytes(path: Path, expected: str = "a text file", most: int = _MOST_BYTE
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be read, in words for a sentence."""
+    """Why a file could not be read, in words that fit into a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def lines(file: TextIO) -> Iterator[str]:
-    """The lines of a text file that may be long, as a log is.
+    """The lines of a text file that may be long, such as a log.
 
     Raises:
         OSError: one is longer than a line ever is.

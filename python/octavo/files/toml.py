@@ -1,4 +1,4 @@
-"""TOML files of people, whose keys do not nest without end."""
+"""TOML files that people write, with a limit on the nesting of keys."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def read_toml(path: Path) -> dict[str, Any]:
     """The values of a TOML file.
 
-    `tomllib` takes memory as the square of the length of a dotted key: gigabytes for 40 KB. So the engine's reader,
-    which refuses such keys, looks first.
+    `tomllib` needs memory as the square of the length of a dotted key: gigabytes for 40 KB. So the engine's reader,
+    which refuses such keys, checks first.
 
     Raises:
         OSError: it cannot be read, or is larger than such a file ever is.
@@ -33,7 +33,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """The values of a text that is TOML, as `read_toml` has them.
+    """The values of a TOML text, like those of `read_toml`.
 
     Raises:
         ValueError: it is not TOML; the argument says why.

@@ -1,4 +1,4 @@
-"""What a node promises beside what small programs reach on it."""
+"""What a node promises, compared with what small programs reach on it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from octavo.measured.calibrate.measured import Unit
 
 RATE = (0.85, 1.005)
-"""How much of a promised rate a wide program has to reach: start and end of a launch take some of it, rounding of times
-to whole picoseconds may give some."""
+"""The least share of a promised rate that a wide program has to reach: its start and end, and the rounding of times to
+whole picoseconds, take some of it."""
 LATENCY = (0.95, 1.05)
-"""How far a chase may be from the sum of what its loads pass."""
+"""How far a chase may be from the sum of the latencies on its way."""
 WALKS = (0.0, 1.25)
-"""Walks for each page that a machine's device memory is mapped by; compute units may miss a page at the same time."""
+"""Walks for each page of a machine's device memory; several compute units may miss a page at the same time."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Gate:
     expected: float
     simulated: float
     within: tuple[float, float]
-    """The least and the greatest ratio of simulated to expected that passes."""
+    """The lowest and the highest ratio of simulated to expected that passes."""
 
     @property
     def ratio(self) -> float:
@@ -57,7 +57,7 @@ class NodeCheck:
 
     node: str
     driver: str
-    """The release of the driver, and what it selected."""
+    """The release of the driver, and what it changes."""
     gates: tuple[Gate, ...]
 
     @property
@@ -69,7 +69,7 @@ class NodeCheck:
         return next(gate for gate in self.gates if gate.quantity == quantity)
 
     def to_dict(self) -> dict[str, Any]:
-        """The check as JSON holds it."""
+        """The check in a form for JSON."""
         rows = [
             {
                 "quantity": gate.quantity,
@@ -122,7 +122,7 @@ def _device(machine: Machine, promised: Promised) -> Iterator[Gate]:
 
 
 def _mapped_by(machine: Machine) -> int:
-    """Bytes that one entry of a GPU's page table leads to in device memory."""
+    """Bytes of device memory that one entry of a GPU's page table maps."""
     memory = machine.values["memory"]
     if memory.get("sizing", {"name": "base"})["name"] == "whole-blocks":
         return LARGE_PAGE

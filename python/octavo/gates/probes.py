@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 _STREAMED = 64 << 20
-"""Bytes of a stream: long beside a launch at the rates of today, and seconds of work for no node."""
+"""Bytes of a stream: long compared with a launch at today's rates, and short enough for seconds of work."""
 ACROSS = 32 << 20
-"""Bytes of a stream over links."""
+"""Bytes that a program streams over links."""
 _WAVEFRONTS = 4
 _THREADS = 64 * _WAVEFRONTS
 """Threads of a work-group of `touch`."""
 _WIDTH = 16
 """Bytes that a thread touches at once."""
 _ROUNDS = 16
-"""Touches of each thread where arithmetic counts, each with its own multiply-adds."""
+"""Touches of each thread, each with multiply-adds, for measuring arithmetic."""
 _OPERATIONS = 128
-"""Operations for each byte, as in a product of large matrices: memory is never the limit."""
+"""Operations for each byte, as in a product of large matrices: memory never limits it."""
 _LOADS = 2_000
 """Dependent loads of a chase."""
 _FIRST, _SECOND = 16 << 10, 1 << 20
-"""Bytes that caches of the first and the second level hold on every node."""
+"""More bytes than caches of the first and the second level hold on any node."""
 _APART, _PAST = 256, 4096
-"""Bytes between places of a chase: lines of their own, and so far apart that it passes over the first level."""
+"""Bytes between places of a chase: on lines of their own, and so far apart that it misses the first level."""
 _BEYOND = 8
-"""A chase of so many second-level caches finds next to nothing in them."""
+"""A chase through this many second-level caches finds almost nothing in them."""
 _COPIED = 2.0
-"""Scale of `vectoradd`, whose vectors have 22 MB then."""
+"""The scale of `vectoradd` at which its vectors have 22 MB."""
 _EXPLICIT: Mapping[str, object] = {"program.kind": "explicit"}
 RESIDENT: Mapping[str, object] = {**patterns.RESIDENT, "node.host.page_sizes": []}
-"""Memory that is there from the start in pages of 2 MiB, whatever the host's kernel has."""
+"""Memory that is in pages of 2 MiB from the start, whatever the host's kernel provides."""
 _ALONE: Mapping[str, object] = {"groups": 1, "wavefronts": 1, "lanes": 1, "in_flight": 1}
 """One thread with one load in flight."""
 _NO_FIRST_LEVEL: Mapping[str, object] = {"node.l1.line": "64B", "node.l1.size": "64B", "node.l1.ways": 1}
@@ -53,7 +53,7 @@ _UNSTAGED: Mapping[str, object] = {
     "node.host.costs.staging.to_gpu": "0GB/s",
     "node.host.costs.staging.to_host": "0GB/s",
 }
-"""What copies of pinned memory leave out."""
+"""Time that the rate of pinned copies does not include."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,18 @@ class Machine:
     """As `key=value`."""
 
     def scenario(self, overrides: Mapping[str, object], **named: Any) -> Scenario:
-        """A scenario of it that records totals alone."""
+        """A scenario on it that records only totals."""
         recipe = api.recipe(node=self.name, overrides=list(self.changes), **named)
         return recipe.with_overrides(overrides_of({**overrides, **_QUIET})).resolve()
 
     def touch(self, options: Mapping[str, object], memory: Mapping[str, object], gpus: int = 1) -> RunResult:
-        """Run `touch` with options on so many of its GPUs."""
+        """Run `touch` with options on this many of its GPUs."""
         touch = {f"workload.{key}": value for key, value in options.items()}
         return api.run(self.scenario({**touch, **memory, "node.gpus": gpus}, workload="touch"))
 
     @cached_property
     def values(self) -> Mapping[str, Any]:
-        """A scenario of it spelled out."""
+        """A fully resolved scenario on it."""
         return self.scenario({}, workload="touch").values
 
     @property
@@ -95,7 +95,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Streamed:
-    """What a stream over device memory reached."""
+    """Bytes a second that a stream over device memory reached."""
 
     bandwidth: float
     """Bytes a second."""
@@ -105,7 +105,7 @@ class Streamed:
 
 
 def stream(machine: Machine) -> Streamed:
-    """Every byte of two buffers is read once, by a launch each; the second finds no cache full of what cores wrote."""
+    """Each byte of two buffers is read once, by a launch each; the second finds no cache full of stores."""
     touch = {"bytes": _STREAMED, "width": _WIDTH, "groups": machine.groups, "launches": 2, "fresh": True}
     result = machine.touch(touch, _EXPLICIT)
     seconds = patterns.launches(result)[1] - machine.launch
@@ -113,7 +113,7 @@ def stream(machine: Machine) -> Streamed:
 
 
 def arithmetic(machine: Machine) -> float:
-    """Operations a second of multiply-adds on what the GPU has loaded."""
+    """Operations a second of multiply-adds on data that the GPU has loaded."""
     size = machine.groups * _THREADS * _WIDTH * _ROUNDS
     touch = {"bytes": size, "width": _WIDTH, "in_flight": 1, "groups": machine.groups, "intensity": _OPERATIONS}
     seconds = patterns.launches(machine.touch(touch, RESIDENT))[0] - machine.launch
@@ -121,7 +121,7 @@ def arithmetic(machine: Machine) -> float:
 
 
 def chases(machine: Machine, second_level: float) -> tuple[float, float, float]:
-    """Seconds of a load that the first level, the second level (of so many bytes), and memory answer."""
+    """Seconds of a load that the first level, the second level (of a given size) or memory serves."""
     beyond = 1 << int(_BEYOND * second_level - 1).bit_length()
     first = _chase(machine, _FIRST, patterns.LINE, _FIRST // patterns.LINE)
     second = _chase(machine, _SECOND, _PAST, _SECOND // _PAST, _NO_FIRST_LEVEL)
@@ -131,7 +131,7 @@ def chases(machine: Machine, second_level: float) -> tuple[float, float, float]:
 def _chase(
     machine: Machine, footprint: int, stride: int, warm: int, changes: Mapping[str, object] | None = None
 ) -> float:
-    """Seconds of each of some dependent loads behind `warm` others, which bring caches and TLBs to what they stay."""
+    """Seconds of each of some dependent loads after `warm` others, which fill caches and TLBs."""
     touch = {"bytes": footprint, "stride": stride, "width": 8, "order": "random", **_ALONE}
     memory = {**RESIDENT, **(changes or {})}
     runs = [machine.touch({**touch, "touches": touches}, memory) for touches in (warm, warm + _LOADS)]
@@ -153,16 +153,16 @@ def _rate(result: RunResult, phase: str, link: str) -> float:
 
 
 def lines_of_host(machine: Machine) -> float:
-    """Bytes a second that the GPU reads of pinned memory."""
+    """Bytes a second that the GPU reads from pinned memory."""
     touch = {"bytes": ACROSS, "width": _WIDTH, "groups": machine.groups}
     result = machine.touch(touch, {"program.kind": "pinned"})
     return ACROSS / (patterns.launches(result)[0] - machine.launch)
 
 
 def lines_of_peer(machine: Machine) -> tuple[float, int]:
-    """Bytes a second that GPU 0 and GPU 1 read of each other's device memory, and page-table walks of both.
+    """Bytes a second that GPU 0 and GPU 1 read from each other's device memory, and page-table walks of both.
 
-    The first launch reads what lies on its own GPU, the second what lies on the other.
+    The first launch reads memory of its own GPU, the second memory of the other one.
     """
     groups = ACROSS // (_THREADS * _WIDTH)
     touch = {"bytes": ACROSS, "width": _WIDTH, "in_flight": 1, "groups": groups, "launches": 2, "turn": groups // 2}

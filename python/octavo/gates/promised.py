@@ -35,7 +35,7 @@ class Promised:
         return round(cycle(self.values["clock"])) * 1e-12
 
     def seconds(self, key: str) -> float:
-        """Seconds of a number of cycles, 0 of one that is left out."""
+        """Seconds of a number of cycles, 0 if it is left out."""
         found: Any = self.values
         for part in key.split("."):
             found = found.get(part, "0cycles")
@@ -55,19 +55,19 @@ class Promised:
 
     @property
     def first_level(self) -> float:
-        """Seconds of a load that the first-level cache answers."""
+        """Seconds of a load that the first-level cache serves."""
         return sum(map(self.seconds, ("compute.memory_pipeline", "l1_tlb.latency", "l1.latency")))
 
     @property
     def second_level(self) -> float:
-        """Seconds of a load that the second-level cache answers."""
+        """Seconds of a load that the second-level cache serves."""
         before = ("compute.memory_pipeline", "l1_tlb.latency", "l1.lookup", "l1.fill")
         crossbar = 2 * self.seconds("l2.crossbar")
         return sum(map(self.seconds, before)) + crossbar + self.seconds("l2.latency") + self.cycle
 
     @property
     def beyond_caches(self) -> float:
-        """Seconds of a load that memory answers."""
+        """Seconds of a load that memory serves."""
         return self.second_level + self.seconds("dram.latency") + self.seconds("dram.line_cycles")
 
     @property
@@ -82,15 +82,15 @@ class Promised:
 
     @property
     def lines_of_host(self) -> float:
-        """Bytes a second of lines that a GPU reads of pinned memory: each has its header on the link."""
+        """Bytes a second of lines that a GPU reads from pinned memory: each has its header on the link."""
         return self._of_lines(self.to_gpu)
 
     @property
     def lines_of_peer(self) -> float:
-        """Bytes a second of lines that GPU 0 and GPU 1 read of each other.
+        """Bytes a second of lines that GPU 0 and GPU 1 read from each other.
 
-        They go by links of their own or, without any, through the host. Each way carries the lines that one reads and
-        the requests of the other.
+        They use links of their own or, if there are none, go through the host. Each direction carries the lines that
+        one GPU reads and the requests of the other.
         """
         link, links = self.values["gpu_link"], self.values.get("links")
         between = [pair["count"] for pair in links or () if sorted(pair["gpus"]) == [0, 1]]
@@ -102,7 +102,7 @@ class Promised:
         return rate * LINE / (LINE + headers * number(remote.get("header", "0B"), "B"))
 
     def rate(self, key: str) -> float:
-        """Bytes a second, 0 of a bandwidth that is left out."""
+        """Bytes a second, 0 if the bandwidth is left out."""
         found: Any = self.values
         for part in key.split("."):
             found = found.get(part, "0B/s")

@@ -1,7 +1,7 @@
 """Data from real GPUs.
 
-`activity` is what a driver reports of unified memory, `imports` makes results of profiles, `profile` runs a program and
-samples its memory, `calibrate` measures a GPU and describes it.
+`activity` decodes what a driver reports about unified memory, `imports` turns profiles into results, `profile` runs a
+program and samples its memory, `calibrate` measures a GPU and describes it.
 """
 
 from importlib import import_module

@@ -53,10 +53,10 @@ class PlacementPolicy(Policy):
     """
 
     memory: Memory = Memory()
-    """The other pages, to be looked at while a method is called (`needs` and `may_prefetch` aside)."""
+    """The other pages; available while a method is called (except `needs` and `may_prefetch`)."""
 
     def needs(self) -> Needs:
-        """What the node has to count or report; by default nothing. Called once, after `start`."""
+        """What the node should count or report; by default nothing. Called once, after `start`."""
         return Needs()
 
     @abstractmethod
@@ -104,7 +104,7 @@ class PrefetchPolicy(Policy):
     """Chooses more pages of a 2 MiB block to fetch when some of it migrates. They move before any fault is woken."""
 
     serves_blocks: ClassVar[bool] = True
-    """Whether faults of one GPU on one block are served together; a policy that says no is never asked."""
+    """Whether faults of one GPU on one block are served together; if not, the policy is never asked."""
 
     @abstractmethod
     def pages(self, service: Service) -> Iterable[int]:
@@ -122,10 +122,10 @@ class EvictionPolicy(Policy):
     """Chooses which pages a full memory evicts. A replica is dropped, a sole copy is written to the host."""
 
     residency: Residency = Residency()
-    """Which pages are where, to be looked at while a method is called (`on_restore` aside)."""
+    """Which pages are where; available while a method is called (except `on_restore`)."""
 
     def on_use(self, processor: int, page: int) -> None:
-        """Called when a page was fetched into a GPU's memory, or a fault on it was served there: what a driver sees."""
+        """Called when a page was fetched into a GPU's memory, or a fault on it was served: what a driver sees."""
 
     def on_access(self, processor: int, page: int, times: int) -> None:
         """Called with the number of accesses to a page in a GPU's memory since the last call for it.
@@ -157,7 +157,7 @@ class DemotionPolicy(Policy):
     """
 
     occupancy: Occupancy = Occupancy()
-    """How full the GPUs' memories are, to be looked at in `destination`."""
+    """Free and used memory of the GPUs; available in `destination`."""
 
     def destination(self, source: int, pages: int) -> int:
         """Choose where the victims of one 2 MiB block of a GPU's memory go, of which `pages` are sole copies.
@@ -195,7 +195,7 @@ class GuardPolicy(Policy):
     """
 
     memory: Memory = Memory()
-    """The pages, to be looked at in `on_fault`, `on_move` and `on_deadline`."""
+    """The pages; available in `on_fault`, `on_move` and `on_deadline`."""
 
     @abstractmethod
     def on_fault(self, fault: Fault, page: Page) -> Hint | None:
@@ -216,7 +216,7 @@ class GuardPolicy(Policy):
     def keeps(self, page: int) -> bool:
         """Whether prefetchers, counters and reports leave a page where it is; by default never.
 
-        Called for pages that are to move, and for all pages in the block of a fault.
+        Called for pages that are about to move, and for all pages in the block of a fault.
         """
         return False
 

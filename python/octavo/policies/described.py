@@ -1,4 +1,4 @@
-"""What the name of a class stands for, found out in a process of its own: to load a file is to execute it."""
+"""Find out in a separate process which class a name stands for: loading a file executes it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 _State = tuple[object, ...]
 _KNOWN: dict[tuple[str, str], tuple[_State, Described]] = {}
-"""What was found by kind and name, and the state of the files that it was found in."""
+"""The results by kind and name, with the state of the files that they come from."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """A class, without the class."""
+    """The description of a class, without the class itself."""
 
     name: str
     """Its full name."""
@@ -50,7 +50,7 @@ class Described:
 
 
 def described(kind: str, name: str) -> Described:
-    """What `name` stands for, as `octavo.policies.find.find` says; a class given as an object is here already.
+    """The policy that `name` stands for, as in `find.find`; a class given as an object is loaded already.
 
     Raises:
         OptionError: there is no such class, it cannot be used, or its code ended the process that it was loaded in.
@@ -67,7 +67,7 @@ def described(kind: str, name: str) -> Described:
 
 
 def _state(name: str, file: str | None) -> _State:
-    """What has to be the same for a class to be the same: the sources of a file, or when a module was written."""
+    """What identifies a class: the sources of a file, or the time when a module was written."""
     place = Path(find.place(name))
     if place.suffix == ".py" and place.is_file():
         local = [place, *digest.local_modules(place).values()]
@@ -91,7 +91,7 @@ def _loaded(kind: str, name: str) -> Described:
 
 
 def main() -> None:
-    """Load what is asked for."""
+    """Load what an order names."""
     orders.serve(_load)
 
 

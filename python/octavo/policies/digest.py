@@ -24,7 +24,7 @@ def of_sources(sources: dict[str, bytes]) -> str:
 
 
 def local_modules(path: Path) -> dict[str, Path]:
-    """The modules in the folder of a file that it imports, and those import, by name; nothing is executed."""
+    """The modules in a file's folder that it imports, directly or indirectly, by name; nothing is executed."""
     finder = ModuleFinder(path=[str(path.parent)])
     try:
         finder.run_script(str(path))
@@ -36,14 +36,14 @@ def local_modules(path: Path) -> dict[str, Path]:
 
 
 def of_class(policy: type) -> str:
-    """The digest of a class that has no file to be read from again: of its source and of all it refers to by name."""
+    """The digest of a class whose file cannot be read again: its source and everything that it refers to by name."""
     seen: dict[str, bytes] = {}
     _collect(policy, seen)
     return of_sources(seen)
 
 
 def _collect(thing: Any, seen: dict[str, bytes]) -> None:
-    """Add the source of a class or function, and of what their code refers to; the value of anything else."""
+    """Add the source of a class or function, and everything that its code refers to; for other objects, the value."""
     name = f"{thing.__module__}.{thing.__qualname__}"
     if name in seen or _is_library(thing):
         return
@@ -85,7 +85,7 @@ def _source(thing: Any) -> str:
 
 
 def _is_library(thing: Any) -> bool:
-    """Whether something is part of Python, of an installed package or of Octavo, whose version results name."""
+    """Whether something belongs to Python, an installed package or Octavo, whose version results name."""
     module = thing.__module__ or "builtins"
     if module == "builtins" or module.split(".")[0] == "octavo":
         return True

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def resolve(kind: str, name: str, given: str) -> tuple[str, str]:
     """The full name of a policy, and its options with the digest of its source, as JSON in and out.
 
-    With a digest the choice is resolved already: it stays what it is, wherever its source has gone.
+    A choice with a digest is resolved already: it stays unchanged, wherever its source has gone.
 
     Raises:
         OptionError: the policy cannot be found or used, or an option cannot.

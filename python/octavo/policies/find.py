@@ -78,7 +78,7 @@ def file_of(policy: type[Configurable]) -> str | None:
 
 
 def name_of(policy: object) -> str:
-    """The name under which a class given as an object is found from now on, in this process.
+    """The name under which this process finds a class given as an object from now on.
 
     Raises:
         OptionError: it is no policy.
@@ -97,7 +97,7 @@ def name_of(policy: object) -> str:
 
 
 def is_object(name: str, expected: str | None = None) -> bool:
-    """Whether a class was given as an object under a name, with this digest if there is one."""
+    """Whether a class was given as an object under a name, with a digest if one is given."""
     return any(expected in (None, found.digest) for found in _OBJECTS.get(name, ()))
 
 
@@ -127,7 +127,7 @@ def _in_file(kind: str, path: Path, cls: str) -> Found:
 
 
 def _load(path: Path, source: bytes, key: str, local: tuple[str, ...]) -> ModuleType:
-    """Execute a file as a module of its own. Modules from its folder are imported anew with it."""
+    """Execute a file as a module of its own. Modules from its folder are imported again with it."""
     module = ModuleType(f"octavo_policy_{key}")
     module.__file__ = str(path.resolve())
     sys.modules[module.__name__] = module
@@ -142,7 +142,7 @@ def _load(path: Path, source: bytes, key: str, local: tuple[str, ...]) -> Module
 
 @contextmanager
 def _imports_from(folder: Path, names: tuple[str, ...]) -> Iterator[None]:
-    """Let a folder's modules be imported, as they are now; other modules of the same names are back afterwards."""
+    """Let modules in a folder be imported as they are now; restore other modules of their names afterwards."""
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     sys.path.insert(0, str(folder.resolve()))
     importlib.invalidate_caches()

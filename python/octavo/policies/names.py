@@ -1,4 +1,4 @@
-"""Strategies as they are written in Python: names, files, classes."""
+"""Strategies as Python code names them: names, files, classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Strategy: TypeAlias = str | Path | type[Policy]
 
 
 def strategy_name(strategy: object, argument: str = "overrides") -> str:
-    """What stands for a strategy in a scenario; messages say which argument it was given as.
+    """The value that stands for a strategy in a scenario; messages name the argument.
 
     Raises:
         ScenarioError: it is neither a name nor a policy class.
@@ -30,5 +30,5 @@ def strategy_name(strategy: object, argument: str = "overrides") -> str:
 
 
 def label(strategy: Strategy) -> str:
-    """What a strategy is called in comparisons."""
+    """The name of a strategy in comparisons."""
     return strategy.__name__ if isinstance(strategy, type) else str(strategy)

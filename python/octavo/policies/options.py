@@ -25,7 +25,7 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 @dataclass(frozen=True)
 class Declared:
-    """What `option` says about an option beside its type."""
+    """The declaration of an option with `option`."""
 
     default: Value
     meaning: str
@@ -73,7 +73,7 @@ class Option:
     kind: type
     """`bool`, `int`, `float` or `str`."""
     words: tuple[str, ...]
-    """The permitted words, of a `Literal`; empty for any."""
+    """The permitted words, from a `Literal`; empty if any are permitted."""
     default: Value
     meaning: str = ""
     minimum: float | None = None
@@ -91,14 +91,14 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What it accepts, in words."""
+        """The accepted values, in words."""
         if self.words:
             return f"one of {', '.join(self.words)}"
         bounds = [(self.minimum, "from"), (self.maximum, "to")]
         return _WORDS[self.kind] + "".join(f" {word} {bound:g}" for bound, word in bounds if bound is not None)
 
     def check(self, value: object) -> Value:
-        """The value as its type has it.
+        """The value converted to its type.
 
         Raises:
             OptionError: it is no value of this option.
@@ -164,7 +164,7 @@ def _option(cls: type[Configurable], name: str, annotation: object) -> Option | 
 
 
 def _evaluated(cls: type, name: str, annotation: object) -> Any:
-    """An annotation as the type that it is, where it is kept as text."""
+    """The type that an annotation names, if it is a text."""
     if not isinstance(annotation, str):
         return annotation
     try:

@@ -1,4 +1,4 @@
-"""Reports: one page with pictures of runs, made from their tables alone."""
+"""Reports: one page with pictures of runs, made only from their tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MEBIBYTES = 16
 MIN_MEBIBYTES = 4
-"""Least size of a page with maps: what it holds besides takes 1 to 2 MiB."""
+"""The least size of a page with maps: the rest of it takes 1 to 2 MiB."""
 
 
 @named
@@ -41,8 +41,8 @@ def report(
         output: the HTML file, which is written whole or not at all.
         baseline: the variant that speed-ups are relative to, as the report names it; `on-touch` if left out and there
             is such a run, otherwise the first.
-        mebibytes: size of the file, about. Histories of pages that do not fit lose their middles, and the page says
-            how much it leaves out.
+        mebibytes: size of the file, about. If histories of pages do not fit, their middles are left out, and the page
+            says how much.
         watch: called with a line of text when a long step begins.
 
     Returns:

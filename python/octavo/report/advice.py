@@ -1,4 +1,4 @@
-"""Advice that stands in folders of a report (`octavo advise -o`), as its page shows it."""
+"""Advice in folders of a report (`octavo advise -o`), as the report shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import verification
-from octavo.advice.folder import ADVICE_FILE
+from octavo.advice.answer import ADVICE_FILE
 from octavo.errors import DamagedError
 from octavo.files import manifest
 from octavo.runs.held import holds_result
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _ALIKE = ("managed", "pinned")
-"""Runs with all buffers in one kind of memory, which told facts."""
+"""Runs with all buffers in one kind of memory, which gave facts."""
 _FACTS = ("used", "sigma", "rho", "alpha")
 """Facts of each buffer that the page shows."""
 
 
 def read(paths: Sequence[str | Path]) -> list[dict[str, Any]]:
-    """What was advised in these folders.
+    """The advice in some folders.
 
     Raises:
         DamagedError: one holds advice that cannot be read.
@@ -37,7 +37,7 @@ def holds(path: Path) -> bool:
 
 
 def with_its_runs(paths: Sequence[str | Path]) -> list[Path]:
-    """Folders with the runs of a report: of advice, those that told facts, the present and the advised placement."""
+    """Folders with the runs of a report: for advice, those that gave facts, the present and the advised placement."""
     return [each for path in map(Path, paths) for each in (_runs(path) if holds(path) else [path])]
 
 
@@ -56,7 +56,7 @@ def _places(path: Path) -> list[str]:
 
 
 def labels(path: Path) -> dict[Path, str]:
-    """What the runs of advice are, by their folders; nothing where a folder holds no advice."""
+    """Labels of the runs of advice, by their folders; empty if a folder holds no advice."""
     if not holds(path):
         return {}
     found: dict[Path, str] = {path / name: f"all {name}" for name in _ALIKE}
@@ -83,7 +83,7 @@ def _of(path: Path) -> dict[str, Any]:
 
 
 def _candidates(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Placements that were simulated, and which of them is the present one and the advice."""
+    """The placements that were simulated, and which of them are the present one and the advised one."""
     buffers = document["buffers"]
     roles = {role: {each["name"]: each[role] for each in buffers} for role in ("present", "advised")}
     for each in (document["found"] or {"candidates": []})["candidates"]:

@@ -1,7 +1,7 @@
-"""The charts, as Vega-Lite specifications; the page puts rows and widths in.
+"""The charts as Vega-Lite specifications; the page adds rows and widths.
 
-Lines and texts have names of the style sheet (`var(--…)`), so light, dark and print need no second drawing. What stands
-for something has its colour of `octavo.runs.colours` in all of them.
+Lines and texts use names of the style sheet (`var(--…)`), so light, dark and print need no second drawing. Everything
+has the same colour in all of them, from `octavo.runs.colours`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _STEPS = [float(f"{step}e{power}") for power in range(-3, 4) for step in (1, 1.2
 """Marks of logarithmic axes of speed-ups."""
 _TEXT, _LINE = "var(--soft)", "var(--line)"
 _DIGIT, _AROUND = 6.5, 6
-"""Pixels of a letter of a share, and of what is free at both of its sides together."""
+"""The width of a letter in the label of a share, and the space on both of its sides, in pixels."""
 
 
 def specifications(legends: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Every chart by name; `legends` are the colours of causes, memories, variants and lines of a sweep."""
+    """All charts by name; `legends` are the colours of causes, memories, variants and lines of a sweep."""
     return {
         "speedup": _speedup(legends["variants"]),
         "sweep": _sweep(legends["series"], "time_ms", TIME),
@@ -51,7 +51,7 @@ def specifications(legends: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
 
 
 def config() -> dict[str, Any]:
-    """What all charts look like."""
+    """Settings that all charts share."""
     axis = {
         "labelColor": _TEXT,
         "titleColor": _TEXT,
@@ -122,7 +122,7 @@ def _speedup(variants: Mapping[str, str]) -> Part:
 
 
 def _sweep(series: Mapping[str, str], field: str, title: str) -> Part:
-    """A line for each of what else differs, through its points; bars across points are intervals of replicates."""
+    """A line for each combination of other differences, with its points; bars are intervals of replicates."""
     both = {
         "x": channel("value:Q", title="value", scale={"nice": False, "zero": False, "padding": 12}),
         "y": channel(f"{field}:Q", title=title, axis={"format": PLAIN, "tickCount": 5}),
@@ -159,10 +159,10 @@ def _phases() -> Part:
 
 
 def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms") -> Part:
-    """One bar a run, made of its parts in their order; `time` is the field of their times, its end the unit.
+    """One bar for each run, made of its parts in order; `time` is the field of their times, whose ending is the unit.
 
-    A part carries its share if it is wide enough. Behind a bar stands the `whole` of its run, for which the page leaves
-    room: less than all parts together where these overlap.
+    A part carries its share if it is wide enough. Behind a bar is the `whole` of its run, for which the page leaves
+    room: less than the sum of its parts if these overlap.
     """
     about = {
         "y": _LABEL,
@@ -188,20 +188,20 @@ def _parts(part: str, scale: Part, length: str, title: str, time: str = "time_ms
 
 
 def _spoken(length: str) -> Part:
-    """The share of a part, where its bar is wide enough for it."""
+    """The share of a part, if its bar is wide enough for it."""
     ends = [f"scale('x', datum['{length}_{end}'])" for end in ("end", "start")]
     text = "format(datum.share, '.0%')"
     return {"expr": f"{ends[0]} - {ends[1]} > {_DIGIT} * length({text}) + {_AROUND} ? {text} : ''"}
 
 
 def _ink(part: str, scale: Part) -> Part:
-    """The colour of a text on its part."""
+    """The colour of the text on a part."""
     inks = {name: colours.ink(colour) for name, colour in zip(scale["domain"], scale["range"], strict=True)}
     return {"expr": f"{json.dumps(inks)}[datum['{part}']]"}
 
 
 def _roofline() -> Part:
-    """Ceilings as lines, and a mark for each buffer; what is a buffer has a placement."""
+    """Ceilings as lines, and a mark for each buffer; rows of buffers have a placement."""
     axes = {
         "x": channel("alpha:Q", title="operations a byte", scale={"type": "log", "nice": False}),
         "y": channel(

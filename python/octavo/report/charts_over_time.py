@@ -1,4 +1,4 @@
-"""Charts over time: all share one axis, whose window the page sets."""
+"""Charts over time: all share one axis, whose range the page sets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from octavo.report.drawing import Part
 
 _FROM, _TO = "window_from", "window_to"
-"""Signals of the window of time that all charts over time share; the page sets them."""
+"""Signals for the time range that all charts over time share; the page sets them."""
 _MOMENTS = {"copy in": "copies", "copy out": "copies", "kernel": "kernels"}
-"""Phases in time that totals call otherwise; copies are of one colour in both directions."""
+"""Phases over time whose names differ in totals; copies have one colour for both directions."""
 _UNTIL = channel("to:Q", title="until ms")
 
 
@@ -66,7 +66,7 @@ def memory(memories: Mapping[str, str]) -> Part:
 
 
 def lending() -> Part:
-    """Memory that GPUs lend each other."""
+    """Memory that GPUs lend to each other."""
     return _timed(_areas("mebibytes", "memory lent in MiB", "pair", {"range": list(colours.PAIRS)}), height=110)
 
 

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from octavo.report.runs import Run
 
 _KERNELS = 400
-"""Kernel launches of a run that the page map marks, at most."""
+"""The most kernel launches of a run that the page map marks."""
 SAMPLED = "process_intervals"
-"""The table that only programs have that `octavo profile` sampled."""
+"""A table that only programs sampled by `octavo profile` have."""
 KINDS = {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES}
-"""Kinds of events, and which of them are requests and copies."""
+"""Kinds of events, and which of them are requests or copies."""
 _MAPPINGS = 30
-"""Mappings of a profile that the page lists, at most."""
+"""The most mappings of a profile that the page lists."""
 _TOTALS = ("migrations", "duplications", "collapses", "remote_maps", "prefetched")
 _PROFILED = {
     "faults": (*events.GPU_FAULTS, "cpu_fault"),
@@ -44,11 +44,11 @@ _PROFILED = {
     "remote_maps": ("remote_map",),
     "prefetched": MOVED["prefetched"],
 }
-"""Totals that profiles have, too, and the kinds of events they count."""
+"""Totals that profiles have, too, and the kinds of events that they count."""
 
 
 def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
-    """All rows and texts of the page, apart from the page maps; speed-ups are over the variant `against`.
+    """All rows and texts of the page, except the page maps; speed-ups are over the variant `against`.
 
     Raises:
         OutputError: a table is damaged.
@@ -90,7 +90,7 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
 
 
 def _first(runs: Sequence[Run], run: Run, against: str) -> Run | None:
-    """The baseline that a run is compared with, if it is another."""
+    """The baseline of a run, if it is another run."""
     found = (one for one in runs if one.group == run.group and one.variant == against)
     base = next(found, None)
     return base if base is not None and base.number != run.number and base.simulated and run.simulated else None
@@ -149,7 +149,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _why(run: Run, base: Run | None) -> dict[str, Any]:
-    """What bound a simulated run, how it differs from the baseline, what would help, what its faults waited for."""
+    """What bound a simulated run, how it differs from the baseline, what would help, and what its faults waited for."""
     if not run.simulated:
         return {"why": [], "waits": [], "tried": False}
     found = facts(run.result)
@@ -180,7 +180,7 @@ def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _profiled(run: Run) -> dict[str, Any]:
-    """Pages of each kind, as runs count them; nothing where profiles say nothing."""
+    """Pages of each kind, in the words of runs; empty if the profile does not count them."""
     counts: dict[str, int] = {}
     if has_events(run):
         pages = dict(run.result.table("events").group_by("kind").agg(pl.col("pages").sum()).iter_rows())
@@ -189,7 +189,7 @@ def _profiled(run: Run) -> dict[str, Any]:
 
 
 def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
-    """What all scenarios say, and what they do not all say."""
+    """What all scenarios have in common, and where they differ."""
     values = [run.values for run in runs]
     simulated = [run.values for run in runs if run.simulated]
     differing = differences(simulated)
@@ -203,7 +203,7 @@ def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
 def _allocations(run: Run) -> list[dict[str, Any]]:
     if "allocations" not in run.result.tables:
         return []
-    return [{"run": run.number, **row} for row in run.result.table("allocations").to_dicts()]
+    return [{"run": run.number, **row} for row in run.result.rows("allocations")]
 
 
 def _mappings(run: Run) -> list[dict[str, Any]]:
@@ -215,7 +215,7 @@ def _mappings(run: Run) -> list[dict[str, Any]]:
 
 
 def legends(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """What colours stand for, in order: causes, memories, variants and lines of a sweep."""
+    """The meanings of colours, in order: causes, memories, variants and lines of a sweep."""
     gpus = max((run.gpus for run in runs), default=0)
     used = {row["cause"] for row in speed.causes(runs)}
     memories = ["host", *_memories(runs), *(f"gpu{number}" for number in range(gpus))]

@@ -16,17 +16,17 @@ Part = dict[str, Any]
 
 TIME = "time in ms"
 PLAIN = ",.3~r"
-"""Numbers of axes: three digits, and no letters for powers."""
+"""Format of numbers on axes: three digits, and no letters for powers."""
 WHOLE = ",.3r"
-"""Numbers that stand beside bars: three digits."""
+"""Format of numbers beside bars: three digits."""
 PHASES = dict(zip(ORDER, colours.PHASES.values(), strict=True))
-"""Phases as totals have them."""
+"""Phases in the words of totals."""
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _TYPES = {"Q": "quantitative", "N": "nominal"}
 
 
 def channel(of: str, **about: object) -> Part:
-    """What a channel shows: a field and its type, such as `time_ms:Q` or `sum(pages):Q`; of a second end, the field."""
+    """The field and the type of a channel, such as `time_ms:Q` or `sum(pages):Q`; for a second end, only the field."""
     found = re.fullmatch(r"(?:(\w+)\()?(\w+)\)?(?::([QN]))?", of)
     if found is None:
         raise ValueError(of)
@@ -36,13 +36,13 @@ def channel(of: str, **about: object) -> Part:
 
 
 def marks(kind: str, encoding: Part, *, only: str | None = None, **looks: object) -> Part:
-    """One layer: marks of a kind for all rows, or for those of which the expression `only` is true."""
+    """One layer: marks of one kind for all rows, or for the rows for which the expression `only` is true."""
     kept = {} if only is None else {"transform": [{"filter": only}]}
     return {"mark": {"type": kind, **looks}, "encoding": encoding, **kept}
 
 
 def bars(encoding: Part, part: float) -> Part:
-    """A layer of horizontal bars that fill a part of their rows, with an edge: some are nearly as dark as the paper."""
+    """A layer of horizontal bars that fill a part of their rows, outlined: some are nearly as dark as the paper."""
     return marks("bar", encoding, height={"band": part}, stroke="var(--edge)", strokeWidth=0.75)
 
 
@@ -57,6 +57,6 @@ def causes_scale(causes: Sequence[str]) -> Part:
 
 
 def chart(*layers: Part, height: int | Part, **about: object) -> Part:
-    """The specification of a chart that is as wide as its place; the page puts the rows in."""
+    """The specification of a chart that fills its place; the page adds the rows."""
     drawn = layers[0] if len(layers) == 1 else {"layer": list(layers)}
     return {"$schema": _SCHEMA, "data": {"name": "rows"}, "width": "container", "height": height, **drawn, **about}

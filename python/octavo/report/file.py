@@ -1,4 +1,4 @@
-"""A written report, as notebooks show it."""
+"""A report in a file, as notebooks show it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ReportFile(_Path):
     """The path of a report. Notebooks show a link to it."""
 
     def _repr_html_(self) -> str | None:
-        """A link, relative to the working directory, which notebooks share with their pages; nothing for no file."""
+        """A link, relative to the working directory, which notebooks share with their pages; None for no file."""
         if not self.is_file():
             return None
         try:

@@ -1,4 +1,4 @@
-"""The part of a run's folder that tells it from other runs in a report."""
+"""The part of a run's folder that distinguishes it from other runs in a report."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """A run that has a name, which may not be enough."""
+    """A run with a name, which may not be enough to identify it."""
 
     folder: Path
     group: str
     variant: str
     placement: str
     machine: tuple[str, ...]
-    """What differs between nodes and is left out of names; empty if nothing is, or if the machine is unknown."""
+    """Differences between nodes that names leave out; empty if there are none, or if the machine is unknown."""
 
     def folder_among(self, runs: Sequence[Named]) -> str:
-        """The shortest end of the path of the folder that no run has that must be told from this one; may be empty.
+        """The shortest end of the folder's path that no similar run shares; may be empty.
 
-        Those are runs of the same name, and runs on other machines.
+        Similar runs have the same name, or ran on other machines.
         """
         others = [one for one in runs if one is not self and (self._is_named_as(one) or self._is_elsewhere(one))]
         if not others:
@@ -42,6 +42,6 @@ class Named:
 
     @property
     def _places(self) -> list[str]:
-        """The parts of the path. What names say already, workload and placement, tells no machines apart."""
+        """The parts of the path. Workload and placement, which names contain already, do not distinguish machines."""
         said = {self.group.partition(" ")[0]: "workload", self.placement: "placement"}
         return [f"<{said[part]}>" if part in said else part for part in self.folder.parts]

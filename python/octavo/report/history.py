@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 REPLICATED = 255
-"""Holder of a page that several processors hold; others are processors, 0 is the host."""
+"""The holder of a page that several processors hold; other values are processors, 0 is the host."""
 PLANES = ("holder", "sharing", "access", "scheme")
-"""A page's state: its holder, and how many GPUs have asked for it so far. `access` is 1 if they only read it, 2 if one
-wrote it. `scheme` counts from 1 as in `SCHEMES`; 0 is none."""
+"""The state of a page: its holder, and how many GPUs have requested it so far. `access` is 1 if these GPUs have only
+read it, 2 if one has written it. `scheme` counts from 1 as in `SCHEMES`; 0 is none."""
 
 _NANOSECOND = 1000
 _LARGEST_PAGE = 1 << 30
@@ -37,7 +37,7 @@ class Footprint:
     page_bytes: int
     allocations: list[dict[str, Any]]
     """By address: `name`, `address`, `bytes`; the page of the address space at which it starts (`start`); `first` and
-    `pages` along the footprint. A page that two allocations share counts to the first."""
+    `pages` along the footprint. A page that two allocations share counts for the first one."""
 
     @classmethod
     def of(cls, result: RunResult, page_size: str) -> Footprint:
@@ -59,7 +59,7 @@ class Footprint:
         return sum(one["pages"] for one in self.allocations)
 
     def number(self, addresses: pl.Series) -> pl.Series:
-        """Places of addresses along the footprint; none for those outside it."""
+        """The positions of addresses along the footprint; addresses outside it are left out."""
         about = pl.DataFrame(self.allocations, schema=dict.fromkeys(("start", "first", "pages"), pl.Int64))
         # What lies before all of them is counted to an empty one.
         starts, firsts, counts = pl.concat([about.clear(1).fill_null(0), about]).get_columns()
@@ -97,11 +97,11 @@ class History:
 
 _MOST_PAGES = 1 << 24
 _MOST_EVENTS = 1 << 26
-"""Events of single pages that a map is made of, at most: each takes some 30 bytes of memory while it is made."""
+"""The most events of single pages in a map: each takes about 30 bytes of memory while the map is made."""
 
 
 def coarsened(result: RunResult, footprint: Footprint, events: pl.DataFrame) -> tuple[Footprint, pl.DataFrame]:
-    """A profile's footprint and events in pages so large that there are few enough of both.
+    """A profile's footprint and events, with pages large enough that there are not too many of either.
 
     Real programs reserve more memory than they use and run for longer than simulated ones.
     """
@@ -144,7 +144,7 @@ def history(events: pl.DataFrame, footprint: Footprint, span_ps: int, processors
 
 
 def _of_single_pages(events: pl.DataFrame, footprint: Footprint, tick: int) -> pl.DataFrame:
-    """Events with the number of their page, by page and in order of time; those of several pages once for each."""
+    """Events with the number of their page, by page and time; events of several pages appear once for each."""
     rows = events.select(
         pl.col("address").cast(pl.Int64),
         (pl.col("time_ps") // tick).cast(pl.UInt32).alias("time"),
@@ -184,7 +184,7 @@ def _planes(first: pl.Expr, processors: int) -> dict[str, pl.Expr]:
 
 
 def _holder(first: pl.Expr, processors: int) -> pl.Expr:
-    """Who holds the page: copies add a holder, and take the source away unless a replica is made."""
+    """Who holds the page: copies add a holder, and remove the source unless they make a replica."""
     moves, copies = among(MOVES), among((*MOVES, "duplication"))
     leaves = moves | among(["discard"])
     held = []
@@ -198,7 +198,7 @@ def _holder(first: pl.Expr, processors: int) -> pl.Expr:
 
 
 def _sharing(first: pl.Expr, processors: int) -> pl.Expr:
-    """How many GPUs have asked for the page so far."""
+    """How many GPUs have requested the page so far."""
     asks = among((*GPU_REQUESTS, "remote_map"))
     return _sum([_seen(first, asks & (pl.col("source") == processor)) for processor in range(1, processors)])
 
@@ -208,10 +208,10 @@ def _sum(parts: Iterable[pl.Expr]) -> pl.Expr:
 
 
 def _seen(first: pl.Expr, here: pl.Expr) -> pl.Expr:
-    """1 from the first event of a page that is `here` on, 0 before."""
+    """1 from the first event of a page that is `here`, 0 before it."""
     return _last(first, pl.when(here).then(1), 0)
 
 
 def _last(first: pl.Expr, value: pl.Expr, before: int) -> pl.Expr:
-    """For each event, the last `value` of its page so far; `before` if there is none."""
+    """For each event, the latest `value` of its page so far; `before` if there is none."""
     return pl.coalesce(value, pl.when(first).then(before)).cast(pl.UInt8).forward_fill()

@@ -1,4 +1,4 @@
-"""What the nodes of runs are called, where presets tell: by their names, not by the many keys in which they differ."""
+"""Nodes of runs by their names, if these are enough: not by the many keys in which they differ."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NODE = "node"
-"""The key of a name, beside the keys of the node that it stands for."""
+"""The key of a name, added to the keys of the node that it stands for."""
 BELOW = f"{NODE}."
 """How those begin."""
 
 
 def named(flat: Sequence[dict[str, str]], scenarios: Sequence[Mapping[str, Any] | None]) -> list[dict[str, str]]:
-    """Flat scenarios with the names of their nodes, if these are several presets and nothing else.
+    """Flat scenarios with the names of their nodes, if these are different presets without changes.
 
     Args:
         flat: values by dotted key, of each run.
@@ -31,11 +31,11 @@ def named(flat: Sequence[dict[str, str]], scenarios: Sequence[Mapping[str, Any] 
 
 
 def told(keys: Sequence[str]) -> list[str]:
-    """Keys that differ without those that the name of the node stands for."""
+    """Keys that differ, without those that the name of the node stands for."""
     return [key for key in keys if not key.startswith(BELOW)] if NODE in keys else list(keys)
 
 
 def _preset(node: Mapping[str, Any] | None) -> str | None:
-    """The name of a node that is a preset, or a file with a name, and nothing else."""
+    """The name of a node that is an unchanged preset, or a file with a name."""
     about = {} if node is None else node.get("about", {})
     return None if about.get("changed") else about.get("name")

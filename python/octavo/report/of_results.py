@@ -1,4 +1,4 @@
-"""Reports of results that Python holds: `result.report(...)` and `comparison.report(...)`."""
+"""Reports of results in Python: `result.report(...)` and `comparison.report(...)`."""
 
 from __future__ import annotations
 

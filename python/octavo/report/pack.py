@@ -1,7 +1,7 @@
-"""A run's page map as text that a page can carry: tiles from afar, and the events of single pages.
+"""A run's page map as text for a web page: tiles for the overview, and the events of single pages.
 
-Everything is cut into pieces that are compressed one by one, so that a browser unpacks only what it shows. If the
-events do not fit, the middle of the longest histories is left out, and counted.
+Everything is compressed in separate pieces, so that a browser unpacks only what it shows. If the events do not fit, the
+middle of the longest histories is left out, and counted.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from octavo.report.history import Footprint, History
 
 _TILES_SHARE = 0.4
-"""Share of the room that tiles beyond the first level may take."""
+"""The share of the room that tiles beyond the first level may take."""
 _CHUNK_EVENTS = 1 << 14
-"""Events of a chunk, about."""
+"""The approximate number of events in a chunk."""
 _CHUNK_PAGES = 512
 _GUESS = 4
-"""Compressed bytes of an event, to begin with; the second attempt knows better."""
+"""Compressed bytes of an event, as a first guess; the second attempt knows better."""
 _COLUMNS = ("kind", "source", "target", *PLANES)
 
 
@@ -35,7 +35,7 @@ class Packed:
     """What the page gets."""
 
     about: dict[str, Any]
-    """Where every piece lies in the text, and what was left out."""
+    """Where each piece is in the text, and what was left out."""
     text: str
     """The pieces: deflated, then Base64, one after another."""
 
@@ -48,7 +48,7 @@ class _Pieces:
         self.length = 0
 
     def add(self, raw: bytes) -> tuple[int, int]:
-        """Where the piece lies: offset and length."""
+        """The position of a piece: offset and length."""
         text = base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
         self.parts.append(text)
         place = (self.length, len(text))
@@ -96,14 +96,14 @@ class _Chunks:
     pages: int
     """Pages of each chunk."""
     cap: int | None
-    """Events that are kept of a page at most; `None` if all are."""
+    """The most events that are kept of a page; `None` if all are."""
     kept: int
     places: list[tuple[int, int]]
     parts: list[str]
 
 
 def _fit(past: History, room: int) -> _Chunks:
-    """All events, or as many of each page as fit."""
+    """All events, or for each page as many as fit."""
     counts = past.counts
     total = int(counts.sum())
     bytes_an_event = float(_GUESS)
@@ -118,7 +118,7 @@ def _fit(past: History, room: int) -> _Chunks:
 
 
 def _cap(counts: pl.Series, wanted: int) -> int:
-    """The most events a page may keep so that all pages keep no more than `wanted`."""
+    """The most events that a page may keep so that all pages together keep at most `wanted`."""
     low, high = 0, max(counts, default=0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -147,9 +147,9 @@ def _chunks(past: History, cap: int | None) -> _Chunks:
 
 
 def _columns(past: History, cap: int | None) -> list[bytes]:
-    """The kept events: times as differences within the page, and the columns.
+    """The kept events: times as differences within each page, and the other columns.
 
-    Of a page that has more than `cap`, the first and the last half of that are kept.
+    Of a page with more than `cap` events, the first and the last half of `cap` are kept.
     """
     rows = past.events
     if cap is not None:
@@ -163,5 +163,5 @@ def _columns(past: History, cap: int | None) -> list[bytes]:
 
 
 def _split(values: pl.Series) -> list[bytes]:
-    """32-bit numbers as four columns of bytes: the high ones are mostly zero and compress to nothing."""
+    """32-bit numbers as four columns of bytes: the high bytes are mostly zero and compress well."""
     return [in_bytes((values // (1 << 8 * weight) % 256).cast(pl.UInt8)) for weight in range(4)]

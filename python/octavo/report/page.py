@@ -1,4 +1,4 @@
-"""The page: one HTML file with everything in it, which opens from disk and asks no network for anything."""
+"""The page: one self-contained HTML file, which opens from disk and loads nothing from a network."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCRIPTS = (
     "map.js",
     "main.js",
 )
-"""In the order in which they stand in the page; together they are one module."""
+"""In their order in the page; together they form one module."""
 
 
 def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: Mapping[str, Mapping[str, str]]) -> str:
@@ -67,7 +67,7 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
 
 
 BUNDLE = files("octavo").joinpath("report", "page", "vega.js")
-"""Only installed packages have this file: see `tools/wheel/vega.py`."""
+"""Only installed packages contain this file: see `tools/wheel/vega.py`."""
 
 
 @cache
@@ -97,10 +97,10 @@ def asset(name: str) -> str:
 
 
 def _in_script(code: str) -> str:
-    """JavaScript that cannot end the element it stands in: what looks like a tag is in a string or an expression."""
+    """JavaScript that cannot end the element around it: what looks like a tag is in a string or an expression."""
     return re.sub(r"<(/script|!--)", r"<\\\1", code, flags=re.IGNORECASE)
 
 
 def _json(value: object) -> str:
-    """JSON that cannot end the element around it, for any names in it; their control characters are text."""
+    """JSON that cannot end the element around it, whatever names it contains; their control characters become text."""
     return visible_json(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).replace("<", "\\u003c")

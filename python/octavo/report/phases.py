@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from octavo.report.runs import Run
 
 ORDER = [*(phase.replace("_", " ") for phase in measures.PHASES), measures.OTHER]
-"""Phases as totals have them."""
+"""Phases in the words of totals."""
 MOMENTS = [
     *("allocation", "host initialisation", "copy in", "kernel"),
     *("copy out", "host results", "deallocation", "other"),
 ]
-"""Phases in the order in which programs mostly have them."""
+"""Phases in the usual order of programs."""
 _FINEST = 500
-"""Pauses below this part of a run's time are not drawn."""
+"""The part of a run's time below which pauses are not drawn."""
 
 
 def has_phases(run: Run) -> bool:
@@ -28,7 +28,7 @@ def has_phases(run: Run) -> bool:
 
 
 def totals(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row for each whole program and phase, copies in both directions together: its time, and its share of all."""
+    """One row for each program and phase, copies in both directions joined: its time and its share."""
     rows = []
     for run in filter(has_phases, runs):
         of, whole = run.summary["phases"], run.summary["time_ps"]
@@ -48,7 +48,7 @@ def totals(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def spans(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """When phases ran, in milliseconds: actions of a phase that follow closely upon one another are one row."""
+    """When phases ran, in milliseconds: actions of a phase that follow each other closely are one row."""
     return [row for run in filter(has_phases, runs) for row in _spans(run)]
 
 

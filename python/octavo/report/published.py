@@ -30,7 +30,7 @@ class Published:
     gain_of_grit_over: dict[str, float]
     """Average gain of GRIT over each uniform scheme; 0.6 is 60 % faster."""
     best_uniform_scheme: dict[str, str]
-    """The fastest uniform scheme by kernel, where the publication names one."""
+    """The fastest uniform scheme by kernel, if the publication names one."""
     fit_targets: dict[str, float]
     """Average speed over on-touch that the two open parameters may be fitted to."""
 

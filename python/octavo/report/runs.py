@@ -1,4 +1,4 @@
-"""Which runs a report shows, what they are called, and what differs in their scenarios."""
+"""Which runs a report shows, their names, and the differences between their scenarios."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 PLACEMENT = "memory.placement.name"
 _EXECUTOR = "executor.kind"
-"""What replicates say, and the run that they repeat leaves out."""
+"""Keys that replicates have and the original run lacks."""
 PROFILE = "profile"
-"""What stands for the placement strategy of a real program."""
+"""The placement strategy in reports of real programs."""
 ABSENT = "–"
-"""What stands for a key that a scenario does not have."""
+"""The value of a key that a scenario does not have."""
 _MOST_KEYS = 6
-"""Keys of nodes in a name; where more differ, a folder stands for the machine."""
+"""Most keys of nodes in a name; if more differ, a folder stands for the machine."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Run:
     result: RunResult
     summary: Mapping[str, Any]
     values: Mapping[str, str]
-    """The scenario, flat, by dotted key."""
+    """The scenario as a flat dictionary, by dotted key."""
     group: str
-    """The workload: runs of a group are compared with one another."""
+    """The workload: runs of one workload are compared with each other."""
     variant: str
-    """What tells it from the others of its group."""
+    """What distinguishes it from the others of its group."""
     others: tuple[RunResult, ...] = ()
     """Its other replicates."""
 
     @property
     def time(self) -> Interval:
-        """Picoseconds: of several replicates the median, and between which times it lies."""
+        """Picoseconds: for several replicates, the median and its interval."""
         return interval([int(one.summary["time_ps"]) for one in (self.result, *self.others)])
 
     @property
@@ -66,17 +66,17 @@ class Run:
 
     @property
     def bound(self) -> bool:
-        """Whether it is no memory system that can be built: what `ideal` reaches, no other can pass."""
+        """Whether its memory system cannot be built: no other can exceed what `ideal` reaches."""
         return self.placement == BOUND
 
     @property
     def simulated(self) -> bool:
-        """Whether it was simulated; profiles of real programs know less."""
+        """Whether it was simulated; profiles of real programs contain less."""
         return "source" not in self.summary
 
     @property
     def gpus(self) -> int:
-        """How many GPUs the node has; of a profile, those up to the last that anything happened on."""
+        """How many GPUs the node has; for a profile, up to the last GPU that had any event."""
         return int(self.values["node.gpus"])
 
 
@@ -107,10 +107,9 @@ _Several = tuple[RunResult, dict[str, str], tuple[RunResult, ...]]
 
 
 def _together(results: Sequence[RunResult], values: Sequence[dict[str, str]]) -> list[_Several]:
-    """Each scenario once: the result of the replicate in the middle, its values, and the results of the others.
+    """Each scenario once: the replicate with the median time, its values, and the results of the others.
 
-    The result in the middle is what is explained and drawn, so that its time is the median; of an even number, it is
-    the one below.
+    The replicate with the median time is explained and drawn; of an even number, the lower of the two in the middle.
     """
     found: dict[object, list[tuple[int, RunResult, dict[str, str]]]] = {}
     for result, flat in zip(results, values, strict=True):
@@ -131,14 +130,14 @@ def _together(results: Sequence[RunResult], values: Sequence[dict[str, str]]) ->
 
 
 def ordered(runs: Sequence[Run], first: str) -> list[Run]:
-    """The runs group by group, each beginning with the variant `first`, and numbered anew."""
+    """The runs group by group, each beginning with the variant `first`, and renumbered."""
     groups = list(dict.fromkeys(run.group for run in runs))
     found = sorted(runs, key=lambda run: (groups.index(run.group), run.variant != first))
     return [replace(run, number=number) for number, run in enumerate(found)]
 
 
 def differences(scenarios: Sequence[Mapping[str, str]]) -> list[str]:
-    """Dotted keys whose values are not the same in all scenarios, in the order of the first that has them."""
+    """Dotted keys whose values differ among scenarios, in the order of the first one that has them."""
     keys = dict.fromkeys(key for values in scenarios for key in values)
     return [key for key in keys if len({values.get(key) for values in scenarios}) > 1]
 
@@ -150,7 +149,7 @@ def _with_time(folder: Path) -> RunResult:
 
 
 def _values(result: RunResult) -> dict[str, str]:
-    """The scenario, flat; of a profile, what a report needs of one."""
+    """The scenario as a flat dictionary; for a profile, the values that a report needs."""
     if not is_imported(result.folder):
         return _simulated(result.scenario.values)
     summary = result.totals
@@ -163,7 +162,7 @@ def _values(result: RunResult) -> dict[str, str]:
 
 
 def _simulated(values: Mapping[str, Any]) -> dict[str, str]:
-    """A scenario, flat: of each job by its name, and what all of them run as the workload."""
+    """A scenario as a flat dictionary: its jobs by their names, and the programs of all of them as the workload."""
     values = {**values, "node": {key: value for key, value in values["node"].items() if key != "about"}}
     jobs = values.get("job")
     if jobs is None:
@@ -191,7 +190,7 @@ def _shown(value: object) -> str:
 
 
 def _groups(values: Sequence[Mapping[str, str]]) -> list[str]:
-    """The workload's name, with options that tell workloads of the same name apart."""
+    """The workload's name, with options that distinguish workloads of the same name."""
     names = [_workload(flat) for flat in values]
     labels = []
     for name, own in zip(names, values, strict=True):
@@ -207,7 +206,7 @@ def _workload(flat: Mapping[str, str]) -> str:
 
 
 def _labels(together: Sequence[_Several]) -> list[str | None]:
-    """What each run is called by whoever made it, or one of its replicates; nothing of runs that stand alone."""
+    """The label of each run, or of one of its replicates; None for runs that do not belong to an experiment."""
     folders = [[one.folder.resolve() for one in (own, *others)] for own, _, others in together]
     known = labels.of(itertools.chain(*folders))
     for root in labels.above(itertools.chain(*folders)):
@@ -221,9 +220,9 @@ def _variants(
     groups: Sequence[str],
     given: Sequence[str | None],
 ) -> list[str]:
-    """What a run was called where it was made; else, and where others are called so, the placement and what differs.
+    """The label that a run got from its experiment; if it is missing or shared, the placement and what differs.
 
-    Folders tell apart machines, and what nothing else does.
+    Folders distinguish machines, and runs that nothing else distinguishes.
     """
     several = Counter(zip(groups, given, strict=True))
     skipped = ("workload.", "record.")
@@ -261,24 +260,24 @@ def _system(result: RunResult) -> str:
 
 
 def _in_system(key: str) -> bool:
-    """Whether the name of the memory system tells a key."""
+    """Whether the name of the memory system contains a key."""
     return key.startswith("memory.") and key.endswith(".name")
 
 
 def _told(own: Mapping[str, str], keys: Sequence[str], simulated: Sequence[Mapping[str, str]]) -> list[str]:
-    """What a name says besides the placement; of profiles, nothing."""
+    """What a name contains besides the placement; for profiles, nothing."""
     said = [key for key in keys if key in own and own in simulated]
     return [own[key] if key == nodes.NODE else f"{_last(key)}={own[key]}" for key in said]
 
 
 def machines_among(keys: Sequence[str]) -> list[str]:
-    """The keys of nodes that names leave out, as nodes that differ in so many are other machines."""
+    """The keys of nodes that names leave out, since nodes that differ in so many keys are different machines."""
     of_nodes = [key for key in keys if key.startswith("node.") and key != "node.gpus"]
     return of_nodes if len(of_nodes) > _MOST_KEYS else []
 
 
 def _differs_alone(key: str, values: Sequence[Mapping[str, str]]) -> bool:
-    """Whether a key differs among scenarios of the same strategy: that strategies have other options says nothing."""
+    """Whether a key differs among scenarios of one strategy: options of different strategies do not count."""
     strategy = f"{key.rpartition('.')[0]}.name"
     found: dict[str | None, set[str]] = {}
     for flat in values:

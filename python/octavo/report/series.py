@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from octavo.runs.totals import TableName
 
 _BINS = 160
-"""Bins of a run, at most."""
+"""The most bins of a run."""
 _CELLS = 60_000
-"""Rows of the link and memory tables of all runs together, at most."""
+"""The most rows of the link and memory tables of all runs together."""
 _MIN_BINS = 24
 LINE_BYTES = 64
-"""Bytes of a line, as the engine counts them."""
+"""Bytes of a line in the engine's counts."""
 _MILLISECOND = 1e9
 """Picoseconds of a millisecond."""
 
@@ -34,7 +34,7 @@ MOVES = {
     "prefetched": "prefetch",
     "evictions": "eviction",
 }
-"""Columns of the `intervals` table that count pages, and what they are called."""
+"""Columns of the `intervals` table that count pages, and their names."""
 
 
 def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
@@ -52,7 +52,7 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
 
 
 def lent(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
-    """How much each GPU keeps for each other: over time, and in all."""
+    """How much memory each GPU keeps for each other GPU: over time, and in total."""
     rows: dict[str, list[dict[str, Any]]] = {"lending": [], "lenders": []}
     for run in runs:
         if not run.simulated or not lending.recorded(run.result):
@@ -79,9 +79,9 @@ def _few(table: pl.DataFrame, key: str | None, runs: int) -> pl.DataFrame:
 
 
 def binned(table: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
-    """Samples gathered into at most `bins` bins: counts are summed, and `from_ps` to `time_ps` is the bin's time.
+    """Samples in at most `bins` bins: counts are summed, and `from_ps` to `time_ps` is the time of a bin.
 
-    `memory_intervals` holds levels, not counts: its `bytes` are those at the end of the bin, for every processor alike.
+    `memory_intervals` holds levels, not counts: its `bytes` are those at the end of a bin, for every processor.
     """
     times = table.select(pl.col("time_ps").unique().sort()).with_row_index("sample")
     step = max(-(-times.height // bins), 1)
@@ -187,7 +187,7 @@ def _host_faults(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _round(value: float) -> float:
-    """Five digits: what a chart can show, in little text."""
+    """Five digits: as many as a chart can show, in little text."""
     return float(f"{value:.5g}")
 
 
@@ -199,4 +199,4 @@ _CHARTS: dict[str, tuple[TableName | ProfileTable, str | None, Callable[[int, pl
     "memory": ("memory_intervals", "processor", _memory),
     "host_faults": ("process_intervals", None, _host_faults),
 }
-"""Charts: the table each is made of, the column that tells its series apart, and what makes its rows."""
+"""Charts: the table of each, the column that separates its series, and the function that makes its rows."""

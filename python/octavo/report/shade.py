@@ -1,4 +1,4 @@
-"""Colours of runs: of their placements, wherever several stand on a page; as the paper needs them, light or dark."""
+"""Colours of runs: those of their placements, in every chart; adjusted to light or dark paper."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def of(runs: Sequence[Run]) -> dict[str, str]:
     """A colour for each variant: its placement's.
 
-    Variants of one placement share it and are told apart by their names and by dashes. If all runs have the same
-    placement, each variant has a colour of its own.
+    Variants of one placement share its colour and are distinguished by their names and by dashes. If all runs have the
+    same placement, each variant has a colour of its own.
     """
     placements = {run.variant: run.placement for run in runs}
     if len(set(placements.values())) == 1:
@@ -28,17 +28,17 @@ def of(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def of_placements(names: Sequence[str]) -> Mapping[str, str]:
-    """A colour for each placement: its own, or one of those of names without one."""
+    """A colour for each placement: its own, or one for names that have none."""
     others = itertools.cycle(colours.SERIES)
     return {name: colours.placement(name) or next(others) for name in dict.fromkeys(names)}
 
 
 FAMILIES = ("variants", "series")
-"""What has names in the style sheet: variants, and lines of a sweep."""
+"""Everything with a name in the style sheet: variants, and lines of a sweep."""
 
 
 def named(family: str, shades: Mapping[str, str]) -> dict[str, str]:
-    """The same names with what the style sheet calls their colours: in the dark it has others."""
+    """The same names with their names in the style sheet: dark paper has other colours."""
     numbers = {shade: number for number, shade in enumerate(dict.fromkeys(shades.values()))}
     return {name: f"var(--{family}-{numbers[shade]})" for name, shade in shades.items()}
 

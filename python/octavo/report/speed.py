@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from octavo.runs.replicates import Interval
 
 _USUAL = "on-touch"
-"""The placement that others are compared with if the user names none."""
+"""The default baseline of comparisons among placements."""
 
 
 def baseline(runs: Sequence[Run], named: str | None) -> str:
-    """The variant that speed-ups are relative to: the named one, on-touch, or the first.
+    """The baseline of speed-ups: the named variant, on-touch, or the first one.
 
     Raises:
         ScenarioError: no run is of the variant that is named.
@@ -34,7 +34,7 @@ def baseline(runs: Sequence[Run], named: str | None) -> str:
 def speedups(runs: Sequence[Run], against: str) -> list[dict[str, Any]]:
     """One row for each run; `speedup` is `None` in a group without the baseline.
 
-    Of replicates, times are medians, and `low` and `high` are what the ends of both intervals allow.
+    With replicates, times are medians, and `low` and `high` follow from the ends of both intervals.
     """
     base = {run.group: run.time for run in runs if run.variant == against}
     return [_speedup(run, base.get(run.group), own=run.variant == against) for run in runs]
@@ -51,7 +51,7 @@ def _speedup(run: Run, base: Interval | None, *, own: bool) -> dict[str, Any]:
 
 
 def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Geometric mean of each variant's speed-ups, of variants that every group has."""
+    """The geometric mean of each variant's speed-ups, for variants that occur in every group."""
     groups = {row["group"] for row in rows}
     values: dict[str, dict[str, float]] = {}
     for row in rows:
@@ -61,7 +61,7 @@ def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def beside_published(runs: Sequence[Run], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What GRIT's publication says about these runs, beside what they found; empty if it says nothing.
+    """GRIT's published numbers for these runs, beside their results; empty if there are none.
 
     The publication gives averages over its eight kernels and names the fastest uniform scheme of seven.
     """
@@ -113,7 +113,7 @@ def _fastest(study: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def causes(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row for each simulated run and cause: its part of the run time, split as the accesses' time is."""
+    """One row for each simulated run and cause: its part of the run time, split like the accesses' time."""
     rows: list[dict[str, Any]] = []
     for run in runs:
         if not run.simulated:

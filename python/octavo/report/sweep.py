@@ -1,4 +1,4 @@
-"""Runs along an axis of numbers: of a sweep, or of anything that differs in a number."""
+"""Runs along a numeric axis: from a sweep, or from any other runs that differ in a number."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from octavo.report.runs import Run
 
 _LEAST = 3
-"""Values from which a key is an axis; two are bars."""
+"""The least number of values for an axis; two values become bars."""
 _TOLD_ALONE = (PLACEMENT, "workload.name", nodes.NODE)
-"""Keys whose values say what they are of."""
+"""Keys whose values explain themselves."""
 _SKIPPED = ("record.", "executor.")
 
 
 def along(runs: Sequence[Run]) -> dict[str, Any] | None:
-    """The axis, the runs along it, and a colour for each line; nothing if no key has enough numbers.
+    """The axis, the runs along it, and a colour for each line; None if no key has enough numbers.
 
-    The axis is the key with the most numbers. All else that differs, unless it follows from the axis or from the
-    placement, names the lines. Draws of several keys at random have no two points alike: then keys with fewer values
-    than points name the lines, and points are not joined if another key was drawn for each, too.
+    The axis is the key with the most numbers. Any other difference, unless it follows from the axis or the placement,
+    names the lines. Random draws of several keys produce no two similar points: then keys with fewer values than points
+    name the lines, and points are not joined if another key was drawn for each, too.
     """
     simulated = [run for run in runs if run.simulated]
     values = [run.values for run in simulated]
@@ -78,7 +78,7 @@ def _numbers(values: Sequence[Mapping[str, str]], key: str) -> tuple[list[float]
 
 
 def _size(found: Quantity) -> tuple[str, float]:
-    """The base unit of a quantity, or what else stands behind its number; and how many of these it is."""
+    """The base unit of a quantity, or the text after its number; and the number in that unit."""
     if found.unit in ("", PERCENT):
         return found.unit, float(found.number)
     one, kind = base(f"1{found.unit}")
@@ -86,10 +86,10 @@ def _size(found: Quantity) -> tuple[str, float]:
 
 
 def _names_lines(values: Sequence[Mapping[str, str]], key: str, axis: str) -> bool:
-    """Whether a key tells lines apart; one that follows from the axis does not.
+    """Whether a key separates lines; a key that follows from the axis does not.
 
-    If each run has a value of its own along the axis, a key follows from it that only grows or only shrinks along it.
-    One that does neither tells lines apart, unless it has a value of its own in each run, too.
+    If each run has its own value along the axis, a key follows from the axis if it only grows or only shrinks along it.
+    A key that does neither separates lines, unless it also has a different value in each run.
     """
     if _differs_in_each(values, axis):
         return not _is_monotone(values, key, axis) and not _differs_in_each(values, key)

@@ -1,4 +1,4 @@
-"""The page map from afar: rows of pages by columns of time, at several levels."""
+"""The overview of the page map: rows of pages by columns of time, at several levels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TILE_ROWS = 128
 TILE_COLUMNS = 512
 _FIRST_ROWS = 256
-"""At most that many rows on the first level."""
+"""The most rows on the first level."""
 _LEVELS = 3
 """Each level has four times the rows and twice the columns of the one before."""
 LAYERS = (*PLANES, "requests", "copies")
@@ -27,7 +27,7 @@ copies are as `activity` writes them."""
 
 
 def levels(pages: int) -> list[dict[str, int]]:
-    """Rows, columns and pages of a row of each level; the last has one page a row, or is the finest there is."""
+    """Rows, columns and pages a row of each level; the last has one page a row, or is the finest possible."""
     step = 1
     while -(-pages // step) > _FIRST_ROWS:
         step *= 4
@@ -48,14 +48,14 @@ def activity(counts: pl.Series) -> pl.Series:
 
 
 class Painter:
-    """Paints the tiles of a history, level by level."""
+    """Draws the tiles of a history, level by level."""
 
     def __init__(self, past: History) -> None:
         self._past = past
         self._changes = {name: _changes(past.events, name) for name in PLANES}
 
     def tiles(self, level: dict[str, int]) -> Iterator[tuple[int, int, bytes]]:
-        """Every tile of a level: its row and column among tiles, and its layers one after another, row by row."""
+        """All tiles of a level: the row and column of each, and its layers one after another, row by row."""
         states = [self._most(self._changes[name], level) for name in PLANES]
         layers = [*states, *(self._activity(kinds, level) for kinds in (events.REQUESTS, events.COPIES))]
         texts = [in_bytes(layer) for layer in layers]
@@ -67,7 +67,7 @@ class Painter:
                 yield top // TILE_ROWS, left // TILE_COLUMNS, b"".join(parts)
 
     def _most(self, changes: pl.DataFrame, level: dict[str, int]) -> pl.Series:
-        """The state that most pages of a row are in at the end of a column; the lower of two equally common ones."""
+        """The state of most pages of a row at the end of a column; the lower one of two equally common states."""
         cells = level["rows"] * level["columns"]
         found, most = pl.zeros(cells, pl.UInt8, eager=True), pl.zeros(cells, pl.Int32, eager=True)
         cell = changes.with_columns(cell=self._cells(level))
@@ -83,7 +83,7 @@ class Painter:
         return found
 
     def _in_rows(self, level: dict[str, int]) -> pl.DataFrame:
-        """All pages, in the first column of their rows: each begins in state 0."""
+        """All pages, in the first column of their rows: they begin in state 0."""
         row = pl.int_range(self._past.pages, dtype=pl.Int64) // level["step"]
         return pl.select(cell=row * level["columns"]).group_by("cell").agg(step=pl.len().cast(pl.Int32))
 
@@ -98,14 +98,14 @@ class Painter:
 
 
 def _changes(states: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Events of all pages that change one layer."""
+    """The events of all pages that change one layer."""
     same = pl.col("page") == pl.col("page").shift(1, fill_value=-1)
     before = pl.when(same).then(pl.col(name).shift(1)).otherwise(pl.lit(0, pl.UInt8))
     return states.select("page", "time", before=before, after=name).filter(pl.col("before") != pl.col("after"))
 
 
 def _running(steps: pl.DataFrame, level: dict[str, int]) -> pl.Series:
-    """Sums of the steps from the start of each row of cells on."""
+    """Running sums of the steps in each row of cells."""
     columns = level["columns"]
     rows = steps.group_by(pl.col("cell") // columns).agg(-pl.col("step").sum())
     # The next row starts anew: what this one adds up to is taken away.

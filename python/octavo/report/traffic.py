@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 TABLE: Final = "traffic"
 _KERNELS = 40
-"""Kernels of a run that the page lists, at most: those that took longest."""
+"""The most kernels of a run that the page lists: those that took longest."""
 
 
 def by_kernel(run: Run) -> list[dict[str, Any]]:
-    """One row for each kernel: launches, time, and bytes by each level, of all its launches."""
+    """One row for each kernel: launches, time, and bytes through each level, of all its launches."""
     if TABLE not in run.result.tables:
         return []
     time = (pl.col("ended_ps") - pl.col("began_ps")).sum().alias("time_ps")

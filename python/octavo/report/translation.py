@@ -1,4 +1,4 @@
-"""Reach of the TLBs and their misses, from totals and the machine."""
+"""Reach of the TLBs and their misses, from the totals and the node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def translation(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row for each simulated run: reach in bytes, first-level misses as a share of translations, and their ends.
+    """One row for each simulated run: reach in bytes, first-level misses over translations, and how they ended.
 
     A miss hits the second level, walks, or needs no walk because a fault of its GPU on the page is under way.
     """

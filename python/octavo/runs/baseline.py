@@ -1,4 +1,4 @@
-"""The variant that speed-ups are relative to, in the words of all errors about it."""
+"""The baseline of speed-ups, and the errors about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check(named: str | None, variants: Sequence[str]) -> None:
-    """Refuse a name that is none of the variants. Names may contain commas. `None` names no variant.
+    """Refuse a baseline that is not one of the variants. Names may contain commas. `None` names no variant.
 
     Raises:
         ScenarioError: it is none.

@@ -1,4 +1,4 @@
-"""Bounds among the variants of a comparison: no memory system reaches them, so none of them is the best."""
+"""Bounds among the variants of a comparison: no memory system reaches them, so none of them counts as the best."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 BOUND = "ideal"
-"""The placement that is none: pages are wherever they are needed, at no cost."""
+"""The placement without any cost: pages are wherever they are needed."""
 _MARK = " (bound)"
 
 
 def bounds(results: Mapping[tuple[str, str], RunResult]) -> set[str]:
-    """The variants that are bounds: those that are ideal, and those without a limit of memory beside one with it.
+    """The variants that are bounds: ideal ones, and those without a memory limit if others have one.
 
     Args:
         results: runs by workload and variant.
@@ -31,10 +31,10 @@ def bounds(results: Mapping[tuple[str, str], RunResult]) -> set[str]:
 
 
 def marked(name: str, found: set[str]) -> str:
-    """A variant as tables and pictures name it."""
+    """A variant as tables and pictures name it, with a mark if it is a bound."""
     return f"{name}{_MARK}" if name in found else name
 
 
 def unmarked(name: str) -> str:
-    """The variant that is named so."""
+    """The variant with this name."""
     return name.removesuffix(_MARK)

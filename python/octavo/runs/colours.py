@@ -1,11 +1,11 @@
-"""Colours in pictures and reports: one meaning each, and none twice.
+"""Colours in pictures and reports: each has one meaning, and none is used twice.
 
-A search chose the colours of each family (placements, processors, causes, …) so that any two are as far apart as
-possible, for readers with and without red-green colour blindness. Families that share a picture are apart, too: names
-of variants (placements, kinds, `SERIES`), and holders of memory (processors, memories of the host, `SEVERAL`). Other
-families stand in pictures or panels of their own, each with its names: their colours differ, but a reader with
-red-green colour blindness may take one for another's. A test computes these distances. No colour fades on white. On the
-dark paper of reports, bars and lines have a light edge.
+A search chose the colours of each family (placements, processors, causes, …) so that they are as far apart as possible,
+for readers with and without red-green colour blindness. Families that share a picture differ from each other, too:
+names of variants (placements, kinds, `SERIES`), and holders of memory (processors, memories of the host, `SEVERAL`).
+Other families are in pictures or panels of their own, each with its names: their colours differ, but a reader with
+red-green colour blindness may confuse colours of two families. A test computes these distances. No colour is too light
+on white. On the dark paper of reports, bars and lines have a light outline.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ PLACEMENTS: Mapping[str, str] = {
     "coherent": "#6541f5",
     "fault-and-count": "#141414",
 }
-"""Colours of each placement, and of the schemes with the same names."""
+"""Colours of placements, and of the schemes with the same names."""
 
 PROCESSORS = (
     *("#b6921d", "#533892", "#1df5f5", "#5c9bf5", "#535314", "#fed153", "#89bfb6", "#0d26cc", "#6633ff"),
     *("#80771d", "#f5a465", "#adb6fe", "#41659b", "#2f9bad", "#80265c", "#b6e3ad", "#776ed1"),
 )
-"""Of the host, and of each GPU; of the seventeenth GPU on, they repeat from the first GPU's."""
+"""Colours of the host, and of each GPU; from the seventeenth GPU on, they repeat."""
 SEVERAL = "#6b6b6b"
-"""Colour of pages that more than one processor holds."""
+"""The colour of pages that more than one processor holds."""
 
 CAUSES: Mapping[str, str] = {
     "local": "#6eecfe",
@@ -53,7 +53,7 @@ CAUSES: Mapping[str, str] = {
     "prefetch": "#a4a4fe",
     "walk": "#e3d153",
 }
-"""Of what the time of accesses is spent on, as `measures.CAUSES`; pages moved for a cause have its colour."""
+"""Colours of the causes of access time, as `measures.CAUSES`; pages that move for a cause have its colour."""
 
 PHASES: Mapping[str, str] = {
     "allocation": "#feb6fe",
@@ -64,7 +64,7 @@ PHASES: Mapping[str, str] = {
     "deallocation": "#534aa4",
     "other": "#adec89",
 }
-"""Of the phases of whole programs, as `measures.PHASES`, and of the rest of their time."""
+"""Colours of the phases of whole programs, as `measures.PHASES`, and of the rest of their time."""
 
 KINDS: Mapping[str, str] = {
     "explicit": "#5959bf",
@@ -91,23 +91,23 @@ PAIRS = (
 )
 """Colours of pairs of lender and borrower, in turn."""
 BUFFERS = ("#6e2680", "#fada14", "#da80fa", "#a46e14", "#1414fa", "#5cfaec", "#801414", "#c8a480")
-"""Colours of buffers of a roofline, in turn."""
+"""Colours of the buffers in a roofline, in turn."""
 
 ACCESS = ("#2f4a89", "#e3da80")
 """Colours of pages that were only read, and of pages that were written."""
 SHARING = ("#d3dde4", "#a9c0cf", "#7b9cb4", "#557a96", "#365874", "#1d3850")
-"""Of pages that one GPU has asked for, two GPUs, and so on; from light to dark, for it is an amount."""
+"""Colours of pages that one GPU, two GPUs and so on have requested; from light to dark, since it is an amount."""
 ACTIVITY = ("#f7e0b0", "#e07a4a", "#7a1f2b")
-"""Colours of few, more and many events."""
+"""Colours for few, more and many events."""
 BUSY = ("#dcefe3", "#58ab8c", "#0c5647")
-"""Colours of links that are hardly, more and most busy."""
+"""Colours for links that are hardly, more and most busy."""
 
 _DARK = 0.42
-"""Luma below which white text is read more easily than black."""
+"""The luma below which white text is easier to read than black."""
 
 
 def placement(name: str) -> str | None:
-    """The colour of a placement, or of a variant that runs one (`managed grit`); other names have none."""
+    """The colour of a placement, or of a variant with one (`managed grit`); None for other names."""
     name = unmarked(name)
     return PLACEMENTS.get(_plain(name)) or PLACEMENTS.get(name.rpartition(" ")[2])
 
@@ -117,9 +117,9 @@ def _plain(name: str) -> str:
 
 
 def of(names: Sequence[str]) -> list[str]:
-    """A colour for each name: placements and kinds of memory have their own, others take `SERIES` in turn.
+    """A colour for each name: placements and kinds of memory have fixed ones, others take `SERIES` in turn.
 
-    Two variants of one placement take it from `SERIES`, too: a colour stands for one thing.
+    Two variants of one placement take colours from `SERIES`, too: each colour has one meaning.
     """
     own = [placement(name) or KINDS.get(name) for name in names]
     others = itertools.cycle(SERIES)
@@ -127,7 +127,7 @@ def of(names: Sequence[str]) -> list[str]:
 
 
 def beside(names: Sequence[str]) -> list[str]:
-    """As `of`, for bars that stand beside their names: where `SERIES` is too short, it is one colour for all others."""
+    """Like `of`, for bars with their names beside them: beyond the end of `SERIES`, all others have one colour."""
     found = of(names)
     if len(set(found)) == len(found):
         return found
@@ -135,12 +135,12 @@ def beside(names: Sequence[str]) -> list[str]:
 
 
 def own(names: Sequence[str]) -> list[str]:
-    """The colour of each placement, and the first of `SERIES` for all else: for bars that stand beside their names."""
+    """The colour of each placement, and the first of `SERIES` for all others: for bars with their names beside them."""
     return [PLACEMENTS.get(_plain(name), SERIES[0]) for name in names]
 
 
 def memories(names: Sequence[str]) -> list[str]:
-    """A colour for each memory as tables call them: its processor's; `host1`, `host2`, … have `HOST_MEMORIES`."""
+    """A colour for each memory in tables: that of its processor; `host1`, `host2`, … have `HOST_MEMORIES`."""
     gpus = len(PROCESSORS) - 1
     return [
         PROCESSORS[1 + int(name[3:]) % gpus]
@@ -153,13 +153,13 @@ def memories(names: Sequence[str]) -> list[str]:
 
 
 def ink(colour: str) -> str:
-    """The colour of text that is read most easily on a colour."""
+    """The text colour that is easiest to read on a colour."""
     red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"
 
 
 def style() -> str:
-    """The colours as names of a style sheet: `--processor-0`, `--scheme-1`, `--access-1`, … as the page uses them."""
+    """The colours as names of a style sheet: `--processor-0`, `--scheme-1`, `--access-1`, … for the page."""
     schemes = [PLACEMENTS[name] for name in ("on-touch", "access-counter", "duplication")]
     families = {
         "processor": enumerate(PROCESSORS),

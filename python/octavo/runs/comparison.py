@@ -55,7 +55,7 @@ class Comparison:
     jobs: pl.DataFrame | None = None
     """One row for each workload, variant and job, if jobs ran alone, too: see `octavo.runs.sharing.slowdowns`."""
     replicates: Mapping[tuple[str, str], Sequence[RunResult]] = field(default_factory=dict)
-    """All runs of each workload and variant, if there are several: then times and speed-ups are medians."""
+    """All runs of each workload and variant, if there are several: times and speed-ups are then medians."""
 
     @classmethod
     def of(cls, outcome: Outcome, baseline: str | None = None) -> Comparison:
@@ -104,11 +104,11 @@ class Comparison:
 
     @property
     def bounds(self) -> set[str]:
-        """The variants that no memory system can beat: see `octavo.runs.bounds`."""
+        """The variants that no memory system can exceed: see `octavo.runs.bounds`."""
         return bounds(self.results)
 
     def marked(self, table: pl.DataFrame) -> pl.DataFrame:
-        """A table whose column `variant`, or whose columns, name variants, with a mark on those that are bounds."""
+        """A table in which variants that are bounds have a mark, in the column `variant` or in the names of columns."""
         found = self.bounds
         if "variant" in table.columns:
             return table.with_columns(pl.col("variant").replace({name: marked(name, found) for name in found}))
@@ -234,10 +234,11 @@ class Comparison:
 def experiment_folder(
     root: Path, key: str, *, force: bool, draws: bool = False, writes: Collection[str] = ()
 ) -> Iterator[None]:
-    """The folder of the experiment `key`, for this process alone: what is written into it is noted as Octavo's.
+    """The folder of the experiment `key`, for this process alone: files that are written into it count as Octavo's.
 
-    `draws`: the experiment cannot do without pictures. `writes`: names that are known to be written at the end. Files
-    of others that have them are refused before anything runs; of other names, only when they are to be written.
+    `draws`: the experiment needs pictures. `writes`: names of files that will be written at the end. Existing files of
+    someone else's with these names are refused before anything runs; those with other names only when they would be
+    written.
 
     Raises:
         ExtraError: it draws, and Matplotlib is not installed.
@@ -252,7 +253,7 @@ def experiment_folder(
 
 
 def files_of(experiment: Experiment) -> tuple[str, ...]:
-    """Names of what `save_comparison` writes for an experiment; of pictures, in every format."""
+    """Names of the files that `save_comparison` writes for an experiment; pictures in every format."""
     if not experiment.has_time:
         return SAVED
     scenarios = experiment.scenarios.values()
@@ -266,13 +267,13 @@ def files_of(experiment: Experiment) -> tuple[str, ...]:
 
 
 def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str, Any]) -> None:
-    """Write the points as Parquet and the report, which says which experiment it is of, as JSON."""
+    """Write the points as Parquet, and the report, with the identity of its experiment, as JSON."""
     disk.write_bytes(root / POINTS_FILE, parquet.encoded(points))
     disk.write_json(root / REPORT_FILE, {"experiment": key, **report})
 
 
 def save_comparison(root: Path, key: str, comparison: Comparison, wanted: Asked = USUAL) -> None:
-    """Write the table and the pictures of a comparison; all pictures are of times."""
+    """Write the table and the pictures of a comparison; all pictures show times."""
     save_report(root, key, comparison.points, comparison.to_dict())
     if not comparison.has_time:
         return

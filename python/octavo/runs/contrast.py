@@ -1,4 +1,4 @@
-"""Contrast of colours as the Web Content Accessibility Guidelines define it, and colours that have enough of it."""
+"""Contrast of colours according to the Web Content Accessibility Guidelines, and colours with enough of it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PAPER, DARK_PAPER = "#ffffff", "#12161c"
-"""What pages are drawn on."""
+"""The backgrounds of pages."""
 ENOUGH = 3.0
-"""Least contrast of lines and bars with what is around them: WCAG 2.2, criterion 1.4.11."""
+"""The least contrast of lines and bars with their surroundings: WCAG 2.2, criterion 1.4.11."""
 _WHITE, _BLACK = "#ffffff", "#000000"
 _STEPS = 128
-"""Steps from a colour to white or black; chosen."""
+"""Steps from a colour to white or black; our choice."""
 
 
 def contrast(one: str, other: str) -> float:
-    """From 1, for equal colours, to 21, for black and white."""
+    """From 1 for equal colours to 21 for black and white."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def in_the_dark(shades: Sequence[str]) -> list[str]:
-    """Colours on dark paper, in their order: each can be seen on it, and the first two beside each other."""
+    """Colours for dark paper, in order: each is visible on it, and the first two are distinguishable."""
     found = [_moved(shade, _WHITE, DARK_PAPER) for shade in shades]
     if len(found) > 1:
         found[:2] = _apart(found[0], found[1])
@@ -31,15 +31,15 @@ def in_the_dark(shades: Sequence[str]) -> list[str]:
 
 
 def on_paper(shades: Sequence[str]) -> list[str]:
-    """Colours on white paper, in their order: the first two, which are the main ones, can be seen on it.
+    """Colours for white paper, in order: the first two, the main ones, are visible on it.
 
-    Others stay as they are, for as dark as that they would be too much alike: they have names and dashes beside them.
+    Others stay unchanged, since darker versions would be too similar: they have names and dashes beside them.
     """
     return [*(_moved(shade, _BLACK, PAPER) for shade in shades[:2]), *shades[2:]]
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
-    """Two colours of which the lighter is made lighter, and then, as far as needed, the darker darker."""
+    """Two colours: the lighter one is made lighter and then, as far as needed, the darker one darker."""
     if _luminance(one) > _luminance(other):
         darker, lighter = _apart(other, one)
         return lighter, darker
@@ -48,7 +48,7 @@ def _apart(one: str, other: str) -> tuple[str, str]:
 
 
 def _moved(colour: str, towards: str, other: str) -> str:
-    """A colour mixed with as little of another as it takes to stand out; all of it if nothing is enough."""
+    """A colour mixed with just enough of another one to stand out; all of the other one if nothing is enough."""
     mixed = (_mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
     return next((each for each in mixed if contrast(each, other) >= ENOUGH), towards)
 

@@ -1,4 +1,4 @@
-"""Which values that no source gives decide a run: those of what takes a share of its time that counts."""
+"""Which values without a source decide a run: those behind a significant share of its time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 LEAST = 0.05
-"""The least share of the time from which on a value is told to decide; chosen."""
+"""The least share of the time above which a value counts as deciding; our choice."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Decided:
     part: str
     """What takes the time."""
     share: float
-    """Of the run's time, at most: parts may overlap, and other values decide them, too."""
+    """At most this share of the run's time: parts may overlap, and other values may decide them, too."""
 
 
 def decided(result: RunResult) -> list[Decided]:
-    """The chosen values that decide a run, the largest share first; none of a run without time.
+    """The chosen values that decide a run, largest share first; empty for a run without time.
 
     Raises:
         OutputError: the result cannot be read.
@@ -43,7 +43,7 @@ def decided(result: RunResult) -> list[Decided]:
 
 
 def of(scenario: Scenario, summary: Mapping[str, Any]) -> list[Decided]:
-    """The same of a scenario and what its run came to."""
+    """The same for a scenario and the summary and tables of its run."""
     if "time_ps" not in summary:
         return []
     values = scenario.values
@@ -56,12 +56,12 @@ def of(scenario: Scenario, summary: Mapping[str, Any]) -> list[Decided]:
 
 
 def _counts(value: object) -> bool:
-    """Whether a value is more than nothing: what takes no time, or has no limit, decides nothing."""
+    """Whether a value is above zero: a cost of zero, or a missing limit, decides nothing."""
     return bool(split(value)[0] if isinstance(value, str) else value)
 
 
 def sentence(found: Sequence[Decided]) -> str | None:
-    """One sentence about these values; nothing if there are none."""
+    """One sentence about these values; None if there are none."""
     if not found:
         return None
     keys = tuple(dict.fromkeys(f"node.{one.key}" for one in found))
@@ -69,7 +69,7 @@ def sentence(found: Sequence[Decided]) -> str | None:
 
 
 def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> Iterator[Decided]:
-    """Every value that is known to take a part of the time, and its share."""
+    """Every value that takes a known part of the time, and its share."""
     time = max(int(summary["time_ps"]), 1)
     yield from (
         Decided(key, part, min(taken / time, 1.0)) for part, costs in _costs(node, summary) for key, taken in costs
@@ -85,7 +85,7 @@ def _parts(node: Mapping[str, Any], kind: str, summary: Mapping[str, Any]) -> It
 
 
 def _costs(node: Mapping[str, Any], summary: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    """Picoseconds of launches, entries of page tables and the driver's service, each by its key."""
+    """Picoseconds of launches, page-table entries and the driver's service, each by its key."""
     launch = count(node["compute"].get("kernel_overhead", "0cycles"), "cycles") * cycle(node["clock"])
     yield "launches", [("compute.kernel_overhead", summary["launches"] * launch)]
     entries = sum(summary["manager"][name] for name in _MAPPED)
@@ -136,7 +136,7 @@ _OF_PHASE: Mapping[str, Sequence[str]] = {
 
 
 def _concerns(key: str, kind: str) -> bool:
-    """Whether a cost is one of the kind of memory that a program has, or of all."""
+    """Whether a cost belongs to the program's kind of memory, or to all kinds."""
     of = key.split(".")[2] if key.startswith("host.costs.") else ""
     return of not in _KINDS or _KINDS[of] in kind.split("+")
 

@@ -1,6 +1,6 @@
-"""Kinds of rows in `events` tables: kinds of simulated runs, and kinds that only profiles of real programs have.
+"""Kinds of rows in `events` tables: those of simulated runs, and those that only profiles of real programs have.
 
-This is the one place that names kinds. The engine's own come from the engine; `octavo.report` and its page, and
+This is the only place that names kinds. The engine's own come from the engine; `octavo.report` and its page, and
 `octavo.measured.activity`, take theirs from here.
 """
 
@@ -35,21 +35,21 @@ GPU_FAULTS = ("read_fault", "write_fault", "atomic_fault", "prefetch_fault", "un
 WRITES = ("write_fault", "atomic_fault")
 """The kinds that ask for write permission."""
 GPU_REQUESTS = (*GPU_FAULTS, "counter")
-"""Kinds in which a GPU asks the driver for a page."""
+"""Kinds of events in which a GPU requests a page from the driver."""
 REQUESTS = (*GPU_REQUESTS, "cpu_fault")
 """Kinds in which any processor does."""
 TRANSFERS = ("migration", "write_collapse", "eviction", "prefetch", "user_migration", "counter_migration")
-"""Kinds in which bytes travel and the source gives its frame up."""
+"""Kinds in which bytes move and the source releases its frame."""
 MOVES = (*TRANSFERS, "placed")
-"""Kinds in which a copy changes hands; the source gives its frame up."""
+"""Kinds in which a copy changes its holder; the source releases its frame."""
 COPIES = (*TRANSFERS, "duplication")
-"""Kinds in which bytes travel."""
+"""Kinds in which bytes move."""
 SCHEMES = ("scheme_on_touch", "scheme_access_counter", "scheme_duplication")
 """Kinds in which the scheme of a page changes, in the order of the schemes."""
 
 
 def code(name: str) -> int:
-    """The number of a kind, as tables for machines hold it."""
+    """The number of a kind, as tables contain it."""
     return KINDS.index(name)
 
 

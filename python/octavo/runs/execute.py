@@ -1,8 +1,8 @@
-"""Runs many scenarios side by side, keeping what is finished.
+"""Runs many scenarios side by side, and keeps what is finished.
 
-The engine releases Python's global lock, so threads use every core; results do not depend on how many there are. A run
-in which code decides that is not Octavo's has a process of its own beside its thread. Whatever that code does, the
-other runs go on.
+The engine releases Python's global lock, so threads use every core; results do not depend on their number. A run whose
+decisions come from code outside Octavo has a process of its own beside its thread. Whatever that code does, the other
+runs go on.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0
-"""Wall time in which every run stops, unless it is in the middle of a policy's code."""
+"""Wall time within which every run stops, unless it is in the middle of a policy's code."""
 _PANIC = "PanicException"
-"""The engine raises it for a defect of its own; the class cannot be imported by name."""
+"""The engine raises it for a defect in itself; the class cannot be imported by name."""
 _TIMELINE = "cannot write the timeline: "
-"""How the engine begins what it says of a timeline, whose temporary name it knows alone."""
+"""How the engine's errors about a timeline begin; only the engine knows the timeline's temporary name."""
 _SHOWN = 10
-"""Failures that a message tells one by one."""
+"""The most failures that a message lists one by one."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +53,23 @@ class Point:
     scenario: Scenario
     folder: Path
     timeline: Path | None = None
-    """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
+    """Where its Perfetto trace goes, if one is requested: the run then starts even if it is finished."""
 
 
 @dataclass
 class Progress:
-    """How far an experiment is."""
+    """How far an experiment has got."""
 
     total: int
-    """Points to run in all; those found finished count as done."""
+    """Points to run in total; those found finished count as done."""
     done: list[str] = field(default_factory=list)
-    """Labels of the points that are finished, in the order they were."""
+    """Labels of the finished points, in the order in which they finished."""
     kept: int = 0
     """How many of these were finished before."""
     running: dict[str, float] = field(default_factory=dict)
-    """Share that is done of each point that is running."""
+    """The share of each running point that is done."""
     failed: list[str] = field(default_factory=list)
-    """Labels of the points, among those done, that have no result, each with the reason."""
+    """Labels of points that are done but have no result, each with the reason."""
 
 
 def default_workers() -> int:
@@ -106,13 +106,13 @@ def attempt(
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> list[RunResult | None]:
-    """Run every point that is not finished yet; those that cannot get to their end have no result.
+    """Run every point that is not finished yet; those that cannot finish have no result.
 
     Args:
         points: the runs and their folders.
-        time_limit: picoseconds of simulated time; no limit if left out. A run that takes no longer has its result; one
-            that is not over by then leaves nothing, or its result if it ends soon after. Which of both does not depend
-            on the machine or on `workers`.
+        time_limit: picoseconds of simulated time; no limit if left out. A run that ends in time has its result; one
+            that does not leaves nothing, or its result if it ends soon after. Which of the two does not depend on the
+            machine or on `workers`.
         may_fill: whether a run that ends because a simulated memory is full has no result; otherwise it is an error.
         workers: runs at a time; as many as there are cores if left out.
         force: replace finished results.
@@ -136,7 +136,7 @@ def _results(
     *,
     force: bool,
 ) -> dict[int, RunResult]:
-    """Results by the index of their point; those that are over time, or may be out of memory and are, have none."""
+    """Results by the index of their point; runs that exceeded their time or, if allowed, their memory have none."""
     results = finished(points, force=force)
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
@@ -150,7 +150,7 @@ def _results(
 
 
 def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
-    """Results that are there already, by the index of their point; one whose timeline is wanted has to run again.
+    """Results that exist already, by the index of their point; one whose timeline is requested has to run again.
 
     Raises:
         OutputError: a folder or a timeline cannot be written, or a folder holds something else.
@@ -170,7 +170,7 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
 
 
 class _Runs:
-    """Runs that are under way."""
+    """Runs in progress."""
 
     def __init__(
         self, points: Sequence[Point], progress: Progress, limits: tuple[Limits, Limits], *, may_fill: bool, force: bool
@@ -191,10 +191,10 @@ class _Runs:
         self._results: dict[int, RunResult] = {}
         self._failures: list[OctavoError] = []
         self._inside: set[int] = set()
-        """Threads that are in the engine, in this process."""
+        """Threads of this process that are in the engine."""
 
     def all(self, missing: Sequence[int], workers: int, watch: Callable[[Progress], None]) -> dict[int, RunResult]:
-        """Carry out what is missing; the results."""
+        """Carry out what is missing; return the results."""
         threads = Threads(workers)
         with interrupts.noted() as struck:
             pending = {threads.submit(partial(self._run, self._points[index])): index for index in missing}
@@ -219,7 +219,7 @@ class _Runs:
         return self._results
 
     def _collect(self, pending: dict[Future[None], int]) -> None:
-        """Note what has ended, waiting a moment for it."""
+        """Note which runs have ended, after waiting a moment for them."""
         finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
         for future in finished:
             index = pending.pop(future)
@@ -233,7 +233,7 @@ class _Runs:
                 self._results[index] = RunResult(point.folder)
 
     def _settle(self, pending: dict[Future[None], int], struck: interrupts.Struck) -> int:
-        """Stop what is running and wait for it, unless Ctrl-C says again; returns how many were finished meanwhile."""
+        """Stop what is running and wait for it, unless Ctrl-C comes again; returns how many finished meanwhile."""
         self._wish = Wish.STOP
         busy = {future for future in pending if not future.cancel()}
         grace = time.monotonic() + _GRACE_SECONDS
@@ -277,7 +277,7 @@ class _Runs:
             self._inside.discard(threading.get_ident())
 
     def _failure(self, future: Future[None], point: Point) -> OctavoError | Limit | None:
-        """What went wrong with a run, if anything; or the limit that it reached, which leaves no result."""
+        """The error of a run, if any; or the limit that it reached, which leaves no result."""
         try:
             future.result()
         except _core.OverTime:
@@ -316,7 +316,7 @@ def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
 
 
 def _explained(error: _core.SimulationError, point: Point) -> SimulationError:
-    """What went wrong in the engine, in words for the user."""
+    """An error of the engine, in words for the user."""
     label = point.label
     if isinstance(error, _core.OutOfMemory):
         return of_engine(error, OutOfMemoryError, f"{label}: {error.args[0]}")

@@ -50,11 +50,11 @@ class Outcome:
     alone: dict[Alone, RunResult]
     """The runs of each job alone, if requested."""
     replicates: dict[tuple[str, str], list[RunResult]] = field(default_factory=dict)
-    """By workload and variant, all of its runs, the one in `results` first; nothing if each ran once."""
+    """By workload and variant, all of its runs, the one in `results` first; empty if each ran once."""
 
 
 class Experiment:
-    """Every workload under every variant; the first variant of all is what others are compared with."""
+    """Every workload under every variant; the first of all variants is the default baseline."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Experiment:
         alone: bool = False,
         replicates: int = 1,
     ) -> None:
-        """Resolve every scenario, so that what cannot be used is found before anything runs.
+        """Resolve every scenario, so that unusable ones are found before anything runs.
 
         Args:
             base: what all of them have in common.
@@ -105,7 +105,7 @@ class Experiment:
 
     @property
     def has_time(self) -> bool:
-        """Whether all runs take time: those of the executor `instant` take none."""
+        """Whether all runs have times: those of the executor `instant` have none."""
         return all(scenario.executor == SIMULATED for scenario in self.scenarios.values())
 
     @property
@@ -114,7 +114,7 @@ class Experiment:
         return digest([*self.scenarios.values(), *self.alone.values(), *self.replicates.values()])
 
     def points(self, root: Path) -> list[Point]:
-        """Every run, each with a folder of its own below `root`."""
+        """Every run, with its folder below `root`."""
         workloads, variants = slugs(self.workloads), slugs(variant for _, variant in self.scenarios)
         jobs = slugs(job for _, _, job in self.alone)
         points = [
@@ -151,7 +151,7 @@ class Experiment:
         return self._outcome(execute(self.points(root), workers=workers, force=force, watch=watch))
 
     def finished(self, root: Path) -> Outcome | None:
-        """The outcome of the variants of which every run is finished below `root`; nothing if there are none."""
+        """The outcome of the variants that have all their runs below `root`; None if there are none."""
         points = dict(zip((*self.scenarios, *self.alone, *self.replicates), self.points(root), strict=True))
         broken = {key[1] for key, point in points.items() if not _is_finished(point)}
         part = copy(self)
@@ -180,12 +180,12 @@ class Experiment:
 
 
 def _is_finished(point: Point) -> bool:
-    """Whether the folder of a run holds its result, and not that of another one which it was to replace."""
+    """Whether the folder of a run holds its result, and not the result of another run that it should replace."""
     return is_finished(point.folder) and RunResult(point.folder).scenario == point.scenario
 
 
 def _options(base: Recipe) -> list[str]:
-    """What was said of the workload but its name: again for each, as another name drops the options before it."""
+    """Changes to the workload other than its name: repeated for each, as a new name drops the options before it."""
     keys = {one: one.partition("=")[0].strip() for one in base.overrides}
     return [one for one, key in keys.items() if key.startswith("workload.") and key != "workload.name"]
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 USUAL = "points"
-"""The table that comparisons, sweeps and advice have."""
+"""The name of the table in comparisons, sweeps and advice."""
 _BRIEF = ("time_ps", "speedup", "faults")
-"""The measures that LaTeX shows unless columns are named: a page of a paper has no room for all."""
+"""The measures that LaTeX shows unless columns are named: a page of a paper has no room for all of them."""
 _LEFT_OUT = {"point", "status", "error", "run", *measures.NAMES, *measures.PROGRAM_NAMES} - set(_BRIEF)
 _PS_A_MS = 1e9
 _SPECIAL = {

@@ -1,4 +1,4 @@
-"""What does not shrink with a program: costs and sizes of the node that weigh more, or less, below scale 1."""
+"""Costs and sizes of the node that do not shrink with the program: below scale 1 they weigh more, or less."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _MANY = 32
 def fixed(values: Mapping[str, Any], totals: Mapping[str, Any] | None, footprint: int, whole: int) -> list[str]:
     """Say what of the node is out of proportion to a program that is smaller than its whole.
 
-    Launches cost as much as at scale 1, and there are about as many. Caches and TLBs are as large as at scale 1, so a
-    part of the program may fit into them that does not at scale 1.
+    Launches cost as much as at scale 1, and their number is about the same. Caches and TLBs are as large as at scale 1,
+    so more of the program may fit into them than at scale 1.
 
     Args:
         values: a scenario that is spelled out.

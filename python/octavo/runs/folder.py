@@ -1,4 +1,4 @@
-"""Result folders: written whole or not at all, never destroyed without being told to, by one process at a time."""
+"""Result folders: written completely or not at all, never removed unless requested, used by one process at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FORCE = "replace it with --force"
 
 
 def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | None:
-    """The result of `scenario` in `folder`, if it is there already, and whole.
+    """The result of `scenario` in `folder`, if it exists and is complete.
 
     Raises:
         OutputError: the folder holds something else, or a damaged result, and `force` does not allow to replace it.
@@ -69,7 +69,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
 
 
 def check_replaceable(folder: Path, *, force: bool) -> None:
-    """Make sure that `folder` holds nothing, or a result that `force` allows to replace.
+    """Make sure that `folder` holds nothing, or a result that `force` permits to replace.
 
     Raises:
         OutputError: it does not.
@@ -139,7 +139,7 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
 
 
 def _popped(tables: _Tables) -> Iterator[tuple[str, _Columns]]:
-    """One after another, and each no longer than it is needed: those of a long run take most of its memory."""
+    """One after another, each no longer than needed: the tables of a long run take most of its memory."""
     while tables:
         yield tables.pop(0)
 
@@ -152,7 +152,7 @@ def save_tables(
     scenario: str | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> RunResult:
-    """Write a result of some kind, and `files` beside its tables, by name; as `save`."""
+    """Write a result of some kind, and `files` by name beside its tables; like `save`."""
     encoded = ((f"{name}.parquet", parquet.encoded(table)) for name, table in tables.items())
     return _save(folder, kind, chain(encoded, (files or {}).items()), summary, scenario)
 

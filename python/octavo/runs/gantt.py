@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _CUT_OFF = 0.45
-"""Opacity of a repetition that the end of the run cut off."""
+"""The opacity of a repetition that was cut off at the end of the run."""
 _MEMORY_HEIGHT = 4
 """Height of a panel of memory, in lines of jobs."""
 
@@ -50,7 +50,7 @@ def jobs(path: Path | None, results: Mapping[str, RunResult], *, width: float = 
 
 def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:
     names = [job["name"] for job in result.summary["jobs"]]
-    for row in result.table("jobs").to_dicts():
+    for row in result.rows("jobs"):
         line = names.index(row["job"])
         began, ended = row["began_ps"] / per_unit, row["ended_ps"] / per_unit
         opacity = 1.0 if row["complete"] else _CUT_OFF
@@ -61,7 +61,7 @@ def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:
 
 
 def _capacity(axes: Axes, result: RunResult, per_unit: float) -> None:
-    """Memory of each GPU as steps; where there is no limit there is no line."""
+    """Memory of each GPU as steps; without a limit there is no line."""
     table = result.table("capacity")
     end = result.summary["time_ps"]
     for (gpu,), rows in table.group_by("gpu", maintain_order=True):

@@ -1,4 +1,4 @@
-"""The contents of a folder: a finished run, the profile of a real program, or something else."""
+"""What a folder contains: a finished run, the profile of a real program, or something else."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 RUN = "run"
 PROFILE = "profile"
-"""What the manifests of results call them."""
+"""The name of results in manifests."""
 SCENARIO_FILE = "scenario.toml"
 SUMMARY_FILE = "summary.json"
 RESULT_FORMAT = 2
-"""What `summary.json` says as `format`; it grows with every change of what results hold or mean."""
+"""The `format` in `summary.json`; it grows with every change of the content or the meaning of results."""
 
 ProfileTable: TypeAlias = Literal["lifetimes", "mapping_intervals", "mappings", "process_intervals", "processes"]
-"""Tables that profiles of real programs alone may have."""
+"""Tables that only profiles of real programs may contain."""
 
 TABLES = (
     "accesses",
@@ -46,16 +46,16 @@ TABLES = (
     "traffic_intervals",
     "walks",
 )
-"""Names of all tables that results may have."""
+"""Names of all tables that results may contain."""
 FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
-"""Names of all files that results may have."""
+"""Names of all files that results may contain."""
 
 _NAMED = 3
-"""Results that an error names, at most."""
+"""The most results that an error names."""
 
 
 def check_is_folder(path: Path) -> None:
-    """Raises OutputError if nothing, or a file, is where the folder of a result is expected."""
+    """Raise OutputError if there is nothing, or a file, where a result folder is expected."""
     if not path.is_dir():
         there = path.exists()
         raise OutputError(
@@ -67,7 +67,7 @@ def check_is_folder(path: Path) -> None:
 
 
 def _sibling(path: Path) -> str | None:
-    """The folder beside nothing whose name is like it, if there is one."""
+    """The folder with the most similar name in the same place, if there is one."""
     try:
         names = sorted(each.name for each in path.parent.iterdir() if each.is_dir())
     except OSError:
@@ -85,7 +85,7 @@ def instead(folder: Path) -> str:
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a finished run, perhaps a damaged one; without a manifest it is none of Octavo's."""
+    """Whether a folder holds a finished run, perhaps a damaged one; without a manifest it is not Octavo's."""
     kind = _kind(folder)
     if kind is None and has_manifest(folder):  # A damaged one: reading says what is wrong with it.
         return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
@@ -93,7 +93,7 @@ def is_finished(folder: Path) -> bool:
 
 
 def is_emptied(folder: Path) -> bool:
-    """Whether a folder held a result that a forced sweep removed, beside files of others that are still there."""
+    """Whether a folder held a result that a forced sweep removed, beside files of others that still exist."""
     return _kind(folder) == ours.EMPTIED
 
 
@@ -116,7 +116,7 @@ def has_manifest(folder: Path) -> bool:
 
 
 def _kind(folder: Path) -> str | None:
-    """What the manifest calls a folder; nothing without one, or with one that cannot be read."""
+    """The manifest's name for a folder; None without a readable manifest."""
     try:
         found = manifest.read(folder)
     except DamagedError:

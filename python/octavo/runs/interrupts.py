@@ -1,6 +1,6 @@
-"""Ctrl-C and SIGTERM as something to look at, so that they never strike in the middle of starting or stopping threads.
+"""Ctrl-C and SIGTERM as flags to check, so that they never interrupt starting or stopping threads.
 
-SIGTERM is what schedulers of batch jobs and `kill` send. Commands take it as Ctrl-C; Python alone would just end.
+SIGTERM is what schedulers of batch jobs and `kill` send. Commands treat it like Ctrl-C; Python alone would simply end.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from types import FrameType
 
 INTERRUPTED = 130
-"""Exit status of a command that Ctrl-C ended, as shells have it: 128 and the signal's number."""
+"""Exit status of a command that Ctrl-C ended, in the numbering of shells: 128 plus the signal's number."""
 TERMINATED = 143
 """The same for SIGTERM."""
 _RECEIVED: set[int] = set()
-"""Signals that were taken as Ctrl-C."""
+"""Signals that act like Ctrl-C."""
 
 
 @dataclass(frozen=True)
 class Struck:
-    """Whether Ctrl-C or SIGTERM struck, and whether one did so again, which means: do not wait."""
+    """Whether Ctrl-C or SIGTERM came, and whether one came again, which means: do not wait."""
 
     once: threading.Event = field(default_factory=threading.Event)
     again: threading.Event = field(default_factory=threading.Event)
 
 
 def take_sigterm() -> None:
-    """From now on SIGTERM is as Ctrl-C in this process, unless somebody else takes it or ignores it."""
+    """From now on SIGTERM acts like Ctrl-C in this process, unless someone else handles or ignores it."""
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
 
 
 def was_terminated() -> bool:
-    """Whether SIGTERM is what stopped this process."""
+    """Whether SIGTERM stopped this process."""
     return signal.SIGTERM in _RECEIVED
 
 
@@ -49,9 +49,9 @@ def _terminate(number: int, _frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def noted() -> Iterator[Struck]:
-    """Note Ctrl-C and SIGTERM in place of raising `KeyboardInterrupt`.
+    """Record Ctrl-C and SIGTERM instead of raising `KeyboardInterrupt`.
 
-    Python raises only in the main thread, and a handler of the user's own stays: then nothing is noted.
+    Python raises only in the main thread, and a handler of the user's stays: then nothing is recorded.
     """
     struck = Struck()
     ours = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}

@@ -1,4 +1,4 @@
-"""Memory that GPUs lend each other over time, and where pages come from: from the single events of a run."""
+"""Memory that GPUs lend to each other over time, and where pages come from: from the single events of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 HOST = 0
-"""The host's first memory, as `events` numbers it; GPU 0 is 1."""
+"""The number of the host's first memory in `events`; GPU 0 is 1."""
 OTHERS = "other pairs"
 _LEAVES = (*MOVES, "discard")
 """Kinds of events in which a page leaves a memory, or its copy there is given up."""
@@ -24,11 +24,11 @@ _COMES = {"migration": "fault", "write_collapse": "fault", "prefetch": "prefetch
 
 
 def intervals(result: RunResult) -> pl.DataFrame:
-    """When which GPU keeps how much for which other.
+    """How much memory each GPU keeps for each other GPU, and when.
 
-    A GPU begins to keep a page when it is evicted to it, or staged there on its way from the host. It keeps it until
-    the page goes elsewhere, is given up, or is touched by the keeper itself: then it is the keeper's own. What is kept
-    when the run ends, or its pages are freed before, is kept to the end.
+    A GPU begins to keep a page when it is evicted to it, or staged there on its way from the host. It keeps the page
+    until it goes elsewhere, is given up, or is touched by the keeper itself: then it is the keeper's own. Pages that
+    are kept when the run ends, or that are freed before, count as kept to the end.
 
     Args:
         result: a run that recorded single events (`record.events`).
@@ -83,7 +83,7 @@ def over_time(result: RunResult, bins: int) -> pl.DataFrame:
 
 
 def by_pair(kept: pl.DataFrame) -> pl.DataFrame:
-    """What `over_time` tells, by the names of pairs: those that lend most have their own, all others are one.
+    """The series of `over_time` by the names of pairs: those that lend most have their own, all others are joined.
 
     Returns:
         `pair`, `from_ps`, `to_ps`, `bytes`.
@@ -122,7 +122,7 @@ def totals(result: RunResult) -> pl.DataFrame:
 
 
 def sources(result: RunResult) -> pl.DataFrame:
-    """Where the pages came from that came to each GPU, and why.
+    """The origin of the pages that came to each GPU, and the reason.
 
     Returns:
         `gpu`, `why` (`fault`, `prefetch`), `host` (pages that came from there), `neighbour` (that were kept by one) and
@@ -150,12 +150,12 @@ def sources(result: RunResult) -> pl.DataFrame:
 
 
 def called(keeper: int, owner: int) -> str:
-    """What pictures and tables call a pair."""
+    """The name of a pair in pictures and tables."""
     return f"GPU {keeper} for GPU {owner}"
 
 
 def recorded(result: RunResult) -> bool:
-    """Whether a run can lend, and recorded single events."""
+    """Whether memory can be lent in a run, and the run recorded single events."""
     memory = result.scenario.values["memory"]
     return memory.get("demotion", {}).get("name") == "spare-memory" and "events" in result.tables
 
@@ -166,10 +166,10 @@ def page_bytes(result: RunResult) -> int:
 
 
 def _moves(result: RunResult) -> pl.DataFrame:
-    """Faults and moves of each page in order: one row for each page of each event, whether it is `lent`, and whose.
+    """Faults and moves of each page in order: a row for each event and page, whether it is `lent`, and its owner.
 
-    Lent is what is evicted to a GPU, and what the host copies to one whence another GPU takes it next. (A replica of a
-    page that another GPU takes from there looks the same.)
+    Lent pages are those evicted to a GPU, and those that the host copies to a GPU from which another GPU takes them
+    next. (A replica of a page that another GPU takes from there looks the same.)
     """
     events = result.table("events").with_columns(pl.col("kind").cast(pl.String), pl.col("from", "to").cast(pl.Int64))
     first = pl.col("address") // page_bytes(result)

@@ -1,4 +1,4 @@
-"""Levels of memory whose traffic coherent nodes tell, and the columns of `traffic` and `traffic_intervals` of each."""
+"""Levels of memory for which coherent nodes count traffic, and their columns in `traffic` and `traffic_intervals`."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ CAUSES = (
     "prefetch",
     "walk",
 )
-"""What the time of accesses is spent on, as the engine names it."""
+"""The causes of access time, under the engine's names."""
 
 SHORT = {"remote_access": "remote", "duplication": "duplicate", "write_collapse": "collapse", "migration": "migrate"}
 """Shorter names of causes, for narrow tables."""
@@ -34,15 +34,15 @@ SCHEMES = ("on_touch", "access_counter", "duplication")
 """Schemes a page can have under GRIT."""
 
 PHASES = ("allocation", "host_initialisation", "copies", "kernels", "host_results", "deallocation")
-"""What a whole program does, in order, as the engine names it."""
+"""The phases of a whole program, in order, under the engine's names."""
 
 OTHER = "other"
-"""What stands for a program's time outside of these: waiting for the GPUs, advice."""
+"""The name for a program's time outside these phases: waiting for the GPUs, advice."""
 
 _MOVED = ("migration", "duplication", "write_collapse", "eviction", "prefetch")
-"""What links say of bytes that the driver moves."""
+"""The fields of links that count bytes moved by the driver."""
 _COPIED = "copies"
-"""What links say of bytes that a program copies."""
+"""The fields of links that count bytes copied by a program."""
 
 _COUNTS = (
     "far_faults",
@@ -68,16 +68,16 @@ NAMES = (
     *(f"{cause}_ps" for cause in CAUSES),
     *(f"pages_{scheme}" for scheme in SCHEMES),
 )
-"""Every measure of a run, in the order of `row`; whole programs have `PROGRAM_NAMES` besides."""
+"""Every measure of a run, in the order of `row`; whole programs also have `PROGRAM_NAMES`."""
 
 PROGRAM_NAMES = (*(f"{phase}_ps" for phase in PHASES), f"{OTHER}_ps", "migrated_bytes", "copied_bytes")
 """Measures that only whole programs have."""
 
 
 def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
-    """One run as a row: times in picoseconds, counts, and pages by scheme at the end; of whole programs, phases.
+    """One run as a row: times in picoseconds, counts, and pages by scheme at the end; for whole programs, phases.
 
-    Runs without time have nothing in place of times.
+    Runs without time have None instead of times.
 
     Raises:
         DamagedError: the result is not what was written.
@@ -89,7 +89,7 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
 
 
 def of_summary(workload: str, variant: str, summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What the summary of a run says of its row: all but the bytes that a whole program moved and copied."""
+    """The fields of a run's summary for its row: all except the bytes that a whole program moved and copied."""
     breakdown = summary.get("breakdown", {})
     manager = summary["manager"]
     counts = {name: manager[name] for name in _COUNTS}
@@ -125,7 +125,7 @@ def _bytes(result: RunResult) -> dict[str, int]:
 
 
 def phases(point: dict[str, Any]) -> dict[str, int]:
-    """Time of each phase of a point; launches alone are all kernels."""
+    """The time of each phase of a point; launches alone consist only of kernels."""
     if point.get("kernels_ps") is None:
         return dict.fromkeys((*PHASES, OTHER), 0) | {"kernels": point["time_ps"]}
     return {phase: point[f"{phase}_ps"] for phase in (*PHASES, OTHER)}
@@ -142,11 +142,11 @@ def has_phases(points: pl.DataFrame) -> bool:
 
 
 LOW, HIGH = "_low", "_high"
-"""What the ends of the interval of a measure are called, after its name."""
+"""The endings of a measure's name for the ends of its interval."""
 
 
 def times(point: Mapping[str, Any], metric: str = TIME) -> Interval:
-    """The time of a point, or another measure; of one that ran once, an interval without width."""
+    """The time of a point, or another measure; if it ran once, an interval without width."""
     found = point[metric]
     low, high = (point.get(f"{metric}{end}", found) for end in (LOW, HIGH))
     return Interval(found, low, high, point.get("replicates", 1))

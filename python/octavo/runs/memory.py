@@ -1,4 +1,4 @@
-"""The memory that runs may take: a user's limit, or the free memory."""
+"""The memory for runs: a user's limit, or the free memory."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from octavo.plain import shortened
 from octavo.quantities import bytes_of
 
 _MOST_QUOTED = 200
-"""Characters that a message quotes of an amount; chosen."""
+"""The most characters of an amount that a message quotes; our choice."""
 _CGROUP = Path("/sys/fs/cgroup")
 
 HINT = "--memory-limit says otherwise; fewer --workers leave more for each; record.events=false records less"
-"""What helps a run that would take too much."""
+"""The hint for a run that would need too much."""
 
 _limit: int | None = None
 """The user's limit in bytes, for all runs of this process; None for the free memory."""
 
 
 def amount(text: str) -> int:
-    """Bytes as they are written: `8GiB` or `500MB`.
+    """Bytes from a size such as `8GiB` or `500MB`.
 
     Raises:
         ValueError: it is no amount of memory, or more than any machine has.
@@ -42,7 +42,7 @@ def amount(text: str) -> int:
 
 
 def limit_to(limit: int | None) -> None:
-    """From now on the runs of this process may take this many bytes together; what is free, if nothing is said."""
+    """From now on the runs of this process may together use this many bytes; the free memory if none are given."""
     global _limit  # noqa: PLW0603 - one process, one limit
     _limit = limit
 
@@ -73,14 +73,14 @@ def limit_memory(limit: int | str | None) -> None:
 
 
 def refused(label: str, error: Exception, message: str = "") -> SimulationError:
-    """What the engine's error says of a run, perhaps in other words, with what helps if it would take too much."""
+    """The engine's error about a run, possibly in other words, with a hint if it would need too much."""
     made = of_engine(error, SimulationError, f"{label}: {message or error.args[0]}")
     made.hint = _hint() if made.code == "memory-limit" else None
     return made
 
 
 def none_left(label: str) -> SimulationError:
-    """The system gave a run no more memory."""
+    """The system refused more memory to a run."""
     return SimulationError(f"{label}: {NO_MORE}", _hint(), code="memory-limit")
 
 
@@ -89,9 +89,9 @@ def _hint() -> str:
 
 
 def share(workers: int) -> int | None:
-    """Bytes that this process may have for the sake of one of this many runs side by side in it.
+    """Bytes that this process may use if this many runs are side by side in it.
 
-    They are what it has besides, and the run's part of the rest; nothing where nobody knows how many there are.
+    It is what it uses apart from runs, plus the run's share of the rest; None if the number of runs is unknown.
     """
     left, around = free(), _core.memory_around()
     most = _limit if _limit is not None or left is None else left + (_core.memory_resident() or 0)
@@ -100,10 +100,10 @@ def share(workers: int) -> int | None:
 
 
 def whole(*, here: bool = True) -> int | None:
-    """Bytes for processes side by side, each with a run.
+    """Bytes for processes that run side by side, one run each.
 
-    They are what the user said, or what is free if the processes run here, and not on a cluster. What this process has
-    is no longer theirs.
+    It is the user's limit, or the free memory if the processes run here and not on a cluster. Memory of this process is
+    no longer available to them.
     """
     if not here:
         return _limit
@@ -111,18 +111,18 @@ def whole(*, here: bool = True) -> int | None:
 
 
 def part(most: int | None, runs: int) -> int | None:
-    """The part of each when this many share the bytes."""
+    """The share of each if this many share the bytes."""
     return None if most is None else most // max(runs, 1)
 
 
 def free() -> int | None:
-    """Bytes that could be taken without anything else being pushed out; nothing where the system does not say."""
+    """Bytes that can be used without displacing anything else; None if the system does not say."""
     known = [bytes_ for bytes_ in (_available(), _left_in_group(), addresses.left()) if bytes_ is not None]
     return min(known, default=None)
 
 
 def peak() -> int:
-    """Most bytes that this process had. Where the system counts by program, its parent's are not included."""
+    """The most bytes that this process has used; in a count by program, its parent's are not included."""
     try:
         found = re.search(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     except OSError:

@@ -1,4 +1,4 @@
-"""How much of the GPUs' memory a program takes as it ran, and as it is at scale 1."""
+"""How much of the GPUs' memory a program needs as it ran, and at scale 1."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class Pressure:
     """Footprint and memory of a run and of the program at scale 1, in bytes."""
 
     footprint: int
-    """Of the program as it ran."""
+    """The footprint of the program as it ran."""
     whole: int | None
-    """Of the program at scale 1; none of jobs that have different scales."""
+    """The footprint of the program at scale 1; None for jobs with different scales."""
     capacity: int | None
-    """Memory of one GPU that the program may use; none where nothing limits it."""
+    """Memory of one GPU that the program may use; None if nothing limits it."""
     whole_capacity: int | None
     """Memory of one GPU for the program at scale 1: the same, unless it shrinks with the program."""
     gpus: int
     scale: float | None
-    """Of the program, 1 of a recorded trace; none of jobs that have different ones."""
+    """The scale of the program, 1 for a recorded trace; None for jobs with different scales."""
     follows: bool
     """Whether memory is a share of the footprint."""
     distorted: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Pressure:
 
     @property
     def warning(self) -> str | None:
-        """What a reader of this run would get wrong about the whole program, if anything."""
+        """What a reader of this run might wrongly conclude about the whole program, if anything."""
         whole, capacity = self.whole, self.whole_capacity
         if whole is None or whole < self.footprint or capacity is None or self.fits == self.whole_fits:
             return None

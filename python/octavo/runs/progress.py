@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: bars on a terminal, one line a finished run elsewhere."""
+"""Progress of long work on standard error: bars on a terminal, one line for each finished run elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def watching(*, quiet: bool, what: str = "runs") -> Iterator[Callable[[Progress], None]]:
-    """A function for `watch`; `what` names the things that are counted, such as runs."""
+    """A function for `watch`; `what` names the things that it counts, such as runs."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
@@ -52,7 +52,7 @@ def _bars() -> Bars:
 
 
 class _Display:
-    """One bar for all runs and one for each that is under way, in thousandths of a run."""
+    """One bar for all runs and one for each run in progress, in thousandths of a run."""
 
     def __init__(self, bars: Bars, what: str) -> None:
         self._bars = bars
@@ -74,7 +74,7 @@ class _Display:
 
 
 class _Lines:
-    """A line for each run that was finished, with the time that the others may take."""
+    """A line for each finished run, with the expected time of the others."""
 
     def __init__(self) -> None:
         self._said = 0
@@ -87,7 +87,7 @@ class _Lines:
             print(f"[{number}/{progress.total}] {visible(label)}{self._left(progress)}", file=sys.stderr, flush=True)
 
     def _left(self, progress: Progress) -> str:
-        """As long as the finished runs took on average; those found finished took none."""
+        """The average time of the finished runs; runs that were finished before do not count."""
         computed, missing = len(progress.done) - progress.kept, progress.total - len(progress.done)
         if missing == 0 or computed <= 0:
             return ""

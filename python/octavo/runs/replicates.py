@@ -1,8 +1,7 @@
-"""Replicates: a scenario run several times, with what it does not say done otherwise in each.
+"""Replicates: several runs of a scenario, which differ only in what the scenario leaves open.
 
-Nothing in a simulation is random: one run does not tell how much its time depends on chance. Replicates begin
-launches at other times on each GPU and take equals in another order (`executor.replicate`). Replicate 0 is the run as
-it is.
+Nothing in a simulation is random: one run does not tell how much its time depends on chance. Replicates begin launches
+at other times on each GPU and process equals in another order (`executor.replicate`). Replicate 0 is the run as it is.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 MOST = 1000
-"""Most replicates of a scenario; chosen. Intervals narrow with the square root of their number: those of 1,000 are a
-tenth as wide as those of ten. Each replicate is a whole run."""
+"""Most replicates of a scenario; our choice. Intervals narrow with the square root of the number of replicates: those
+of 1,000 are a tenth as wide as those of ten. Each replicate is a whole run."""
 KEY = "executor.replicate"
 IN_TIME = f"executor.kind={SIMULATED}"
-"""What a scenario says beside it, which leaves the executor out where it is the usual one."""
+"""A key that replicates add to a scenario, which leaves the executor out if it is the default."""
 _CONFIDENCE = 0.95
-"""Confidence of intervals, as far as so few replicates allow; chosen."""
+"""Confidence of intervals, as far as so few replicates allow; our choice."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The median of several values, and between which it would lie if there were many more."""
+    """The median of several values, and the interval that contains the median of many more."""
 
     median: float
     low: float
@@ -41,12 +40,12 @@ class Interval:
     count: int
 
     def overlaps(self, other: Interval) -> bool:
-        """Whether the two cannot be told apart."""
+        """Whether the two are level: their intervals overlap."""
         return self.low <= other.high and other.low <= self.high
 
     @property
     def text(self) -> str:
-        """Low and high relative to the median."""
+        """The low and the high end relative to the median."""
         if not self.median:
             return "±0%"
         below, above = self.low / self.median - 1, self.high / self.median - 1
@@ -56,8 +55,8 @@ class Interval:
 def interval(values: Iterable[float]) -> Interval:
     """The median and its interval from the order of the values alone, for any distribution.
 
-    With six values or more, the interval holds the median with a probability of at least 95 %. With fewer, it goes from
-    the least to the greatest, which hold it with a probability of 1 - 2^(1-n): 50 % for two, 94 % for five.
+    With six values or more, the interval holds the median with a probability of at least 95 %. With fewer, it covers
+    all values and holds the median with a probability of 1 - 2^(1-n): 50 % for two, 94 % for five.
     """
     ordered = sorted(values)
     left_out = outside(len(ordered))
@@ -65,7 +64,7 @@ def interval(values: Iterable[float]) -> Interval:
 
 
 def outside(count: int) -> int:
-    """How many of this many ordered values can be left out at each end."""
+    """How many of some ordered values can be left out at each end."""
     left_out = 0
     while 1 - 2 * sum(math.comb(count, below) for below in range(left_out + 2)) / 2**count >= _CONFIDENCE:
         left_out += 1
@@ -73,13 +72,13 @@ def outside(count: int) -> int:
 
 
 def tied(found: Mapping[str, Interval], *, highest: bool = False) -> list[str]:
-    """The best by its median, and all that cannot be told apart from it, the best first."""
+    """The best by its median, and all that are level with it, the best first."""
     ordered = sorted(found, key=lambda name: found[name].median, reverse=highest)
     return [name for name in ordered if found[name].overlaps(found[ordered[0]])]
 
 
 def check(count: int, scenarios: Iterable[Scenario]) -> None:
-    """Refuse what has no replicates.
+    """Refuse scenarios that cannot have replicates.
 
     Raises:
         ScenarioError: there are fewer than one or too many, or a scenario has no time or is a replicate itself.
@@ -107,7 +106,7 @@ def check(count: int, scenarios: Iterable[Scenario]) -> None:
 
 
 def check_count(count: int) -> None:
-    """Refuse numbers of replicates that nobody can mean; errors as `check`."""
+    """Refuse impossible numbers of replicates; errors as `check`."""
     given.whole("replicates", count, least=1, most=MOST)
 
 
@@ -119,5 +118,5 @@ def replicate(scenario: Scenario, number: int) -> Scenario:
 
 
 def names(found: Sequence[str]) -> str:
-    """The best and who is level with it, in words."""
+    """The best and those level with it, in words."""
     return found[0] if len(found) == 1 else f"{found[0]}, level with {', '.join(found[1:])} (intervals overlap)"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from octavo.files.manifest import Manifest
     from octavo.runs.held import ProfileTable
-    from octavo.runs.totals import Summary, TableName
+    from octavo.runs.totals import Rows, Summary, TableName
 
 _AGAIN = "remove the folder, then run it again"
 
@@ -79,7 +79,7 @@ class RunResult:
         return found
 
     def _checked(self, name: str) -> Path:
-        """A file of the result, which is what was written."""
+        """A file of the result, unchanged since it was written."""
         manifest.verify(self.folder, self._manifest(), [name])
         return self.folder / name
 
@@ -131,7 +131,7 @@ class RunResult:
 
     @property
     def totals(self) -> dict[str, Any]:
-        """What `summary.json` holds, whatever the result is of; errors as `summary`."""
+        """The content of `summary.json`, for any kind of result; errors as `summary`."""
         path = self._checked(SUMMARY_FILE)
         try:
             summary = json.loads(_text(path))
@@ -164,8 +164,7 @@ class RunResult:
     def check_time(self) -> None:
         """Make sure that the run had a time.
 
-        Raises:
-            OutputError: its executor was `instant`.
+        The picture of one run.
 
         """
         if not self.has_time:
@@ -197,6 +196,11 @@ class RunResult:
             )
         path = self._checked(f"{name}.parquet")
         return parquet.read(path, _AGAIN, verified=True)
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of a table of a simulated run, `rows("kernels")`, as dictionaries with a type for each column."""
+        return cast("Rows", lambda name: self.table(name).to_dicts())
 
     def to_pandas(self, name: TableName | ProfileTable) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
@@ -230,7 +234,7 @@ class RunResult:
 
 
 def _facts(result: RunResult) -> dict[str, str]:
-    """What a notebook shows of a run."""
+    """The run as a notebook shows it."""
     manager = result.totals.get("manager", {})
     found = {"time": f"{result.seconds * 1e3:.3f} ms"} if result.has_time else {}
     names = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "prefetched")

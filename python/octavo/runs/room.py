@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["fits", "slows", "fails"]
 SEE = "docs/fits.md#beside-the-page-cache"
-"""Where the pages have the reasons and the reports that they come from."""
+"""The page with the reasons, and the reports that they come from."""
 _SMALL_PAGES = "system"
 """The kind of program whose memory needs no blocks of 2 MiB."""
 
@@ -27,9 +27,9 @@ class Room:
     memory: int
     """All that there is."""
     cached: int
-    """What the page cache has of it."""
+    """The part that the page cache occupies."""
     ready: int
-    """What can be allocated at once: what is free, or of it what lies in blocks of 2 MiB."""
+    """Bytes that can be allocated at once: the free ones, or the part of them in blocks of 2 MiB."""
 
     @property
     def verdict(self) -> Verdict:
@@ -51,12 +51,12 @@ class Room:
         return f"at scale 1 it {verdict}: it needs {_gigabytes(self.needed)}; {why[verdict]} ({SEE})."
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON says: the bytes, the verdict and where its reasons are."""
+        """The document for JSON: the bytes, the verdict and where its reasons are explained."""
         return {**vars(self), "verdict": self.verdict, "see": SEE}
 
 
 def room(result: RunResult, pressure: Pressure) -> Room | None:
-    """Say whether the program fits; nothing where the node has no `host.page_cache`, or its memory no limit.
+    """Say whether the program fits; None if the node has no `host.page_cache`, or its memory no limit.
 
     Raises:
         OutputError: the result cannot be read.

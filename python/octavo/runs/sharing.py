@@ -1,6 +1,6 @@
 """Interference of jobs: each job's time beside the others and alone, fairness, throughput.
 
-Alone is the same scenario with every other job idle: the job has its GPUs, its compute units and its memory as beside
+Alone is the same scenario with every other job idle: the job has the same GPUs, compute units and memory as beside
 them, and the rest stays unused.
 """
 
@@ -58,10 +58,10 @@ def _time(result: RunResult, name: str) -> int:
 
 
 def sharing(jobs: pl.DataFrame) -> pl.DataFrame:
-    """One row for each workload and variant: how evenly its jobs suffer, and what gets done.
+    """One row for each workload and variant: how evenly its jobs are slowed down, and their throughput.
 
-    `fairness` is the smallest slow-down over the largest. The other two are of the jobs' speeds relative to alone:
-    `jain` is Jain's index, and `weighted_speedup` their sum, which is n for n jobs that lose nothing.
+    `fairness` is the smallest slow-down over the largest. The other two use the jobs' speeds relative to alone: `jain`
+    is Jain's index, and `weighted_speedup` is their sum, which is n for n jobs without loss.
     """
     rows = [
         {
@@ -79,13 +79,13 @@ def sharing(jobs: pl.DataFrame) -> pl.DataFrame:
 
 
 def fairness(slowdowns: Iterable[float]) -> float:
-    """The smallest slow-down over the largest: 1 if all suffer alike."""
+    """The smallest slow-down over the largest: 1 if all jobs are slowed down equally."""
     found = list(slowdowns)
     return min(found) / max(found)
 
 
 def jain(slowdowns: Iterable[float]) -> float:
-    """Jain's index of speeds relative to alone: 1 if all have the same, 1/n if one has everything.
+    """Jain's index of speeds relative to alone: 1 if all are equal, 1/n if one job has everything.
 
     R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984.
     """

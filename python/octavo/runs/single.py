@@ -25,7 +25,7 @@ _WORKER = "octavo.runs.worker"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take."""
+    """Limits of a run."""
 
     memory: int | None
     """Bytes."""
@@ -35,13 +35,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Order:
-    """A run, and what becomes of its result."""
+    """A run, and what happens to its result."""
 
     scenario: Scenario
     folder: Path
     limits: Limits
     timeline: Path | None = None
-    """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
+    """Where its Perfetto trace goes, if one is requested: the run then starts even if it is finished."""
     force: bool = False
     """Replace what the folder holds."""
 
@@ -64,7 +64,7 @@ class Order:
 
 
 def carry_out(order: Order, report: Callable[[float], bool]) -> None:
-    """Run a scenario into its folder, unless its result is there; stops when `report` of its progress says no.
+    """Run a scenario into its folder, unless its result exists; stop when `report` of its progress returns false.
 
     Raises:
         OctavoError: a trace or the folder cannot be used.
@@ -96,9 +96,9 @@ def carry_out(order: Order, report: Callable[[float], bool]) -> None:
 
 
 def needs_a_process(scenario: Scenario) -> bool:
-    """Whether code that is not Octavo's decides in a run, so that it has a process of its own.
+    """Whether code from outside Octavo decides in a run, so that it needs a process of its own.
 
-    Classes that were given as objects are found in this process alone.
+    Classes that were given as objects exist only in this process.
     """
     own = scenario.python_strategies
     return bool(own) and not any(is_object(name, digest) for name, digest in own)

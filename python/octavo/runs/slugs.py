@@ -1,4 +1,4 @@
-"""Labels as names of files."""
+"""Labels as file names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def slug(label: str) -> str:
-    """A label as a file name, which is neither hidden nor a name of this folder or the one above."""
+    """A label as a file name that is neither hidden nor `.` or `..`."""
     return re.sub(r"[^\w.+-]+", "-", label).strip("-").lstrip(".-") or _mark(label)
 
 
 def slugs(labels: Iterable[str]) -> dict[str, str]:
-    """File names of labels, by label; those that would be alike end in a hash of their labels."""
+    """File names of labels, by label; names that would be equal end in a hash of their labels."""
     found = {label: slug(label) for label in labels}
     count = Counter(found.values())
     return {label: name if count[name] == 1 else f"{name}-{_mark(label)}" for label, name in found.items()}

@@ -26,7 +26,7 @@ def with_speedup(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
 
 
 def with_intervals(points: pl.DataFrame, replicates: Mapping[tuple[str, str], Sequence[RunResult]]) -> pl.DataFrame:
-    """Put medians in place of times, and add `time_ps_low`, `time_ps_high` and `replicates`; nothing if all ran once.
+    """Replace times by medians, and add `time_ps_low`, `time_ps_high` and `replicates`; nothing if all ran once.
 
     Counts and shares still come from the first replicate.
 
@@ -49,7 +49,7 @@ def with_intervals(points: pl.DataFrame, replicates: Mapping[tuple[str, str], Se
 
 
 def with_speedup_intervals(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Add `speedup_low` and `speedup_high`: what the ends of both times allow; nothing if all ran once."""
+    """Add `speedup_low` and `speedup_high`: the bounds from the intervals of both times; nothing if all ran once."""
     if "replicates" not in points.columns:
         return points
     low, high = f"time_ps{measures.LOW}", f"time_ps{measures.HIGH}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Threads:
-    """So many calls at a time; a thread that never comes back is left alone when the program ends."""
+    """A fixed number of calls at a time; a thread that never returns is abandoned when the program ends."""
 
     def __init__(self, count: int) -> None:
         self._left = count
@@ -28,7 +28,7 @@ class Threads:
         return future
 
     def close(self) -> None:
-        """Let the threads end after the calls that were submitted."""
+        """Let the threads end after the submitted calls."""
         self._calls.put(None)
 
     def _work(self) -> None:

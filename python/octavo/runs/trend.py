@@ -1,4 +1,4 @@
-"""Whether what a comparison below scale 1 says of its variants holds for the whole program."""
+"""Whether the conclusions of a comparison below scale 1 hold for the whole program."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from octavo.runs.comparison import Comparison
 
 PARTS = (1 / 4, 1 / 2, 1.0)
-"""The scales of a trend, as parts of the one that was asked for: two octaves show a slope."""
+"""The scales of a trend, as fractions of the requested one: two halvings show a slope."""
 _ALIKE = 0.02
-"""Two variants within this share of one another are neither faster nor slower; chosen."""
+"""Two variants that differ by no more than this share are neither faster nor slower; our choice."""
 
 Verdict: TypeAlias = Literal["holds", "turns", "may turn"]
 
@@ -26,13 +26,13 @@ class Course:
     workload: str
     variant: str
     speedups: tuple[float, ...]
-    """Over the baseline, in the order of the scales."""
+    """Speed-ups over the baseline, in the order of the scales."""
     at_full_size: float
-    """Where they would lead at scale 1 if they went on by as much with each doubling."""
+    """The speed-up at scale 1 if it keeps changing by the same amount with each doubling."""
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the variant is on the same side of the baseline at all scales, and would be at scale 1."""
+        """Whether the variant is on the same side of the baseline at all scales, and is expected to be at scale 1."""
         last = _side(self.speedups[-1])
         if any(_side(one) != last for one in self.speedups):
             return "turns"
@@ -46,7 +46,7 @@ class Trend:
     scales: tuple[float, ...]
     """From the smallest on."""
     courses: tuple[Course, ...]
-    """Of each workload and variant but the baseline."""
+    """The trend of each workload and variant, except the baseline."""
 
     @classmethod
     def of(cls, comparisons: Mapping[float, Comparison]) -> Trend:
@@ -61,7 +61,7 @@ class Trend:
         return cls(scales, courses)
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON says: the scales, and of each workload and variant its speed-ups and the verdict."""
+        """The document for JSON: the scales, and for each workload and variant its speed-ups and the verdict."""
         courses = [
             {
                 "workload": course.workload,

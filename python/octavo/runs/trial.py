@@ -1,4 +1,4 @@
-"""Estimates of runs, from short trials of some of them, each in a process of its own that leaves nothing behind."""
+"""Estimates of runs, from short trials of some of them, each in a separate process that leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -22,41 +22,42 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 TRIAL_SECONDS = 3.0
-"""Processor time after which a trial is cut off, so that a busy machine changes nothing; chosen."""
+"""Processor time after which a trial is cut off, so that a busy machine makes no difference; our choice."""
 MOST_TRIALS = 8
-"""Runs that are tried, evenly spread over all; chosen."""
+"""The most runs that are tried, evenly spread over all; our choice."""
 _STANDSTILL = 3.0
-"""Times its limit that a trial goes on whose run does not get on: it may say that it makes no progress; chosen."""
+"""How many times its limit a trial continues if its run does not advance: it may report that it makes no progress; our
+choice."""
 _PATIENCE = 10.0
-"""Trials that have not ended after this many times their limit of wall time are given up; chosen."""
+"""Trials are given up after this many times their limit of wall time; our choice."""
 _FEWER = 1 / 16
-"""Size of a smaller run, if the whole one tells nothing; chosen."""
+"""The size of a smaller run if the whole one shows nothing; our choice."""
 _MOST_SMALLER = 4
-"""Smaller runs that are tried of a run at most; chosen."""
+"""The most smaller runs that are tried for one run; our choice."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What runs would take; numbers of several runs follow from the mean of those that were tried."""
+    """What runs would need; for several runs, it follows from the mean of those that were tried."""
 
     runs: int
     """Runs in all."""
     finished: int
-    """Runs whose results are there already."""
+    """Runs that have a result already."""
     tried: int
     ended: int
-    """Trials that got to the end of their runs; the others were cut off."""
+    """Trials that reached the end of their runs; the others were cut off."""
     seconds: float | None = None
-    """Wall time of all missing runs, with so many workers; nothing if a trial was cut off before anything happened."""
+    """Wall time of all missing runs, with this many workers; None if a trial was cut off before anything happened."""
     memory_bytes: tuple[int, int] | None = None
-    """Of the run that takes most: what its trial took, and what it would take if it grew like that to the end."""
+    """For the largest run: the memory of its trial, and its memory if it grew like that to the end."""
     needed_bytes: int | None = None
-    """Of the run that takes most with the process around it, from the sizes of its tables before it begins.
+    """For the largest run and the process around it, from the sizes of its tables before it begins.
 
-    This is what `--memory-limit` is held to before a run begins.
+    `--memory-limit` is checked against it before a run begins.
     """
     disk_bytes: int | None = None
-    """Results of all missing runs; nothing where trials were cut off and no smaller ones could be made."""
+    """Bytes of the results of all missing runs; None if trials were cut off and no smaller runs could be made."""
     disk_free_bytes: int = 0
     workers: int = 1
 
@@ -70,24 +71,24 @@ class _Tried:
     disk_bytes: int | None
     needed_bytes: int
     table_bytes: int
-    """Those among them for the tables of the node, which are the same for smaller runs."""
+    """The part for the tables of the node, which are the same for smaller runs."""
 
     def seconds_in_all(self) -> float | None:
         return self.seconds / self.share if self.share > 0 else None
 
     def memory(self) -> tuple[int, int]:
-        """At least the peak; at most as much as if it grew to the end, which the estimate limits."""
+        """At least the peak; at most the value if it grew to the end, which the estimate limits."""
         grown = (self.peak_bytes - self.base_bytes) / self.share if self.share > 0 else self.needed_bytes
         return self.peak_bytes, max(self.peak_bytes, self.base_bytes + int(min(grown, self.needed_bytes)))
 
     def grown(self, scale: float) -> _Tried:
-        """What a run would take of which this one is so small a part."""
+        """What the whole run would need, given that this one is only a fraction of it."""
         disk = None if self.disk_bytes is None else int(self.disk_bytes / scale)
         needed = self.table_bytes + int((self.needed_bytes - self.table_bytes) / scale)
         return replace(self, share=self.share * scale, disk_bytes=disk, needed_bytes=needed)
 
     def completed(self, other: _Tried) -> _Tried:
-        """The same, with what only a smaller run could tell."""
+        """The same, with results that only a smaller run could give."""
         whole = other.seconds_in_all()
         if self.share or whole is None:
             return replace(self, disk_bytes=other.disk_bytes)
@@ -133,7 +134,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _existing(path: Path) -> Path:
-    """The nearest folder above that is there."""
+    """The nearest existing folder above it."""
     path = path.absolute()
     return path if path.is_dir() else _existing(path.parent)
 
@@ -153,7 +154,7 @@ def _tried(point: Point, limit: float, most: int | None) -> _Tried:
 
 
 def _smaller(point: Point, share: float, limit: float, most: int | None) -> tuple[_Tried | None, float]:
-    """The largest smaller run that was tried and got to its end, or as far as any did, and how much smaller it is."""
+    """The largest smaller run that finished, or got furthest, and its size relative to the whole one."""
     scale, best = 1.0, cast("tuple[_Tried | None, float]", (None, 1.0))
     for _ in range(_MOST_SMALLER):
         scale *= share / 2 if share else _FEWER
@@ -177,7 +178,7 @@ def _at_scale(point: Point, scale: float, limit: float, most: int | None) -> _Tr
 
 
 def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None) -> _Tried | None:
-    """The trial of a run; nothing if it did not even begin, as where a large graph is built."""
+    """The trial of a run; None if it did not even begin, for instance while a large graph is built."""
     order = {"scenario": scenario.toml, "limit": limit, "memory_limit": most}
     until = time.monotonic() + limit * _PATIENCE
 

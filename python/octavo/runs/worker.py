@@ -33,7 +33,7 @@ def _run(order: dict[str, Any], tell: Tell, stopped: orders.Stopped) -> dict[str
 
 @contextmanager
 def _notes_told(tell: Tell) -> Iterator[None]:
-    """Tell notes to who gave the order; other warnings are shown as they would be."""
+    """Pass notes on to the side that gave the order; show other warnings as usual."""
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

@@ -1,4 +1,4 @@
-"""What results on a node are worth: what it was compared with, what is not simulated of it, what no source gives."""
+"""How far results on a node can be trusted: comparisons, what is not simulated, values without a source."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _SEE = "docs/nodes.md#what-has-been-measured"
-"""Where pages say which nodes were compared with what."""
+"""The page that lists which nodes were compared with what."""
 _NAMELESS = "of a file or scenario"
 _DISCRETE, _COHERENT = ("stock-driver",), ("grace-hopper", "one-memory")
 """Memory systems of NVIDIA's driver."""
 _MEMORY = "capacity."
-"""How keys begin that results tell anyhow."""
+"""The beginnings of keys that results show anyway."""
 _SHOWN = 3
 """Changed keys, memory systems and nodes that a sentence names."""
 
@@ -27,15 +27,15 @@ class About:
     """What scenarios that are spelled out say of their node."""
 
     name: str | None
-    """The preset, or what a file calls the node; none of others."""
+    """The preset, or the name of the node in a file; None for others."""
     compared: str | None
-    """What results on it were compared with; nothing if none were."""
+    """What results on it were compared with; empty if there is nothing."""
     see: str
-    """The page and heading that say more."""
+    """The page and heading with more about it."""
     not_modelled: tuple[str, ...]
-    """What the real machine has, decides results, and is not simulated."""
+    """Features of the real machine that decide results and are not simulated."""
     chosen: tuple[str, ...]
-    """Keys of the node whose values no source gives."""
+    """Keys of the node whose values have no source."""
     changed: tuple[str, ...]
     """Keys that the scenario gives beside the node."""
     driver: str
@@ -87,7 +87,7 @@ class About:
         return keys if self.own else (*keys, "memory")
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON says of it; all chosen keys are in `scenario.toml` of a result."""
+        """The document for JSON; `scenario.toml` of a result has all chosen keys."""
         return {
             "name": self.name,
             "memory": list(self.memories),
@@ -102,7 +102,7 @@ class About:
 
 
 def about(values: Mapping[str, Any]) -> About:
-    """Say what results on the node of a scenario are worth.
+    """Say how far results on the node of a scenario can be trusted.
 
     Args:
         values: a scenario that is spelled out.

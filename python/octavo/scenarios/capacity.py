@@ -1,4 +1,4 @@
-"""The memory of GPUs as a user says it of a whole program: a share of the footprint, or bytes at scale 1."""
+"""The memory of GPUs as a user gives it for a whole program: a share of the footprint, or bytes at scale 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _PERCENT = re.compile(r"\s*([0-9]{1,6})\s*%\s*")
 _MOST = 1 << 63
-"""Bytes that no memory has."""
+"""More bytes than any memory has."""
 _EXPECTED = "expected a size such as 48GB, or whole percent of the footprint such as 60%"
 
 

@@ -44,7 +44,7 @@ def names(kind: str) -> list[str]:
 
 @cache
 def sized_by_scale() -> dict[str, set[str]]:
-    """For each workload, the options that have no default, as they follow from the scale."""
+    """For each workload, the options without a default, as they follow from the scale."""
     return {
         entry["name"]: {option["name"] for option in entry["options"] if option["default"] is None} - _NO_SIZES
         for entry in listing()["workloads"]
@@ -52,19 +52,19 @@ def sized_by_scale() -> dict[str, set[str]]:
 
 
 def schema() -> dict[str, Any]:
-    """JSON schema of scenario files; what several places have is written once, below `$defs`."""
+    """JSON schema of scenario files; parts that several places share are written once, below `$defs`."""
     schema: dict[str, Any] = json.loads(_core.schema())
     return schema
 
 
 def schema_spelled_out() -> dict[str, Any]:
-    """The same schema without references: every part in its place."""
+    """The same schema without references: every part is in its place."""
     schema: dict[str, Any] = json.loads(_core.schema_spelled_out())
     return schema
 
 
 def settable() -> list[str]:
-    """Dotted keys of scenarios that have a value, in the order of the schema; of lists of tables, none."""
+    """Dotted keys of scenarios that have a value, in the order of the schema; not those in lists of tables."""
     return list(dict.fromkeys(_keys("", schema_spelled_out())))
 
 

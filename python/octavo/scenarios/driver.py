@@ -1,4 +1,4 @@
-"""The release of NVIDIA's driver that a scenario has, and what it selected."""
+"""The release of NVIDIA's driver in a scenario, and what it changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of a scenario (`key=value`) that clash with what something else sets: one of the two would be lost."""
+"""Changes of a scenario (`key=value`) that something else replaces: one of the two would be lost."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Recipe
 
 _OPTIONS = {"workload.scale", "seed"}
-"""Keys for which commands have options of their own."""
+"""Keys that commands can set with options of their own."""
 
 
 def keys_of(change: str) -> list[str]:
-    """Dotted keys that a change sets: its own or, of an inline table, all in it."""
+    """Dotted keys that a change sets: its own or, for an inline table, all keys in it."""
     return list(_said(change))
 
 
 def _said(change: str) -> dict[str, object]:
-    """What a change says of each key; text that is no TOML stands for itself."""
+    """The value of each key in a change; text that is no TOML stands for itself."""
     key, _, text = (part.strip() for part in change.partition("="))
     try:
         return dict(_leaves(key, parsed(f"value = {text}")["value"]))
@@ -66,7 +66,7 @@ def refuse(changes: Iterable[str], own: Mapping[str, str], who: str = "the study
 def refuse_varied(base: Recipe, changes: Iterable[str], varied: Sequence[Sequence[str]], who: str) -> None:
     """Refuse changes that are part of `base` and lost under all of the overrides that vary it.
 
-    Scale and seed may be varied: they come from options of commands.
+    Scale and seed may vary: they come from options of commands.
 
     Raises:
         ScenarioError: a change that would be lost.
@@ -83,9 +83,9 @@ def refuse_varied(base: Recipe, changes: Iterable[str], varied: Sequence[Sequenc
 
 
 def clash(base: Recipe, change: str, varied: Sequence[Sequence[str]]) -> str | None:
-    """The key of later overrides that sets the same as a change of `base`, or replaces it whenever it is set.
+    """The key of a later override that sets the same as a change of `base`, or always replaces it.
 
-    A table merges with what was said before, and a strategy that keeps its name keeps its options. So what is below a
+    A table is merged with earlier changes, and a strategy that keeps its name keeps its options. So a change below a
     key is lost only if no resolved scenario has it.
     """
     later = [override for overrides in varied for override in overrides]
@@ -105,7 +105,7 @@ def _key(change: str) -> str:
 
 
 def _named(key: str) -> str:
-    """A strategy's key names the strategy, as `.name` below it does."""
+    """A strategy's key names the strategy, like `.name` below it."""
     return key.removesuffix(".name")
 
 
@@ -114,7 +114,7 @@ def _is_below(one: str, other: str) -> bool:
 
 
 def _is_kept(base: Recipe, without: Recipe, overrides: Sequence[str], key: str, value: object) -> bool:
-    """Whether a scenario has what was said of a key under overrides, too, or differs from one that was told nothing."""
+    """Whether a scenario keeps a change under overrides, too, or differs from the scenario without it."""
     try:
         found = value_at(base.with_overrides(overrides).resolve().values, key)
         return found == value or found != value_at(without.with_overrides(overrides).resolve().values, key)

@@ -1,4 +1,4 @@
-"""What a memory system is called: the preset that its strategies are, and what differs from it."""
+"""The name of a memory system: the preset with the same strategies, and what differs from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _USUAL = {
     "allocator": "free-list",
     "sizing": "base",
 }
-"""The strategies of a scenario that says nothing of them."""
+"""The strategies of a scenario that names none."""
 _NAMELESS = "plain"
-"""The preset that is nothing but a placement, and is called after it."""
+"""The preset that consists only of a placement, and is called after it."""
 _MOST_CHANGES = 2
-"""Strategies of a preset that may differ before it is no longer called after it; chosen."""
+"""Strategies of a preset that may differ before the memory system loses its name; our choice."""
 
 
 def name(memory: Mapping[str, Any]) -> str:
@@ -45,7 +45,7 @@ def name(memory: Mapping[str, Any]) -> str:
 
 
 def _changes(memory: Mapping[str, Any], preset: Mapping[str, dict[str, Any]]) -> list[str]:
-    """The strategies that are others than a preset's, or have other options."""
+    """The strategies that differ from a preset's, or have other options."""
     found = []
     for kind in _USUAL:
         own = memory.get(kind, {"name": "none"})

@@ -12,18 +12,18 @@ SUFFIX = ".toml"
 
 
 def is_file(name: str) -> bool:
-    """Whether the name of a node says where a file lies, as no preset's name does."""
+    """Whether the name of a node is the path of a file, which no preset's name can be."""
     return name.endswith(SUFFIX) or "/" in name or os.sep in name
 
 
 def node_name(node: str | Path) -> str:
-    """A node as a scenario names it: a preset, or a file written so that it is no preset's name."""
+    """A node as a scenario names it: a preset, or a file in a form that no preset's name has."""
     name = str(node)
     return f"./{name}" if isinstance(node, Path) and not is_file(name) else name
 
 
 def placed(name: object, folder: Path) -> object:
-    """What `node.preset` is to be where a file in `folder` says `name`; a preset's name stays."""
+    """The value of `node.preset` for a file in `folder` that says `name`; a preset's name stays unchanged."""
     return str(folder / name) if isinstance(name, str) and is_file(name) else name
 
 

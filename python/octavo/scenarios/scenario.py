@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_NODE = "grit-4gpu"
 _MOST_LEVELS = 64
-"""Levels of tables within tables; chosen, far more than scenarios have."""
+"""The most levels of nested tables; our choice, far more than scenarios have."""
 LAUNCHES = "launches"
 """The kind of a run without a program around its launches."""
 _STRATEGIES = ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
@@ -32,7 +32,7 @@ SIMULATED = "simulated"
 """The executor of a run in simulated time."""
 
 BY_LINE = "line"
-"""The fidelity of a run that says nothing of it."""
+"""The fidelity of a run that does not choose one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,12 +71,12 @@ class Scenario:
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
-        """The jobs as the scenario spells them out; none of a program alone."""
+        """The jobs of the resolved scenario; empty for a single program."""
         return list(self.values.get("job", []))
 
     @property
     def own_strategies(self) -> dict[str, str]:
-        """The strategies that jobs have of their own, by name of the job; only of those that have any."""
+        """The strategies of jobs that have their own, by name of the job."""
         own = {job["name"]: [choice["name"] for choice in job.get("memory", {}).values()] for job in self.jobs}
         return {name: ", ".join(strategies) for name, strategies in own.items() if strategies}
 
@@ -103,7 +103,7 @@ class Scenario:
 
     @property
     def scales(self) -> set[float]:
-        """The scales of the programs; recorded traces, and programs whose size an option gives, have none but 1."""
+        """The scales of the programs; recorded traces, and programs whose size an option gives, have scale 1."""
         sized = catalogue.sized_by_scale()
         return {float(program.get("scale", 1)) if _by_scale(program, sized) else 1.0 for program in self._workloads}
 
@@ -114,7 +114,7 @@ class Scenario:
 
     @property
     def kind(self) -> str:
-        """What runs: `launches`, or the kind of the whole program; of jobs that differ, each (`explicit+managed`)."""
+        """What runs: `launches`, or the kind of the whole program; for jobs that differ, each (`explicit+managed`)."""
         values = self.values
         kinds = [str(each.get("program", {}).get("kind", LAUNCHES)) for each in values.get("job", [values])]
         return kinds[0] if len(set(kinds)) == 1 else "+".join(kinds)
@@ -131,13 +131,13 @@ class Scenario:
 
     @property
     def system(self) -> str:
-        """The memory system, behind what is not the default of executor, fidelity and kind of program."""
+        """The memory system, after everything that differs from the default executor, fidelity and kind of program."""
         usual = ((self.executor, SIMULATED), (self.fidelity, BY_LINE), (self.kind, LAUNCHES))
         return " ".join([*(found for found, default in usual if found != default), self.memory_system])
 
     @property
     def memory_system(self) -> str:
-        """The memory preset that the strategies are; else the placement, and the preset that the others are of."""
+        """The memory preset with the same strategies; otherwise the placement, and the preset of the others."""
         return memory_system.name(self.values["memory"])
 
     @property
@@ -147,7 +147,7 @@ class Scenario:
 
 
 def _facts(scenario: Scenario) -> dict[str, str]:
-    """What a notebook shows of a scenario."""
+    """The scenario as a notebook shows it."""
     values = scenario.values
     node, memory = values["node"], values["memory"]
     programs = {job["name"]: _program_name(job["workload"]) for job in scenario.jobs}
@@ -169,7 +169,7 @@ class Recipe:
 
     text: str
     name: str
-    """What messages call the text."""
+    """The name of the text in messages."""
     overrides: tuple[str, ...] = ()
 
     @classmethod
@@ -188,16 +188,16 @@ class Recipe:
 
     @classmethod
     def from_names(cls, workload: str, placement: str | None = None, node: str = DEFAULT_NODE) -> Recipe:
-        """A workload, a placement and a node (a preset, or a file that holds one) by name.
+        """A workload, a placement and a node (a preset, or a file with one) by name.
 
-        Without a placement, memory is as the node has it, or on-touch on nodes that say nothing of it.
+        Without a placement, the memory system is the node's, or on-touch on nodes that name none.
         """
         placed = () if placement is None else (f"memory.placement={placement}",)
         return cls("", "arguments", (f"workload={workload}", *placed, f"node.preset={node}"))
 
     @classmethod
     def from_jobs(cls, jobs: Sequence[Mapping[str, object]], node: str = DEFAULT_NODE) -> Recipe:
-        """Jobs, each a table as in a scenario file, on a node, with its memory or on-touch."""
+        """Jobs, each a table as in a scenario file, on a node, with its memory system or on-touch."""
         return cls("", "arguments", (*overrides_of({"job": jobs}), f"node.preset={node}"))
 
     def with_overrides(self, overrides: Iterable[str]) -> Recipe:
@@ -217,9 +217,9 @@ class Recipe:
 
 
 _JSON: dict[str, str] = {}
-"""The values of scenarios, by their text: each is resolved once, however many objects it has."""
+"""The values of scenarios, by their text: each is resolved once, however many objects share it."""
 _MOST_REMEMBERED = 1024
-"""Scenarios; chosen, 10 MB of text."""
+"""The largest scenario; our choice, 10 MB of text."""
 
 
 def _remember(toml: str, spelled_out: str) -> None:
@@ -240,7 +240,7 @@ def _stored(toml: str) -> str:
 def is_scenario_file(target: str | Path) -> bool:
     """Whether a target is a scenario file: it ends in `.toml`, or is a file that is no recorded step and no Python.
 
-    Any other names a workload, whatever files there are, or is the folder of a trace.
+    Any other text names a workload, whatever files exist, or is the folder of a trace.
     """
     path = Path(target)
     if path.suffix in (".toml", ".step", ".py"):
@@ -251,7 +251,7 @@ def is_scenario_file(target: str | Path) -> bool:
 
 
 def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and digests of classes, wherever they stand in a table."""
+    """Names and digests of classes anywhere in a table."""
     if isinstance(table.get("digest"), str):
         yield str(table["name"]), table["digest"]
     for value in table.values():
@@ -260,14 +260,14 @@ def _python_strategies(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def value_at(values: object, key: str) -> object:
-    """The value at a dotted key of nested tables; nothing where there is none."""
+    """The value at a dotted key of nested tables; None if there is none."""
     for part in key.split("."):
         values = values.get(part) if isinstance(values, dict) else None
     return values
 
 
 def _by_scale(program: Mapping[str, Any], sized: Mapping[str, set[str]]) -> bool:
-    """Whether the scale of a program gives its size: none of the options that follow from it has a value."""
+    """Whether the scale of a program determines its size: none of the options that follow from it has a value."""
     return all(program.get(option) is None for option in sized.get(program["name"], ()))
 
 
@@ -282,7 +282,7 @@ def _program_name(program: Mapping[str, Any]) -> str:
 
 
 def trace_name(workload: str | Path) -> str:
-    """The folder of a trace, written so that it is no name of a kernel."""
+    """The folder of a trace, in a form that is no name of a kernel."""
     name = str(workload)
     return name if name.endswith(".trace") or "/" in name or "\\" in name else f"./{name}"
 

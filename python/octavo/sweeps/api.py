@@ -120,7 +120,7 @@ def prepare(
 
 
 def asked(planned: Sweep, formats: Sequence[str] | str | None, width: float | None) -> Asked:
-    """What was asked for as the picture of a sweep.
+    """The formats and the width of a sweep's picture.
 
     Raises:
         ScenarioError: it cannot be used, or such a sweep has no picture.

@@ -30,7 +30,7 @@ class Steps:
         return dict(zip(self.keys, self.steps[step], strict=True))
 
     def draw(self, source: random.Random) -> Values:
-        """One of the steps, each as likely as any other."""
+        """One of the steps, all equally likely."""
         return self.values(source.randrange(len(self.steps)))
 
 
@@ -44,7 +44,7 @@ class Range:
     unit: str
     log: bool
     whole: bool
-    """Whether only whole numbers are meant."""
+    """Whether only whole numbers are allowed."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -52,12 +52,12 @@ class Range:
         return (self.key,)
 
     def value(self, number: float) -> Values:
-        """A number between the bounds as the scenario holds it; fractions are cut to nine digits."""
+        """A number between the bounds in the form of the scenario; fractions are rounded to nine digits."""
         kept: int | float = round(number) if self.whole else float(f"{number:.9g}")
         return {self.key: f"{kept}{self.unit}" if self.unit else kept}
 
     def draw(self, source: random.Random) -> Values:
-        """A number from between the bounds, all as likely (or, with `log`, all orders of magnitude)."""
+        """A number between the bounds, all equally likely (or, with `log`, all orders of magnitude)."""
         if self.whole and not self.log:
             return self.value(source.randint(int(self.low), int(self.high)))
         if self.log:
@@ -79,7 +79,7 @@ def shown(value: object) -> str:
 
 
 def short_names(keys: Sequence[str]) -> dict[str, str]:
-    """The last parts of dotted keys, as many as tell them apart; `name` alone tells nothing."""
+    """The last parts of dotted keys, as many as make them distinct; `name` alone is not enough."""
     names: dict[str, str] = {}
     for key in keys:
         parts = key.removesuffix(".name").split(".")

@@ -1,4 +1,4 @@
-"""Points on a Ray cluster, by way of a process that is connected to it (`connection`)."""
+"""Points on a Ray cluster, through a process that is connected to it (`connection`)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from octavo.sweeps.crew import Job
 
 _END_SECONDS = 5.0
-"""Wall time that the process has to leave the cluster in order."""
+"""Wall time that the process gets to leave the cluster properly."""
 _MOST_SAID = 300
-"""Characters that are quoted of what Ray says; chosen."""
+"""The most characters of Ray's messages that are quoted; our choice."""
 _WHERE = re.compile(r"^\[.*?\] (\S+:\d+: )?")
 """How a line of Ray's log begins."""
 _HINT = (
@@ -95,11 +95,11 @@ class RayCluster:
 
     @property
     def slots(self) -> int:
-        """Jobs at a time, on the machines that can be used now."""
+        """Jobs at a time on the machines that can be used now."""
         return self._slots
 
     def expect(self, jobs: int) -> None:
-        """Share among this many jobs what the user said, or what is free on this machine if the cluster is our own."""
+        """Divide among this many jobs the user's limit, or this machine's free memory if the cluster is our own."""
         self._memory_limit = memory.part(self._memory, min(self.slots, jobs))
 
     def start(self, job: Job) -> None:
@@ -127,11 +127,11 @@ class RayCluster:
         return [ended for answer in arrived(self._answers, seconds) for ended in self._take(answer)]
 
     def shares(self) -> Mapping[str, float]:
-        """Which points were handed out; the cluster does not say how far they are."""
+        """Which points were handed out; the cluster does not report their progress."""
         return {job.point.label: 0.0 for job in self._running.values()}
 
     def close(self) -> None:
-        """Cancel what is running, and leave the cluster (or end our own)."""
+        """Cancel running jobs, and leave the cluster (or end our own)."""
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
         try:
             self._process.stdin.close()
@@ -152,7 +152,7 @@ class RayCluster:
             pass  # It is gone; `_listen` says so.
 
     def _listen(self) -> None:
-        """Pass on what the process says, and at last that it is gone."""
+        """Pass on the messages of the process, and finally that it is gone."""
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
         try:
             for line in self._process.stdout:

@@ -1,7 +1,7 @@
-"""A process that is connected to a Ray cluster: jobs come in as lines of JSON, outcomes go out the same way.
+"""A process that is connected to a Ray cluster: jobs come in as lines of JSON, outcomes go out in the same way.
 
-Ray ends the process that is connected when the cluster is gone, without a word in Python, so it is none of a user's. It
-writes the results as they come back over the network, so no folder has to be shared.
+Ray ends the connected process when the cluster is gone, without an exception in Python, so it must not be the user's
+process. It writes the results as they come back over the network, so no shared folder is needed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _STEP_SECONDS = 0.1
 _IDLE_SECONDS = 1.0
 _TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
-"""Variables that say with which token Ray connects."""
+"""Variables that select the token for Ray's connection."""
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _private_output() -> TextIO:
-    """Standard output for answers alone: what Ray prints goes to standard error from now on."""
+    """Standard output only for answers: what Ray prints goes to standard error from now on."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers
@@ -84,9 +84,9 @@ def _connected(address: str | None, slots: int | None) -> Any:
 
 
 def _use_token() -> None:
-    """Connect with a token where there is one, as `ray start` does; clusters without take no notice of it.
+    """Connect with a token if there is one, as `ray start` does; clusters without a token ignore it.
 
-    Ray would leave it out unless it is told, and a cluster that wants one then never answers.
+    Ray would leave it out by default, and a cluster that requires one then never answers.
     """
     given = any(os.environ.get(name) for name in _TOKENS) or (Path.home() / ".ray" / "auth_token").is_file()
     if given:
@@ -94,7 +94,7 @@ def _use_token() -> None:
 
 
 def _serve(machines: Machines, answer: Answer) -> None:
-    """Take jobs and tell what becomes of them, until there are no more."""
+    """Take jobs and report their outcomes, until there are no more."""
     jobs: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=[jobs], daemon=True).start()
     slots = None
@@ -130,7 +130,7 @@ def _task(job: dict[str, Any]) -> Task:
 
 
 def _landed(ended: Outcome, target: Path) -> str | None:
-    """Write the result, if there is one; what went wrong, if anything. One that was over time leaves nothing."""
+    """Write the result or return the error, if there is one; a point that exceeded its time leaves nothing."""
     if "error" in ended.found:
         return str(ended.found["error"])
     if "tables" not in ended.found:

@@ -25,7 +25,7 @@ class Job:
     point: Point
     folder: Path
     time_limit: int | None = None
-    """Picoseconds of simulated time after which it may be given up, and has no result."""
+    """Picoseconds of simulated time after which the point may be given up, without a result."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Place:
 
 
 class LostCrewError(OctavoError):
-    """Who ran the jobs is gone: nobody can run the rest."""
+    """The workers are gone: nobody can run the rest."""
 
     code = "lost-machines"
 
@@ -50,7 +50,7 @@ class Ended:
 
     job: Job
     error: str | None
-    """Why there is no result; nothing if the result is in its folder, or if it was not over by its limit of time."""
+    """Why there is no result; None if the result is in its folder, or if the time limit was reached."""
     place: Place | None = None
 
 
@@ -59,26 +59,26 @@ class Crew(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many jobs it takes at a time."""
+        """How many jobs it runs at a time."""
 
     def expect(self, jobs: int) -> None:
-        """Expect this many jobs next: they share memory, as far as there are slots for them. None is running."""
+        """Prepare for this many jobs: they share memory, as far as there are slots for them. None is running."""
 
     def start(self, job: Job) -> None:
         """Begin a job; there must be a free slot."""
 
     def poll(self, seconds: float) -> list[Ended]:
-        """Jobs that ended, waiting that long at most for the first."""
+        """Jobs that ended, after waiting at most that long for the first."""
 
     def shares(self) -> Mapping[str, float]:
         """By label of each running point, how much of it is done (0 to 1)."""
 
     def close(self) -> None:
-        """Stop what is running and give everything back."""
+        """Stop what is running and release everything."""
 
 
 def arrived(come: queue.SimpleQueue[T], seconds: float) -> list[T]:
-    """Everything that has come in, waiting that long for the first; not at all if that is 0."""
+    """Everything that has arrived, after waiting at most that long for the first; without waiting if that is 0."""
     found: list[T] = []
     with contextlib.suppress(queue.Empty):
         found.append(come.get(timeout=seconds) if seconds else come.get_nowait())
@@ -88,6 +88,6 @@ def arrived(come: queue.SimpleQueue[T], seconds: float) -> list[T]:
 
 
 def stopped(cause: BaseException, kept: int, total: int, what: str) -> InterruptedRun:
-    """The end of what was stopped: by Ctrl-C or SIGTERM, or since who ran it is lost."""
+    """The run was stopped: by Ctrl-C or SIGTERM, or because the workers are lost."""
     why = f"{cause.message};" if isinstance(cause, LostCrewError) else "stopped:"
     return InterruptedRun(f"{why} {kept} of {total} {what} are finished and kept", "the same command resumes")

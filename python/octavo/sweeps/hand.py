@@ -1,7 +1,7 @@
-"""What runs on a machine of a Ray cluster: an actor that says which engine is there, and then runs points.
+"""The code on a machine of a Ray cluster: an actor that reports which engine it has, and then runs points.
 
-Ray sends this module by value, so a machine without Octavo or with another build of it can say so. Therefore nothing of
-Octavo is imported before it is known to be the same.
+Ray sends this module by value, so a machine without Octavo or with another build of it can report that. Therefore
+nothing of Octavo is imported before the builds are known to be the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def engine() -> str:
-    """The build that runs here: a digest of the compiled library and of every Python source of the package.
+    """The build that runs here: a digest of the compiled library and of all Python sources of the package.
 
     Raises:
         ImportError: there is none that can be loaded.
@@ -37,7 +37,7 @@ class Hand:
     """A process on a machine of the cluster."""
 
     def greet(self, folder: str) -> dict[str, Any]:
-        """Go to the folder that relative paths begin at, if there is such a one, and say what is here."""
+        """Go to the folder in which relative paths begin, if it exists, and report what is here."""
         if Path(folder).is_dir():
             os.chdir(folder)
         found: dict[str, Any] = {"host": socket.gethostname(), "engine": None, "problem": ""}

@@ -1,4 +1,4 @@
-"""What runs are called by whoever made them: variants of a comparison, points of a sweep."""
+"""Labels of runs, from the experiments that made them: variants of a comparison, points of a sweep."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST_ABOVE = 4
-"""Folders from a run up to that of what made it, at most: `runs/WORKLOAD/VARIANT` and one more."""
+"""The most folders from a run up to its experiment's: `runs/WORKLOAD/VARIANT` and one more."""
 _NAMED = ("preset", "name", "placement", "workload", "node", "memory")
-"""Last parts of keys whose values say what they are."""
+"""Last parts of keys whose values explain themselves."""
 
 
 def of(folders: Iterable[Path]) -> dict[Path, str]:
-    """The labels of the folders that something made; other folders have none."""
+    """The labels of the folders that belong to an experiment; other folders have none."""
     found: dict[Path, str] = {}
     for root in above(folders):
         found = {**_of_comparison(root), **_of_sweep(root), **found}
@@ -35,7 +35,7 @@ def of(folders: Iterable[Path]) -> dict[Path, str]:
 
 
 def above(folders: Iterable[Path]) -> list[Path]:
-    """Folders that may be of what made these, the nearest first, each once."""
+    """Folders that may belong to the experiments of these runs, the nearest first, each once."""
     return list(dict.fromkeys(root for folder in folders for root in folder.parents[:_MOST_ABOVE]))
 
 
@@ -51,7 +51,7 @@ def _of_comparison(root: Path) -> dict[Path, str]:
 
 
 def _points(path: Path) -> list[dict[str, str]]:
-    """The workload and variant of each point; none where the file is another's, or cannot be read."""
+    """The workload and the variant of each point; empty if the file is someone else's, or cannot be read."""
     try:
         points = json.loads(path.read_text(encoding="utf-8"))["points"]
         return [{key: str(point[key]) for key in ("workload", "variant")} for point in points]

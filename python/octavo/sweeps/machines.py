@@ -1,7 +1,7 @@
-"""The machines of a Ray cluster: which are admitted, who runs which point, and what runs elsewhere.
+"""The machines of a Ray cluster: which are admitted, and which runs which point.
 
-A machine is admitted by its engine: processes there (`hand`) say which build they have before they get a point. Every
-process is tied to a machine, so a point that was lost or refused with one goes to another that it has not been on.
+A machine is admitted by its engine: processes there (`hand`) report their build before they get a point. Every process
+belongs to a machine, so a point that a machine lost or refused goes to another machine.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _LOOK_SECONDS = 2.0
-"""Wall time between two looks at which machines there are; chosen."""
+"""Wall time between two looks at which machines there are; our choice."""
 _PATIENCE_SECONDS = 5.0
-"""Wall time after which a process that waits for a core no longer counts: others are asked for elsewhere. Chosen."""
+"""Wall time after which a process that waits for a core no longer counts: others are requested elsewhere. Chosen."""
 _SETTLE_SECONDS = 5.0
-"""Wall time after a process has ended in which it becomes known whether its machine is lost, too; chosen."""
+"""Wall time after the end of a process in which its machine may also turn out to be lost; our choice."""
 _MOST_LOSSES = 3
-"""Processes that may end under one point, or in a row on one machine, before the blame is its own; chosen."""
+"""How often processes may end under one point, or in a row on one machine, before it gets the blame; our choice."""
 _MOST_SAID = 300
-"""Characters that are quoted of what Ray or a machine says; chosen."""
+"""The most characters of messages of Ray or a machine that are quoted; our choice."""
 _LOST = "was lost"
 
 
@@ -56,18 +56,18 @@ class Task:
     losses: int = 0
     """How often its process ended, or its machine was lost."""
     lost: float = 0.0
-    """When that was last, on Python's monotonic clock."""
+    """The last time of that, on Python's monotonic clock."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task."""
+    """The outcome of a task."""
 
     task: Task
     found: dict[str, Any]
     """As `octavo.sweeps.remote.run` returns it."""
     machine: str | None = None
-    """Who ran it, for people; nobody if no machine can."""
+    """The machine that ran it, for people; None if no machine can."""
 
 
 @dataclass
@@ -91,14 +91,14 @@ class _Hand:
     actor: Any
     machine: _Machine
     awaited: Any
-    """What it will answer next; nothing if it is idle."""
+    """Its next answer; None if it is idle."""
     since: float
     admitted: bool = False
     task: Task | None = None
 
 
 class Machines:
-    """Runs tasks on the machines of a cluster that have the same engine as this one."""
+    """Runs tasks on the machines of a cluster that have the same engine as this process."""
 
     def __init__(self, ray: Any, most: int | None, folder: str, tell: Callable[[str], None]) -> None:
         """Nothing runs yet.
@@ -142,7 +142,7 @@ class Machines:
         self._waiting.append(task)
 
     def step(self, seconds: float) -> list[Outcome]:
-        """Go on for about that long; returns the tasks that are over.
+        """Continue for about that long; returns the tasks that are done.
 
         Raises:
             NoMachineError: no machine was ever admitted, and none is left that could be.
@@ -168,7 +168,7 @@ class Machines:
             self._dismiss(hand)
 
     def _look(self) -> None:
-        """See which machines there are."""
+        """Update the list of machines."""
         self._looked = time.monotonic()
         seen = {node["NodeID"]: node for node in self._ray.nodes() if node["Alive"]}
         for key, node in seen.items():
@@ -180,7 +180,7 @@ class Machines:
                 self._tell(f"{machine.name} {_LOST}; its points run elsewhere, if they can")
 
     def _hire(self) -> None:
-        """Start processes, until there are as many as there are tasks and cores."""
+        """Start processes until there are as many as there are tasks and cores."""
         wanted = min(self.slots, len(self._waiting) + sum(hand.task is not None for hand in self._hands))
         late = time.monotonic() - _PATIENCE_SECONDS
         while self._waiting and sum(hand.admitted or hand.since > late for hand in self._hands) < wanted:
@@ -190,7 +190,7 @@ class Machines:
             self._start(machine)
 
     def _roomiest(self) -> _Machine | None:
-        """The machine with the largest share of free cores, among those that a waiting task has not been on."""
+        """The machine with the largest share of free cores on which some waiting task has not been yet."""
         taken = Counter(hand.machine.key for hand in self._hands)
         free = [
             machine
@@ -209,7 +209,7 @@ class Machines:
         self._hands.append(_Hand(actor, machine, actor.greet.remote(self._folder), time.monotonic()))
 
     def _assign(self) -> None:
-        """Give waiting tasks to idle processes; those that suit no waiting task make room for others."""
+        """Give waiting tasks to idle processes; processes that suit no waiting task make room for others."""
         idle = [hand for hand in self._hands if hand.admitted and hand.task is None]
         for hand in idle:
             task = next((each for each in self._waiting if hand.machine.key not in each.failed), None)
@@ -221,7 +221,7 @@ class Machines:
                 self._dismiss(hand)
 
     def _hear(self, hand: _Hand) -> list[Outcome]:
-        """Take an answer of a process, or learn that it has ended."""
+        """Take an answer from a process, or notice that it has ended."""
         try:
             found = self._ray.get(hand.awaited)
         except self._ray.exceptions.RayTaskError as error:
@@ -256,7 +256,7 @@ class Machines:
             hand.admitted = self._admitted = True
 
     def _refuse(self, machine: _Machine, problem: str) -> None:
-        """Use a machine no more; what runs there runs elsewhere."""
+        """Use a machine no more; its tasks run elsewhere."""
         if machine.problem is None:
             machine.problem = problem
             self._tell(f"{machine.name} is not used: {problem}")
@@ -310,7 +310,7 @@ class Machines:
         return "; ".join(found) or "there is none"
 
     def _why(self, task: Task) -> str:
-        """Why a task has no result. No names of machines: this goes into tables."""
+        """Why a task has no result. Without names of machines: this goes into tables."""
         tried = [f"on {count}, {reason}" for reason, count in Counter(task.failed.values()).items()]
         unused = sum(not machine.usable and machine.key not in task.failed for machine in self._machines.values())
         left = [f"{unused} cannot be used"] if unused else []
@@ -318,13 +318,13 @@ class Machines:
 
 
 def said(error: BaseException) -> str:
-    """What Ray says, without the traceback that it puts into its messages."""
+    """Ray's message, without the traceback that it puts into it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     first = [] if "::" in lines[0] else lines[:1]  # Else the name of a process.
     return shortened(" ".join(dict.fromkeys([*first, lines[-1]])), _MOST_SAID)
 
 
 def _name(node: dict[str, Any]) -> str:
-    """What a machine is called: its host's name, and its address, as two may have one name."""
+    """The name of a machine: its host's name, and its address, as two hosts may have the same name."""
     host, address = node["NodeManagerHostname"], node["NodeManagerAddress"]
     return host if host == address else f"{host} ({address})"

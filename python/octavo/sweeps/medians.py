@@ -20,10 +20,10 @@ TIME = measures.TIME
 
 
 def medians(table: pl.DataFrame, replicates: int, metric: str = TIME) -> pl.DataFrame:
-    """One row for each point, numbered anew, with medians in place of measures.
+    """One row for each point, renumbered, with medians instead of measures.
 
-    `time_ps` and `metric` have their intervals beside them, as `NAME_low` and `NAME_high`; `replicates` says of
-    how many. A point is `failed` if any of its replicates is.
+    `time_ps` and `metric` have their intervals beside them, as `NAME_low` and `NAME_high`; `replicates` is the number
+    of runs. A point is `failed` if any of its replicates is.
     """
     if replicates == 1:
         return table
@@ -51,16 +51,16 @@ def _row(part: pl.DataFrame, number: int, metric: str) -> dict[str, Any]:
 
 
 def once(table: pl.DataFrame) -> pl.DataFrame:
-    """Points without later ones of the same run: a search may ask for a point again, which runs once."""
+    """Points without repetitions of the same run: a search may request a point again, which runs once."""
     again = pl.col("run").is_not_null() & ~pl.col("run").is_first_distinct()
     return table.filter(~again)
 
 
 def level(table: pl.DataFrame, metric: str = TIME, most: int | None = None) -> dict[int, list[int]]:
-    """By point, those that cannot be told apart from it: whose intervals of a measure overlap its own.
+    """By point, those that are level with it: their intervals of a measure overlap its own.
 
-    Points without the measure have no entry; those of a run that an earlier point has, too, have that point's. `most`
-    asks for the first few points alone, which are still compared with all.
+    Points without the measure have no entry; points with the same run as an earlier one have that point's. `most`
+    requests only the first few points, which are still compared with all.
     """
     rows = once(table).filter(pl.col(metric).is_not_null()).to_dicts()
     beside = _Beside({row["point"]: measures.times(row, metric) for row in rows})
@@ -71,7 +71,7 @@ def level(table: pl.DataFrame, metric: str = TIME, most: int | None = None) -> d
 
 
 class _Beside:
-    """Intervals by point, in an order in which those that overlap one are found without a look at all."""
+    """Intervals by point, in an order in which overlapping ones are found without looking at all."""
 
     def __init__(self, found: dict[int, Interval]) -> None:
         self._found = found
@@ -88,7 +88,7 @@ class _Beside:
 
 
 def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
-    """The best point by its median, the earliest of equals, then those that cannot be told apart from it.
+    """The best point by its median, the earliest among equals, then those that are level with it.
 
     Points without the measure, such as a time where the executor has none, are left out; so are repeated ones.
     """

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from octavo.sweeps.spec import Spec
 
 _TOGETHER = ", "
-"""Stands between keys that step together, and between their values."""
+"""The separator between keys that step together, and between their values."""
 _MOST_CELLS = 40
-"""Rows or columns of a heat map that can still be read."""
+"""The most rows or columns of a readable heat map."""
 
 
 def without(spec: Spec, goal: Goal | None) -> str | None:
-    """Why a sweep has no picture, as far as that is known before it runs: what was expected and what was found."""
+    """Why a sweep has no picture, if that is known before it runs: what was expected and what was found."""
     axes = len(spec.axes)
     if goal is not None or axes == 1 or (axes == 2 and not spec.drawn):
         return None
@@ -79,7 +79,7 @@ def _picture(spec: Spec, points: pl.DataFrame, goal: Goal | None, width: float) 
 
 
 def _named_axes(spec: Spec, points: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """A column for each axis. Keys that step together need all of their values where the first alone repeats."""
+    """A column for each axis. Keys that step together need all of their values if the first value alone is repeated."""
     axes, short = [], short_names(spec.keys)
     for axis in spec.axes:
         steps = points.select(axis.keys)
@@ -98,7 +98,7 @@ def _drawn(points: pl.DataFrame) -> str:
 
 
 def _progress(points: pl.DataFrame, goal: Goal, width: float) -> Picture:
-    """The metric of every trial and the best so far."""
+    """The metric of every trial and the best one so far."""
     trials, found = [float(number) for number in points["point"]], _measured(points, goal.metric)
     best = found.cum_min() if goal.direction == "minimize" else found.cum_max()
     series = {"trial": (trials, found.to_list()), "best so far": (trials, best.to_list())}
@@ -184,7 +184,7 @@ def _heat_map(points: pl.DataFrame, axes: tuple[str, str], metric: str, width: f
 
 
 def _ends(points: pl.DataFrame, metric: str) -> list[pl.Series]:
-    """The ends of the intervals of a measure; nothing of points that ran once."""
+    """The ends of the intervals of a measure; None for points that ran once."""
     names = [f"{metric}{end}" for end in (measures.LOW, measures.HIGH)]
     if names[0] not in points.columns:
         return []

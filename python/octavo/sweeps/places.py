@@ -1,6 +1,7 @@
 """Files that say which machine of a cluster ran a point, and with which build of Octavo.
 
-They alone depend on who ran a point, so nothing of it is in tables. Each is one line of JSON with a hash of itself.
+Only they depend on which machine ran a point, so tables contain nothing about it. Each is one line of JSON with a hash
+of itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def sealed(point: int, place: Place) -> bytes:
 
 
 def is_one(path: Path) -> bool:
-    """Whether Octavo wrote a file, and it is whole."""
+    """Whether Octavo wrote a file, and it is undamaged."""
     return not path.is_symlink() and path.is_file() and _parsed(path) is not None
 
 

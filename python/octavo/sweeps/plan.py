@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 NODE = "node.preset"
 _MOST_POINTS = 1_000_000
-"""Points of a sweep; chosen: more would take days to resolve alone."""
+"""The most points of a sweep; our choice: more would take days just to resolve."""
 _LONGEST_NAME = 80
-"""Characters of a run folder's name, so that no path becomes too long."""
+"""The most characters in the name of a run's folder, so that no path becomes too long."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Point:
 
 
 def points(spec: Spec) -> list[Point]:
-    """Every point: the first axis varies slowest, what is drawn at random fastest.
+    """All points: the first axis varies slowest, random draws fastest.
 
-    Every scenario is resolved, so that what cannot be used is found before anything runs.
+    Every scenario is resolved, so that unusable ones are found before anything runs.
 
     Raises:
         ScenarioError: an axis names nothing, a value cannot be used, or random axes do not say how many points to draw.
@@ -62,7 +62,7 @@ def points(spec: Spec) -> list[Point]:
 
 
 def check_count(spec: Spec, count: int) -> None:
-    """Make sure that somebody may wait for so many points.
+    """Make sure that the number of points is reasonable.
 
     Raises:
         ScenarioError: there are too many.
@@ -90,7 +90,7 @@ def combinations(spec: Spec) -> Iterator[Values]:
 
 
 def _draws(spec: Spec) -> list[Values]:
-    """What the random axes say: the same draws for every point of the grid."""
+    """The values of the random axes: the same draws for every point of the grid."""
     if not spec.drawn:
         return [{}]
     if spec.draws is None:
@@ -108,7 +108,7 @@ def _draws(spec: Spec) -> list[Values]:
 
 
 def point(spec: Spec, number: int, values: Values) -> Point:
-    """The point of some values.
+    """The point with some values.
 
     Raises:
         ScenarioError: its scenario cannot be used; the message names the sweep and the point.
@@ -131,12 +131,12 @@ def point(spec: Spec, number: int, values: Values) -> Point:
 
 
 def _placed(spec: Spec, values: Values) -> Values:
-    """The values, with files where the sweep means them to be."""
+    """The values, with paths of files as the sweep means them."""
     return {key: nodes.placed(value, spec.folder) if key == NODE else value for key, value in values.items()}
 
 
 def unusable(spec: Spec, number: int, values: Values) -> Point:
-    """The point of values that make no scenario."""
+    """The point whose values make no valid scenario."""
     return Point(number, values, _label(spec, number, values), Scenario(""))
 
 
@@ -146,7 +146,7 @@ def _label(spec: Spec, number: int, values: Values) -> str:
 
 
 def first(spec: Spec) -> Point:
-    """The point of the first value of each axis.
+    """The point with the first value of each axis.
 
     Raises:
         ScenarioError: as `point`.
@@ -159,7 +159,7 @@ def first(spec: Spec) -> Point:
 
 
 def digest(spec: Spec, search: object = None) -> str:
-    """Sixteen hexadecimal digits that tell sweeps apart: the scenario, the axes, and how they are drawn or searched.
+    """Sixteen hexadecimal digits that distinguish sweeps: the scenario, the axes, and how they are drawn or searched.
 
     Raises:
         ScenarioError: as `point`.

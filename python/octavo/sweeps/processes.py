@@ -1,4 +1,4 @@
-"""Points in processes on this machine: one that crashes takes its own point with it and no other."""
+"""Points in processes on this machine: one that crashes takes down only its own point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Processes:
-    """As many processes as there are slots, started when first needed, each beside a thread that listens to it."""
+    """As many processes as there are slots, started when first needed, each with a thread that listens to it."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
@@ -33,7 +33,7 @@ class Processes:
         self._threads = ThreadPoolExecutor(max_workers=slots)
 
     def expect(self, jobs: int) -> None:
-        """Share among this many jobs the memory that there was before any process."""
+        """Divide among this many jobs the memory that was free before any process started."""
         self._memory_limit = memory.part(self._memory, min(self.slots, jobs))
 
     def start(self, job: Job) -> None:
@@ -46,7 +46,7 @@ class Processes:
         return arrived(self._ended, seconds)
 
     def shares(self) -> Mapping[str, float]:
-        """How far each running point is."""
+        """How far each running point has got."""
         return dict(self._shares)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class Processes:
         return self._wish
 
     def _part_with(self, worker: Process, *, again: bool) -> None:
-        """Keep a process for the next job, unless it ended or code of the user's ran in it."""
+        """Keep a process for the next job, unless it ended or ran user's code."""
         if again and worker.alive:
             self._idle.append(worker)
         else:

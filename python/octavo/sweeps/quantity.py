@@ -1,4 +1,4 @@
-"""Numbers with a unit, as far as sweeps need them: to draw between two of them, and to order them on a picture."""
+"""Numbers with a unit, as far as sweeps need them: to draw between two of them, and to order them in a picture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Quantity:
         return isinstance(self.number, int)
 
     def value(self) -> object:
-        """The value as a scenario holds it: a number, or text with the unit."""
+        """The value in the form of a scenario: a number, or text with the unit."""
         return f"{self.number}{self.unit}" if self.unit else self.number
 
 
@@ -58,7 +58,7 @@ def _number(text: str) -> int | float | None:
 
 
 def numbers(values: list[object]) -> tuple[list[float], str] | None:
-    """The values as numbers of one unit; nothing if one is no quantity or the units differ."""
+    """The values as numbers of one unit; None if one is no quantity or the units differ."""
     found = [quantity(value) for value in values]
     known = [each for each in found if each is not None]
     if len(known) < len(found) or len({each.unit for each in known}) != 1:

@@ -1,4 +1,4 @@
-"""A point on another machine: whether that has the files that the point needs, and what comes back."""
+"""A point on another machine: whether that machine has the files that the point needs, and what comes back."""
 
 from __future__ import annotations
 

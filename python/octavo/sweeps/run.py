@@ -1,4 +1,4 @@
-"""Runs a sweep: keeps what is finished, lands every point as soon as it is over, goes on when one fails."""
+"""Runs a sweep: keeps what is finished, stores each point as soon as it is done, and continues when one fails."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _RAY = "ray"
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep that can run: everything that can be refused before anything runs has been looked at."""
+    """A sweep that can run: everything that can be refused beforehand has been checked."""
 
     spec: Spec
     goal: Goal | None
     points: list[Point]
-    """Every point; none yet if they are searched for."""
+    """All points; empty while they are still searched for."""
     digest: str
-    """Hexadecimal digits that tell sweeps apart."""
+    """Hexadecimal digits that distinguish sweeps."""
 
     @classmethod
     def of(cls, spec: Spec, goal: Goal | None = None, seed: int | None = None, replicates: int = 1) -> Sweep:
@@ -85,7 +85,7 @@ class Sweep:
         return self.goal.trials * self.spec.replicates if self.goal else len(self.points)
 
     def runs(self, root: Path) -> list[runs.Point]:
-        """Every run, in a folder below `root`; of a search, the first point as often as there are trials."""
+        """All runs, each in a folder below `root`; for a search, the first point once for each trial."""
         points = self.points or [plan.first(self.spec)] * self.total
         return [runs.Point(point.label, point.scenario, root / RUNS / point.folder) for point in points]
 
@@ -108,7 +108,7 @@ class Sweep:
     ) -> pl.DataFrame:
         """Run what is not finished yet, in a folder; returns the table, failed points included.
 
-        It is one of medians if there are replicates. `drawn` asks for a picture, too.
+        It is a table of medians if there are replicates. `drawn` requests a picture, too.
 
         Raises:
             OutputError: the folder cannot be written, is in use or holds something else.
@@ -138,13 +138,13 @@ class Sweep:
             return table
 
     def _writes(self, *, drawn: bool) -> list[str]:
-        """Files beside those that every sweep has."""
+        """Files in addition to those of every sweep."""
         draws = drawn and picture.without(self.spec, self.goal) is None
         return [*([MEDIANS_FILE] if self.spec.replicates > 1 else []), *(PICTURE_FILES if draws else ())]
 
 
 def _check_time(spec: Spec, goal: Goal) -> None:
-    """Refuse to search for a time where there is none."""
+    """Refuse to search for a time if there is none."""
     executor = plan.first(spec).scenario.executor
     if goal.metric.endswith("_ps") and executor != SIMULATED:
         raise ScenarioError(
@@ -156,7 +156,7 @@ def _check_time(spec: Spec, goal: Goal) -> None:
 
 
 def crew(on: str | None, workers: int | None) -> Crew:
-    """Who runs the points: processes here, a Ray cluster (`ray`), or the one at an address.
+    """Who runs the points: processes here, a Ray cluster (`ray`), or the cluster at an address.
 
     Raises:
         ScenarioError: it is none of these.
@@ -173,7 +173,7 @@ def crew(on: str | None, workers: int | None) -> Crew:
 
 
 def check_crew(on: str | None) -> None:
-    """Refuse what is no place to run on; whether a cluster is there shows later.
+    """Refuse names that are no place to run; whether a cluster exists shows later.
 
     Raises:
         ScenarioError: it is none.
@@ -191,7 +191,7 @@ def check_crew(on: str | None) -> None:
 
 @dataclass
 class _Running:
-    """A sweep that is under way."""
+    """A sweep in progress."""
 
     store: Store
     progress: Progress
@@ -199,7 +199,7 @@ class _Running:
     hire: Callable[[], Crew]
     force: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
-    """Points that are over, in the order they were."""
+    """Points that are done, in the order in which they finished."""
     results: dict[str, RunResult] = field(default_factory=dict)
     """Results by scenario, since two points of a random sweep or a search may be the same."""
     _crew: Crew | None = None
@@ -225,7 +225,7 @@ class _Running:
             self._crew.close()
 
     def _keep(self, point: Point) -> bool:
-        """Take a result that is there already."""
+        """Use a result that exists already."""
         found = self.results.get(point.scenario.toml) or self.store.finished(point, force=self.force)
         if found is None:
             return False
@@ -253,7 +253,7 @@ class _Running:
             self.watch(self.progress)
 
     def _repeat(self, point: Point, same: Point) -> None:
-        """A point with the scenario of another one that is over by now."""
+        """A point with the scenario of another one that is done already."""
         error = next(row["error"] for row in self.rows if row["point"] == same.number)
         self._land(point, self.results.get(point.scenario.toml), error)
 
@@ -277,7 +277,7 @@ class _Running:
         search.search(sweep.spec.axes, goal, sweep.spec.seed, run)
 
     def _usable(self, spec: Spec, number: int, values: Values) -> Point | None:
-        """The point of a trial; one that makes no scenario has failed."""
+        """The point of a trial; a point without a valid scenario has failed."""
         try:
             return plan.point(spec, number, values)
         except ScenarioError as error:
@@ -290,6 +290,6 @@ def _parts(rows: Sequence[dict[str, Any]], size: int) -> list[Sequence[dict[str,
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    """Median over the replicates of a trial; nothing if one of them failed."""
+    """The median over the replicates of a trial; None if one of them failed."""
     known = [value for value in values if value is not None]
     return median(known) if len(known) == len(values) else None

@@ -1,4 +1,4 @@
-"""A sweep's results so far, read from its folder: under way, killed or over."""
+"""A sweep's results so far, read from its folder, while it runs or after it ended."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def with_machines(root: Path, table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _check_complete(root: Path, found: Set[int]) -> None:
-    """Every point of the table that was collected last must have its row: points are never taken back."""
+    """Every point of the last collected table must have its row: points are never removed."""
     listed = manifest.read(root)
     path = root / store.TABLE_FILE
     if listed is None or listed.files.get(path.name) is None or not path.is_file():
@@ -83,7 +83,7 @@ def _check_complete(root: Path, found: Set[int]) -> None:
 
 
 def _check_format(root: Path) -> None:
-    """Make sure that this Octavo can read the sweep: OutputError if it is of another format, or damaged."""
+    """Make sure that this Octavo can read the sweep: OutputError if it has another format, or is damaged."""
     path = root / store.PLAN_FILE
     store.check_plan(root)
     try:

@@ -1,8 +1,8 @@
 """Search for the best point instead of trying all: Optuna's tree-structured Parzen estimator.
 
-Trials are requested in generations of a fixed size and reported in order. So the trials depend on the seed alone, never
-on where they ran or how many ran side by side. A search that was stopped asks for the same trials again and finds their
-results in its folder, so no state of Optuna's has to be kept.
+Trials are requested in generations of a fixed size and reported in order. So the trials depend only on the seed, never
+on where they ran or how many ran side by side. A search that was stopped requests the same trials again and finds their
+results in its folder, so Optuna's state need not be stored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 GENERATION = 8
-"""Trials asked for at a time: as many as can run side by side without changing what is tried."""
+"""Trials in a generation: as many as can run side by side without changing the later ones."""
 
 DIRECTIONS = ("minimize", "maximize")
 
@@ -33,12 +33,12 @@ class Goal:
     direction: str = "minimize"
 
     def described(self) -> dict[str, Any]:
-        """What makes one search another than the next; more trials only extend it."""
+        """What distinguishes one search from another; more trials only extend it."""
         return {"metric": self.metric, "direction": self.direction, "optuna": _imported().__version__}
 
 
 def search(axes: Sequence[Axis], goal: Goal, seed: int, run: Callable[[list[Values]], list[float | None]]) -> None:
-    """Ask for trials and tell what `run` found: the metric of each, or nothing for one that failed."""
+    """Request trials and report the results of `run`: the metric of each, or None for a failed one."""
     optuna = _imported()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction=goal.direction, sampler=optuna.samplers.TPESampler(seed=seed))
@@ -87,7 +87,7 @@ class SearchError(OctavoError):
 
 
 def check(goal: Goal, known: Sequence[str]) -> None:
-    """Refuse what cannot be searched for.
+    """Refuse sweeps that cannot be searched.
 
     Raises:
         ScenarioError: the metric or the direction is unknown.

@@ -1,4 +1,4 @@
-"""The request of a sweep: the file, or the same as a dictionary."""
+"""The request for a sweep: the file, or the same as a dictionary."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Spec:
     draws: int | None = None
     """How often."""
     seed: int = 0
-    """Seed of what is drawn, and of a search."""
+    """Seed of random draws and of a search."""
     folder: Path = Path()
-    """What relative paths of files along an axis start from."""
+    """The folder in which relative paths along an axis begin."""
     text: str = ""
-    """The file that says so, if it is one."""
+    """The file of the request, if it is one."""
     replicates: int = 1
-    """How often each point runs, with what its scenario does not say done otherwise."""
+    """How often each point runs, differing only in what its scenario leaves open."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -100,7 +100,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> Spec:
 class _Reader:
     name: str
     folder: Path
-    """What relative paths start from."""
+    """The folder in which relative paths begin."""
     text: str = ""
     """The file, if it is one."""
 
@@ -173,7 +173,7 @@ class _Reader:
         return Range(key, low.number, high.number, low.unit, log, low.whole and high.whole)
 
     def _flat(self, where: str, table: Mapping[str, Any]) -> list[tuple[str, object]]:
-        """Nested tables as dotted keys, down to lists and, among random axes, bounds."""
+        """Nested tables as dotted keys, down to lists and, for random axes, bounds."""
         flat: list[tuple[str, object]] = []
         for key, value in table.items():
             bounds = where.startswith("random.") and isinstance(value, dict) and not value.keys().isdisjoint(_RANGE)
@@ -229,7 +229,7 @@ class _Reader:
 
 
 def placed(name: str, text: str, key: str) -> str:
-    """A file and the line of a key in it, where that is one: a group of `[[zip]]` has no name of its own."""
+    """The file and the line of a key in it, if there is one: a group of `[[zip]]` has no name of its own."""
     several = key.startswith("zip") and "[[zip]]" in text
     line = None if several or not text else _core.toml_line(text, key)
     return name if line is None else f"{name}:{line}"
@@ -248,7 +248,7 @@ def relocated(error: ScenarioError, spec: Spec) -> ScenarioError:
 
 
 def _within(name: str) -> str:
-    """What messages call the scenario that is a table of a sweep."""
+    """The name of a scenario in a sweep's table in messages."""
     return f"{name} [scenario]"
 
 
@@ -274,7 +274,7 @@ def with_changes(spec: Spec, changes: list[str]) -> Spec:
 
 
 def _all_values(axis: Axis) -> list[Values]:
-    """What an axis sets, step by step; of bounds between which values are drawn, one draw."""
+    """The steps of an axis; for bounds between which values are drawn, one draw."""
     if isinstance(axis, Steps):
         return [axis.values(step) for step in range(len(axis.steps))]
     return [axis.draw(random.Random(0))]  # noqa: S311 - a value, no secret

@@ -1,12 +1,12 @@
-"""The folder of a sweep, made so that a sweep can be killed at any time and resumes where it was.
+"""The folder of a sweep; a sweep can be killed at any time and resumes where it stopped.
 
 - `sweep.json`: which sweep it is.
-- `runs/`: a run folder a point, which appears only when it is whole: its run is finished.
-- `points/`: a Parquet file a point with one row, so one row group, which appears as soon as the point is over, sealed
-  with a hash.
-- `points/`, beside that: a JSON file for each point that a machine of a cluster ran, sealed, too. No other file
-  depends on who ran it.
-- `points.parquet`: all points in one table, one row group a point, collected when the sweep ends or is stopped.
+- `runs/`: a run folder for each point, which appears only when its run is complete.
+- `points/`: for each point a Parquet file with one row, so one row group, which appears as soon as the point is done,
+  sealed with a hash.
+- `points/`, beside that: for each point that a machine of a cluster ran, a JSON file, sealed, too. No other file
+  depends on which machine ran it.
+- `points.parquet`: all points in one table, one row group for each, collected when the sweep ends or is stopped.
 
 A Parquet file cannot be extended without rewriting its end, so a kill at the wrong moment would cost the whole file.
 Therefore each point has a file of its own, which appears by renaming.
@@ -48,7 +48,7 @@ PICTURE = "sweep"
 PICTURE_FILES = tuple(f"{PICTURE}.{kind}" for kind in FORMATS)
 MEDIANS_FILE = "medians.parquet"
 FORMAT = 2
-"""What `sweep.json` says as `format`."""
+"""The `format` in `sweep.json`."""
 _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
@@ -65,7 +65,7 @@ class Store:
     columns: dict[str, pl.DataType]
 
     def run_folder(self, point: Point) -> Path:
-        """Where the result of a point goes."""
+        """The folder for the result of a point."""
         return run_folder(self.root, point)
 
     def finished(self, point: Point, *, force: bool) -> RunResult | None:
@@ -83,13 +83,13 @@ class Store:
             raise again(error, OutputError, hint=hint) from error
 
     def land(self, point: Point, found: RunResult | None, error: str | None) -> dict[str, Any]:
-        """Write the row of a point that is over; returns it."""
+        """Write the row of a finished point; returns it."""
         landed = row(point, self.columns, found, error)
         _write_row(row_file(self.root, point.number), self._frame([landed]))
         return landed
 
     def tell_place(self, point: Point, place: Place | None) -> None:
-        """Write which machine of a cluster ran a point, or forget what an earlier run of it said."""
+        """Write which machine of a cluster ran a point, or remove what an earlier run wrote about it."""
         path = inside(self.root, _POINTS, f"{point.number:05d}{places.SUFFIX}")
         if place is not None:
             _replace(path, places.sealed(point.number, place))
@@ -97,7 +97,7 @@ class Store:
             path.unlink()
 
     def collect(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
-        """Write the table of all rows, one row group each; returns it."""
+        """Write the table of all rows, one row group for each; returns it."""
         table = self._frame(sorted(rows, key=lambda each: int(each["point"])))
         _write(self.root / TABLE_FILE, table)
         return table
@@ -124,7 +124,7 @@ def run_folder(root: Path, point: Point) -> Path:
 def opened(
     root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *, force: bool, writes: Collection[str] = ()
 ) -> Iterator[Store]:
-    """The folder of a sweep, for this process alone; `writes` are files that the sweep has beside those of all.
+    """The folder of a sweep, for this process alone; `writes` are files of this sweep besides those of every sweep.
 
     Raises:
         OutputError: it cannot be written, another process is at it, it holds something else and `force` does not allow
@@ -147,7 +147,7 @@ def opened(
 
 
 def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
-    """Make sure that what is there is this sweep, or nothing."""
+    """Make sure that the folder holds this sweep, or nothing."""
     path = root / PLAN_FILE
     if not path.is_file():
         begun = any((root / name).exists() for name in (MANIFEST_FILE, shared.LOCK_FILE))
@@ -177,7 +177,7 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
 
 
 def _check_rows(root: Path) -> None:
-    """Make sure, before anything is removed or runs, that rows that are there are Octavo's: that each has a hash."""
+    """Make sure, before anything is removed or runs, that existing rows are Octavo's: that each has a hash."""
     doubtful = [path for path in rows(root) if not _is_row(path)]
     doubtful += [path for path in _places(root) if not places.is_one(path)]
     if doubtful:
@@ -217,7 +217,7 @@ def _read_plan(path: Path) -> dict[str, Any]:
 
 
 def _remove_results(root: Path) -> None:
-    """Remove what any sweep left, and name what is not Octavo's."""
+    """Remove what any sweep left, and list what is not Octavo's."""
     for name in (TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES):
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
@@ -242,7 +242,7 @@ def rows(root: Path) -> list[Path]:
 
 
 def read_places(root: Path) -> dict[int, Place]:
-    """By number of the point, the machine that ran it, where that was one of a cluster.
+    """By number of the point, the machine that ran it, if it was one of a cluster.
 
     Raises:
         DamagedError: a file is not what was written.
@@ -256,7 +256,7 @@ def _places(root: Path) -> list[Path]:
 
 
 def _write_row(path: Path, table: pl.DataFrame) -> None:
-    """Write the row of a point, sealed; one that is there already is left alone."""
+    """Write the row of a point, sealed; an existing one stays."""
     content = parquet.sealed(table, row_group_size=1)
     if path.is_file():
         found = path.read_bytes()
@@ -269,7 +269,7 @@ def _write_row(path: Path, table: pl.DataFrame) -> None:
 
 
 def _write(path: Path, table: pl.DataFrame) -> None:
-    """Write a table, one row group each; one that is there already is left alone."""
+    """Write a table, one row group for each row; an existing one stays."""
     content = parquet.encoded(table, row_group_size=1)
     if not path.is_file() or path.read_bytes() != content:
         _replace(path, content)

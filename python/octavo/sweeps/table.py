@@ -35,7 +35,7 @@ def _axis_columns(axis: Axis) -> dict[str, pl.DataType]:
 
 
 def _kind(values: Iterable[object]) -> pl.DataType:
-    """Numbers and truth values as such; anything else, and mixtures, as text."""
+    """Numbers and truth values unchanged; anything else, and mixtures, as text."""
     kinds = {type(value) for value in values}
     if kinds == {bool}:
         return pl.Boolean()

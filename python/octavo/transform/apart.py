@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from octavo.transform.result import Transformed
 
 _STACK_BYTES = 256 << 20
-"""Chosen: chains of 20,000 operations take less."""
+"""Our choice: chains of 20,000 operations take less."""
 _DEPTH = 100_000
-"""Python frames at most; chosen, as above."""
+"""Python frames at most; our choice, as above."""
 _DEEP = "expressions or statements may be nested too deeply: split them"
 
 

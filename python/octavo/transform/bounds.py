@@ -21,7 +21,7 @@ _LOOPS = frozenset({"FOR_STMT", "WHILE_STMT", "DO_STMT", "CXX_FOR_RANGE_STMT"})
 _LOOKS = (b"*", b"!", b"-", b"+", b"~")
 """Operators on one value that leave it as it is; where a macro has the operator, it may be any."""
 _DEEPEST = 8
-"""Chosen: depth of variables that are made from variables; programs have fewer."""
+"""Our choice: depth of variables that are made from variables; programs have fewer."""
 
 
 class Unknown(Exception):  # noqa: N818 - no error of the user's

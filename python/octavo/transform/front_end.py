@@ -27,7 +27,7 @@ _KEEP_GOING = 0x200
 _SPACED = re.compile(rb"<<[ \t]+<(?!<)|>>[ \t]+>(?=\s*\()")
 """The marks of a launch with a space inside, which nvcc takes and clang does not."""
 _MOST_ERRORS = 5
-"""Chosen: what follows the first errors is mostly their consequence."""
+"""Our choice: what follows the first errors is mostly their consequence."""
 _LENIENT = ("-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal")
 """What nvcc takes with a warning, and clang refuses."""
 

@@ -18,9 +18,9 @@ _MISSING = re.compile(r"^'([^']+)' file not found")
 _FOLDERS = ("", "include", "inc", "common", "Common", "src", "utils")
 """Where programs keep headers that several of them share; chosen from what is usual."""
 _UP = 5
-"""Chosen: folders above the file's own that are looked through; of a Git checkout, none outside of it."""
+"""Our choice: folders above the file's own that are looked through; of a Git checkout, none outside of it."""
 _ROUNDS = 4
-"""Chosen: a header that is found may ask for another."""
+"""Our choice: a header that is found may ask for another."""
 
 
 def read(path: Path, reading: Reading) -> tuple[Any, list[Problem], Reading]:

@@ -22,7 +22,7 @@ _IGNORED = re.compile(
 """A comment, a literal, an inclusion or a word."""
 _REFERENCES = frozenset({"DECL_REF_EXPR", "MEMBER_REF_EXPR", "MEMBER_REF", "TYPE_REF", "OVERLOADED_DECL_REF"})
 _MOST = 50
-"""Chosen: errors that are listed; what follows them is their consequence."""
+"""Our choice: errors that are listed; what follows them is their consequence."""
 
 
 class UnreadCode:

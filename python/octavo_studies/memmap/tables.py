@@ -120,7 +120,7 @@ def _speeds(case: Case) -> dict[str, float]:
 def _structures(case: Case) -> list[dict[str, Any]]:
     """One row for each data structure: σ and ρ as estimated and as found, and how often it faults."""
     assert case.advice.exhausted is not None  # noqa: S101 - as above
-    counted = {row["allocation"]: row for row in case.managed.table("allocations").to_dicts()}
+    counted = {row["allocation"]: row for row in case.managed.rows("allocations")}
     measured = {each.buffer.name: each for each in case.advice.plan.buffers}
     rows = []
     for buffer in case.estimated:

@@ -3,15 +3,15 @@
 use super::structure::{HostPlacement, Returns, Structure, Toucher};
 use super::system::{CHUNK, PINNED, System};
 
-/// Seconds in which pages come back to the host at its own faults: results, and what else it touches again.
+/// Seconds for pages that come back to the host at its own faults: results, and what else it touches again.
 pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
     let Returns { bytes, faults, prefetches } = structure.returns;
     let served = faults as f64 * system.faults.host.seconds() + prefetches as f64 * system.faults.prefetch.seconds();
     served + bytes.0 as f64 / system.back.on_demand.0 as f64
 }
 
-/// Seconds that memory of this kind costs to have beyond what device memory does, which needs memory of the host
-/// beside it if the host ever touches it.
+/// Seconds that memory of this kind costs beyond device memory; device memory needs memory of the host, too, if the
+/// host ever touches it.
 pub(super) fn having(system: &System, structure: &Structure, host: HostPlacement) -> f64 {
     let pages = structure.size.0.div_ceil(system.page.0) as f64;
     let device = system.calls.device.seconds(structure.size, CHUNK);

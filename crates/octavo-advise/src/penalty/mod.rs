@@ -30,7 +30,7 @@ use crate::{QuantityError, Roofline, Seconds};
 /// Bytes of the word that a lane is taken to load ([`Operations::Words`]): a float or an index.
 const WORD: f64 = 4.0;
 
-/// What host placement of a structure costs and saves, term by term, in seconds.
+/// The costs and savings of host placement of a structure, term by term, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Penalty {
     /// V.
@@ -43,7 +43,7 @@ pub struct Penalty {
     pub hidden: Seconds,
     /// H_pre.
     pub hidden_by_prefetch: Seconds,
-    /// What of L nothing hides: `L − H_C − H_pre`, not below 0.
+    /// The part of L that nothing hides: `L − H_C − H_pre`, not below 0.
     pub exposed: Seconds,
     /// Serving faults, and bringing what the driver's prefetcher adds to them.
     pub faults: Seconds,
@@ -55,7 +55,7 @@ pub struct Penalty {
     pub first_touch: Seconds,
     /// Pages that come back to the host at its faults.
     pub returned: Seconds,
-    /// What memory of this kind costs to have, beyond what device memory does; may be below 0.
+    /// The cost of this kind of memory beyond device memory; may be below 0.
     pub having: Seconds,
     /// Launches that a structure larger than the device needs to be cut into.
     pub launches: Seconds,
@@ -160,7 +160,7 @@ fn asked_at_once(system: &System, structure: &Structure) -> f64 {
     resident * f64::from(system.warp) * WORD / system.latency.seconds()
 }
 
-/// What of V crosses the interconnect: pages that the device touches first do not the first time.
+/// The part of V that crosses the interconnect: pages that the device touches first do not cross the first time.
 fn crossing(structure: &Structure, readings: &Readings) -> f64 {
     let volume = volume(structure, HostPlacement::OnDemand);
     if made_on_device(structure, readings) { volume - volume / structure.rho.get() } else { volume }
@@ -170,8 +170,8 @@ fn made_on_device(structure: &Structure, readings: &Readings) -> bool {
     structure.first == Toucher::Device && readings.first_touch == FirstTouch::Made
 }
 
-/// βʳ: bytes a second that a multiprocessor asks for. Where nothing says so, what the canonical roofline allows all of
-/// them together, shared equally.
+/// βʳ: bytes a second that a multiprocessor requests. If nothing says so, the total that the canonical roofline allows,
+/// shared equally.
 fn required(system: &System, structure: &Structure) -> Result<f64, QuantityError> {
     if let Some(required) = structure.required {
         return positive(required);
@@ -190,8 +190,8 @@ fn concurrency(system: &System, structure: &Structure, readings: &Readings) -> f
     operations.max(0.0) + f64::from(system.warps) * structure.occupancy.get()
 }
 
-/// l: cycles of latency that a multiprocessor creates in each cycle, which are (Little) the lines that it would have to
-/// have on their way to get them as fast as it asks for them.
+/// l: cycles of latency that a multiprocessor creates in each cycle, which are (by Little's law) the lines that it
+/// needs in flight to get them as fast as it requests them.
 fn lines_in_flight(system: &System, structure: &Structure) -> Result<f64, QuantityError> {
     Ok(required(system, structure)? / system.line.0 as f64 * system.latency.seconds())
 }
@@ -221,7 +221,8 @@ fn faults(system: &System, structure: &Structure, readings: &Readings) -> (f64, 
     (fetched(asked - first) + brought, served(system, structure, (first, asked), Each::made(system), readings))
 }
 
-/// Seconds of a fault in its group, beside the group's: of a page that comes by itself, and of one in a neighbour's copy.
+/// Seconds of a fault in its group, apart from the group's own: with a page that comes by itself, and with one in a
+/// neighbour's copy.
 struct Each {
     alone: f64,
     neighbour: f64,
@@ -241,7 +242,7 @@ impl Each {
     }
 }
 
-/// Seconds of serving some of all faults, unless their pages have come meanwhile.
+/// Seconds of serving a part of all faults, except those whose pages have arrived by then.
 fn served(system: &System, structure: &Structure, (some, all): (f64, f64), each: Each, readings: &Readings) -> f64 {
     match readings.faults {
         Faults::Subtracted => {
@@ -259,7 +260,7 @@ fn served(system: &System, structure: &Structure, (some, all): (f64, f64), each:
     }
 }
 
-/// Seconds of the groups and blocks in which faults are served, besides each of them.
+/// Seconds of the groups and blocks in which faults are served, apart from the faults themselves.
 fn grouped(system: &System, structure: &Structure, faults: f64) -> f64 {
     let (groups, blocks) = structure.fault_groups.map_or_else(
         || {
@@ -281,7 +282,7 @@ fn ahead(system: &System, structure: &Structure) -> f64 {
         + pages * system.calls.unmap.seconds()
 }
 
-/// Seconds of what the driver's prefetcher brings from the host: its copies, and taking each page from the host's page
+/// Seconds for what the driver's prefetcher brings from the host: its copies, and taking each page from the host's page
 /// table, as each fault does for its own. The printed equation has prefetched pages come for nothing.
 fn brought(system: &System, structure: &Structure, readings: &Readings) -> f64 {
     if readings.faults == Faults::Subtracted {

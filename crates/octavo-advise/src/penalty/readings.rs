@@ -1,17 +1,17 @@
-//! The places where the publication's equations cannot be taken as they are printed, and what each can be taken for.
+//! The places where the publication's equations cannot be taken as printed, and the possible readings of each.
 //!
-//! Dimensions decide the first three. In the others the printed equation has sound dimensions and says something that
-//! cannot be meant.
+//! Dimensions decide the first three. In the others, the printed equation has sound dimensions but cannot be meant as
+//! it stands.
 
 use serde::{Deserialize, Serialize};
 
-/// One reading of each such place.
+/// For each place that can be read in several ways, the chosen reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Readings {
     /// Reading of the total latency L.
     pub latency: Latency,
-    /// Of the operations that a warp has while it waits, in the concurrency C.
+    /// The operations that a warp has while it waits, in the concurrency C.
     pub operations: Operations,
     /// Reading of the copy cost.
     pub copy: Copying,
@@ -29,7 +29,7 @@ pub struct Readings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Latency {
-    /// As printed: `V × min(βʳ, βᵉ_C)`, bytes times bytes a second, taken for seconds.
+    /// As printed: `V × min(βʳ, βᵉ_C)`, bytes times bytes a second, read as seconds.
     Product,
     /// `V / SMs / min(βʳ, βᵉ_C)`: seconds, but every multiprocessor has all of the interconnect.
     Alone,
@@ -53,20 +53,20 @@ pub enum Operations {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copying {
-    /// As printed: `size × βᵉ_C`, taken for seconds.
+    /// As printed: `size × βᵉ_C`, read as seconds.
     Product,
     /// `bytes copied / βᵉ_C`, with the bandwidth of bulk copies.
     #[default]
     Quotient,
 }
 
-/// How serving faults together enters the penalty.
+/// How serving faults together changes the penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Faults {
-    /// As printed: those in flight are taken off the number of faults, once in the life of the structure.
+    /// As printed: those in flight are subtracted from the number of faults, once in the life of the structure.
     Subtracted,
-    /// They are served in groups of as many as are in flight.
+    /// They are served in groups, as large as the number in flight.
     #[default]
     Divided,
 }
@@ -75,9 +75,9 @@ pub enum Faults {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prefetching {
-    /// As printed: the share of L that its pages have, besides their faults.
+    /// As printed: the share of L that belongs to its pages, in addition to their faults.
     Latency,
-    /// Their faults alone: the pages still cross the interconnect, whose bandwidth L is made of.
+    /// Their faults alone: the pages still cross the interconnect, whose bandwidth is in L.
     #[default]
     Faults,
 }
@@ -86,14 +86,14 @@ pub enum Prefetching {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstTouch {
-    /// As printed: they cross the interconnect like all others, fault, and have a penalty besides.
+    /// As printed: they cross the interconnect like all others, fault, and have a further penalty.
     Fetched,
-    /// They are made where they are touched: no bytes cross at first, and the penalty is their fault.
+    /// They are created where they are touched: no bytes cross at first, and the penalty is their fault.
     #[default]
     Made,
 }
 
-/// What belongs to a placement.
+/// What counts as one placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {

@@ -22,30 +22,30 @@ pub struct Structure {
     pub alpha: Intensity,
     /// Occupancy of these kernels.
     pub occupancy: Occupancy,
-    /// Bandwidth that one multiprocessor asks for, βʳ; what the roofline of the machine allows it if nothing is given.
+    /// Bandwidth that one multiprocessor requests, βʳ; the roofline's limit for the machine if none is given.
     pub required: Option<Bandwidth>,
     /// Distinct pages that faults in flight wait for, at least 1.
     pub fault_concurrency: u64,
-    /// What the driver served its faults in, where that was counted; otherwise groups of as many faults as are in
-    /// flight, each in one block.
+    /// The groups and blocks that served its faults, if they were counted; otherwise groups as large as the number of
+    /// faults in flight, each in one block.
     pub fault_groups: Option<FaultGroups>,
-    /// Pages that come without a fault of their own because the driver's prefetcher asked for them.
+    /// Pages that come without a fault of their own because the driver's prefetcher requested them.
     pub prefetched_pages: u64,
-    /// Copies that brought them from the host, each of as many pages as lie side by side.
+    /// Copies that brought them from the host; adjacent pages share one.
     pub prefetches: u64,
-    /// Of its faults, those whose page had come by the time that they were served.
+    /// Faults whose page had arrived by the time they were served.
     pub stale_faults: u64,
-    /// Copies that bring the pages of its faults, each of as many as lie side by side in a group of faults. As many as
-    /// faults, or more, are a copy for each.
+    /// Copies that bring the pages of its faults; adjacent pages of a group of faults share one. One copy for each
+    /// fault, even if others follow.
     pub fault_runs: u64,
     /// The processor that touches its pages first.
     pub first: Toucher,
     /// Faults of the host as it goes through all of it, with its pages on the device or nowhere: fewer than there are
     /// pages where the driver's prefetcher goes ahead.
     pub host_faults: u64,
-    /// What comes back to the host if it is host-placed and comes by pages.
+    /// Bytes that come back to the host if it is host-placed and comes by pages.
     pub returns: Returns,
-    /// What the program's own prefetches bring to the device if it is managed and they go before its launches.
+    /// Bytes that the program's own prefetches bring to the device if it is managed and they run before its launches.
     pub ahead: Ahead,
     /// Host and device write it in concurrent or near phases: its pages thrash.
     pub write_shared: bool,
@@ -65,7 +65,7 @@ pub struct Structure {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultGroups {
-    /// Groups; of one that other structures have faults in as well, the share of its own faults.
+    /// Groups; of a group in which other structures have faults, too, the share of its own faults.
     pub groups: f64,
     /// Blocks of 2 MiB that groups have faults of, counted for each group.
     pub blocks: u64,
@@ -77,7 +77,7 @@ pub struct FaultGroups {
 pub struct Ahead {
     /// Calls.
     pub calls: u64,
-    /// Copies that they make, each of what lies in one block of 2 MiB.
+    /// Copies that they make, each within one block of 2 MiB.
     pub copies: u64,
     /// Bytes that come from the host.
     pub bytes: Bytes,
@@ -118,7 +118,7 @@ pub enum HostPlacement {
 }
 
 impl Structure {
-    /// Checks what the types do not.
+    /// Checks the properties that the types do not guarantee.
     ///
     /// # Errors
     /// It has no bytes, no fault can be in flight, or a bandwidth is 0.

@@ -24,13 +24,13 @@ pub struct System {
     pub warps: u32,
     /// Bytes of a line, the unit in which loads leave a multiprocessor: the coalescing unit.
     pub line: Bytes,
-    /// From a load of a line in host memory until it is there, of a machine at rest.
+    /// From a load of a line in host memory until its arrival, on an idle machine.
     pub latency: Time,
     /// Bytes of a page.
     pub page: Bytes,
     /// What faults cost.
     pub faults: FaultCosts,
-    /// What calls and the host's own page faults cost.
+    /// The costs of calls and of the host's own page faults.
     pub calls: CallCosts,
     /// Memory of the device.
     pub capacity: Bytes,
@@ -52,23 +52,24 @@ pub struct Back {
 pub struct FaultCosts {
     /// Time of each group of faults that is served together, its blocks not counted.
     pub group: Time,
-    /// Of each block of 2 MiB that a group has faults of.
+    /// The cost of each block of 2 MiB in which a group has faults.
     pub block: Time,
-    /// Of each fault in a group whose page comes from the host by its own copy. Bytes are not counted.
+    /// The cost of each fault in a group whose page comes from the host by its own copy. Bytes are not counted.
     pub fault: Time,
-    /// Of each fault in a group whose page is made on the device by itself.
+    /// The cost of each fault in a group whose page is created on the device.
     pub made: Time,
-    /// Of each fault in a group that needs no copy: its page has come meanwhile, or a neighbour's copy brings it.
+    /// The cost of each fault in a group that needs no copy: its page has arrived meanwhile, or a neighbour's copy
+    /// brings it.
     pub stale: Time,
-    /// Of a copy that the driver's prefetcher adds, its bytes not counted.
+    /// The cost of a copy that the driver's prefetcher adds, without its bytes.
     pub prefetch: Time,
     /// The most faults of a group, at least 1.
     pub most: u64,
-    /// Of a fault of the host on a page that the device has, its bytes not counted.
+    /// The cost of a fault of the host on a page that the device has, without its bytes.
     pub host: Time,
 }
 
-/// What calls cost, and what the host's kernel takes for pages.
+/// The costs of calls, and of pages in the host's kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallCosts {
@@ -76,7 +77,7 @@ pub struct CallCosts {
     pub launch: Time,
     /// A bulk copy, its bytes not counted.
     pub copy: Time,
-    /// A call that prefetches, what moves not counted.
+    /// A call that prefetches, without the transfer itself.
     pub prefetch: Time,
     /// Allocating and freeing device memory, by chunks of 2 MiB.
     pub device: AllocationCosts,
@@ -92,7 +93,7 @@ pub struct CallCosts {
     pub unmap: Time,
 }
 
-/// What memory of a kind costs to allocate and to free, both together.
+/// The cost of allocating and freeing a kind of memory, both together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllocationCosts {
@@ -100,7 +101,7 @@ pub struct AllocationCosts {
     pub call: Time,
     /// Each piece.
     pub each: Time,
-    /// Both calls and all pieces of memory below 2 MiB; 0 if as of more.
+    /// Both calls and all pieces of memory below 2 MiB; 0 if the cost is the same as for larger memory.
     pub below_chunk: Time,
 }
 
@@ -120,7 +121,7 @@ pub(super) const CHUNK: u64 = 2 << 20;
 pub(super) const PINNED: u64 = 4 << 10;
 
 impl System {
-    /// Checks what the types do not.
+    /// Checks the properties that the types do not guarantee.
     ///
     /// # Errors
     /// A bandwidth, a count or a size is 0.
@@ -142,8 +143,8 @@ impl System {
         counts.into_iter().find(|(_, count)| *count == 0).map_or(Ok(()), |(expected, _)| Err(zero(expected)))
     }
 
-    /// Seconds for each byte that the device is the first to touch, as printed: a fault a page, whose group it shares
-    /// with as many others as `occupancy` keeps in flight.
+    /// Seconds for each byte that the device touches first, as printed: one fault for each page, grouped with the other
+    /// faults that `occupancy` keeps in flight.
     pub(super) fn first_touch_a_byte(&self, occupancy: Occupancy) -> f64 {
         let together = (self.faults.most as f64 * occupancy.get()).max(1.0);
         let group = self.faults.group.seconds() + self.faults.block.seconds();

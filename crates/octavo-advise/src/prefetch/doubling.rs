@@ -7,30 +7,30 @@ use super::Prefetcher;
 /// The most pages of one fault.
 const MOST: u64 = 256;
 
-/// Strided faults of one multiprocessor bring twice as many pages each time, 1, 2, 4, … up to 256, and then one again.
-/// One of these for each multiprocessor.
+/// Strided faults of one multiprocessor double the number of pages each time, 1, 2, 4, … up to 256, and then start
+/// again at one. One of these for each multiprocessor.
 ///
 /// The publication does not say how a stride is found, nor where the pages lie. Here it is a distance that two faults
 /// in a row have (a fault is expected behind what the one before brought), and the pages lie along it. Any other fault
-/// brings itself alone.
+/// brings only its own page.
 #[derive(Clone, Debug, Default)]
 pub struct Doubling {
     last: Option<Stride>,
 }
 
-/// Where the faults of a multiprocessor go.
+/// The pattern of a multiprocessor's faults.
 #[derive(Clone, Copy, Debug)]
 struct Stride {
     /// The last page that faulted.
     page: u64,
-    /// From the page before it; 0 for none.
+    /// The distance from the page before it; 0 if there is none.
     distance: i64,
     /// Pages that it brought, itself counted.
     fetched: u64,
 }
 
 impl Stride {
-    /// Where the next fault is, if the stride goes on.
+    /// Where the next fault is if the stride continues.
     fn next(self) -> Option<u64> {
         let step = self.distance.checked_mul(i64::try_from(self.fetched).ok()?)?;
         self.page.checked_add_signed(step).filter(|_| self.distance != 0)

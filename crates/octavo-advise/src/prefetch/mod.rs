@@ -1,4 +1,4 @@
-//! Which pages the driver brings besides those that fault: two prefetchers, and faults counted under them.
+//! Which pages the driver brings in addition to those that fault: two prefetchers, and the number of faults with them.
 
 mod doubling;
 mod tree;
@@ -11,7 +11,7 @@ use octavo_units::Bytes;
 pub use doubling::Doubling;
 pub use tree::{BadTree, Tree};
 
-/// Decides what comes with a faulting page.
+/// Decides which pages come with a faulting page.
 pub trait Prefetcher {
     /// Pages to bring besides `page` because it faults; some may be there already. `present` are those that are,
     /// without `page`.
@@ -28,7 +28,7 @@ impl Prefetcher for OnlyFaults {
     }
 }
 
-/// What happened to pages that were touched one after another, none of them present at first.
+/// The result of touching pages one after another when none is present at first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fetches {
     /// Pages that faulted.

@@ -14,7 +14,7 @@ const BLOCK: u64 = 2 << 20;
 const BIG_PAGE: u64 = 64 << 10;
 
 /// A binary tree over the pages that an allocation has in each block of 2 MiB. A fault counts for its big page of 64
-/// KiB, and brings the largest subtree around it of which more than `threshold` per cent are present or asked for.
+/// KiB, and brings the largest subtree around it of which more than `threshold` per cent are present or requested.
 #[derive(Clone, Debug)]
 pub struct Tree {
     block: u64,
@@ -53,7 +53,7 @@ impl Tree {
         Ok(Self { block: BLOCK / page.0, big_page: (BIG_PAGE / page.0).max(1), threshold, pages })
     }
 
-    /// What the allocation has of the block around a page.
+    /// The part of the allocation in the block around a page.
     fn region(&self, page: u64) -> Region {
         let block = aligned(page, self.block);
         let pages = block.start.max(self.pages.start)..block.end.min(self.pages.end);
@@ -77,8 +77,8 @@ struct Region {
 }
 
 impl Region {
-    /// The pages of the largest subtree around a page of which enough is there; the page alone if there is none. The
-    /// last node of a level ends where the region does.
+    /// The pages of the largest subtree around a page that is present to more than the threshold; the page alone if
+    /// there is none. The last node of a level ends where the region does.
     fn largest_subtree(&self, page: u64, present: &BTreeSet<u64>, threshold: u64) -> Range<u64> {
         let (leaf, leaves) = (page - self.origin, self.pages.end - self.origin);
         let (mut largest, mut size) = (page..page + 1, 1);
@@ -94,15 +94,15 @@ impl Region {
         }
     }
 
-    /// How many pages of some leaves are present or asked for.
+    /// How many pages of some leaves are present or requested.
     fn there(&self, leaves: &Range<u64>, present: &BTreeSet<u64>) -> u64 {
         let node = (self.origin + leaves.start).max(self.pages.start)..self.origin + leaves.end;
         let grown = node.end.min(self.grown.end).saturating_sub(node.start.max(self.grown.start));
         grown + present.range(node).filter(|page| !self.grown.contains(page)).count() as u64
     }
 
-    /// The pages of leaves. A node that begins before the region begins, as in the driver (`compute_prefetch_region`),
-    /// as many pages after the region's start as the tree begins before it: those between do not come along.
+    /// The pages of leaves. A node that begins before the region counts from the region's start instead, for as many
+    /// pages as it has, as in the driver (`compute_prefetch_region`); the pages in between do not come along.
     fn pages_of(&self, leaves: &Range<u64>) -> Range<u64> {
         let ghosts = self.pages.start - self.origin;
         let first = if leaves.start < ghosts { self.pages.start + ghosts } else { self.origin + leaves.start };

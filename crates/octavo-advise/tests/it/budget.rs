@@ -1,4 +1,4 @@
-//! The choice under a budget, beside all choices.
+//! The choice under a budget, compared with all possible choices.
 
 use octavo_advise::Seconds;
 use octavo_advise::budget::{Candidate, choose};

@@ -1,4 +1,4 @@
-//! What holds of the penalty on every machine and for every structure.
+//! Properties of the penalty on every machine and for every structure.
 
 use octavo_advise::penalty::{
     Ahead, AllocationCosts, Back, CallCosts, FaultCosts, FaultGroups, HostPlacement, Returns, Toucher,

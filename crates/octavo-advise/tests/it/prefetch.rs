@@ -1,4 +1,4 @@
-//! Both prefetchers on known patterns, the tree beside a slow reference.
+//! Both prefetchers on known patterns, the tree compared with a slow reference.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

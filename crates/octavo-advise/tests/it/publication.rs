@@ -1,4 +1,4 @@
-//! What MemMap (PACT 2020) states, with its constants, and what its equations give.
+//! Statements of MemMap (PACT 2020) with its constants, compared with the results of its equations.
 
 use octavo_advise::{Crossing, Intensity, Machine, Rate, Remigration, Roofline, Sparsity};
 use octavo_units::{Bandwidth, Bytes};

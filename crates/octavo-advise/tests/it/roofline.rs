@@ -1,4 +1,4 @@
-//! What holds on every machine and for every kernel.
+//! Properties on every machine and for every kernel.
 
 use octavo_advise::{Crossing, Intensity, Machine, Rate, Remigration, Roofline, Sparsity};
 use octavo_units::{Bandwidth, Bytes};

@@ -1,4 +1,4 @@
-//! Estimated sparsity beside graphs where it is known.
+//! Estimated sparsity compared with graphs where it is known.
 
 use octavo_advise::sparsity::{BadGraph, Csr};
 use octavo_units::Bytes;
@@ -15,7 +15,7 @@ fn rows(vertices: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> (Vec<u64>
     (offsets, sorted.into_iter().map(|edge| edge.1).collect())
 }
 
-/// A generator without a seed of its own (splitmix64).
+/// A generator with a fixed seed (splitmix64).
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

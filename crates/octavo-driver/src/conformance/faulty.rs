@@ -13,11 +13,11 @@ use crate::faults::{FaultId, Outstanding};
 pub struct Mood {
     /// One in this many beginnings is refused after a random part; 0: none.
     pub refuses: u32,
-    /// One in this many is begun later, and ends in any order; 0: none.
+    /// One in this many starts later, and ends in any order; 0: none.
     pub delays: u32,
     /// Wakes arrive in any order, and one in this many times none does for a while; 0: each at once.
     pub wakes_late: u32,
-    /// Accesses whose wake has arrived are tried in any order, one in this many later; 0: each at once.
+    /// Accesses whose wake-up has arrived are retried in any order, one in this many later; 0: each at once.
     pub retries_late: u32,
     /// One in this many of the suite's events is an entry that vanishes; 0: none.
     pub entries_vanish: u32,
@@ -27,7 +27,7 @@ pub struct Mood {
     pub at: Option<(u64, Prefix)>,
 }
 
-/// What went wrong so far.
+/// The failures so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Troubles {
     /// Beginnings and ends that were refused.
@@ -42,7 +42,7 @@ pub struct Troubles {
     pub retries_put_off: u64,
 }
 
-/// Another executor, which does what it begins before it answers, with a [`Mood`].
+/// Another executor, which completes each step before it answers, in a [`Mood`].
 pub struct Faulty<E> {
     /// The other.
     pub inner: E,
@@ -135,7 +135,7 @@ impl<E: Executor> Faulty<E> {
         }
     }
 
-    /// Where this beginning could be refused.
+    /// The places where this start could be refused.
     fn note_points(&mut self, steps: &[Step]) {
         let begun = self.begun;
         for (index, step) in steps.iter().enumerate() {
@@ -170,7 +170,8 @@ impl<E: Executor> Executor for Faulty<E> {
         self.inner.begin(now, ticket, left)
     }
 
-    /// The other hears of it when it arrives, and who waited goes on before the page can be taken away.
+    /// The other one gets the report when it arrives, and processors that waited continue before the page can be taken
+    /// away.
     fn wake(&mut self, _now: Time, id: FaultId, _fault: &Outstanding) -> Wake {
         self.wakes.push(id);
         Wake::UnderWay

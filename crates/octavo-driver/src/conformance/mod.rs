@@ -1,13 +1,13 @@
 //! The rules that every executor must keep: a suite that all of them run.
 //!
 //! [`conforms`] plays random programs on a [`Subject`] that refuses plans, begins steps late, ends them in any order,
-//! wakes late, tries accesses late and loses entries. Requests are served at once, by servers, or in batches. Beside it a
-//! [`Machine`](machine::Machine) does the same steps with data. After every step both have the same tables and copies,
-//! and:
+//! wakes late, tries accesses late and loses entries. Requests are served at once, by servers, or in batches.
+//! Alongside, a [`Machine`](machine::Machine) carries out the same steps with data. After each step both have the same
+//! tables and copies, and:
 //!
 //! 1. Every load sees the latest store, for any interleaving of unfinished plans.
-//! 2. There is one writable copy or read-only ones, and entries lead to copies. At rest the manager believes exactly
-//!    that, or more entries if some were taken away.
+//! 2. There is one writable copy, or there are read-only ones, and entries lead to copies. At rest the manager believes
+//!    exactly that, or more entries if some were taken away.
 //! 3. Memories hold no more than they have room for.
 //! 4. Each fault is woken or killed once; none is left at the end, nor after a free, a refusal or an end of memory.
 //! 5. Plans are refused at random, and by [`refused_everywhere`] after each step and page: the rest holds all the same.
@@ -36,8 +36,8 @@ pub use watched::{Subject, Watched};
 
 use crate::instant::Instant;
 
-/// Every registered placement with every prefetcher and every eviction strategy; in half of them, pages that accesses are
-/// under way to stay.
+/// Every registered placement with every prefetcher and every eviction strategy; in half of them, pages stay while
+/// accesses to them are under way.
 #[must_use]
 pub fn compositions() -> Vec<MemoryConfig> {
     let mut all = Vec::new();
@@ -80,7 +80,7 @@ pub fn composition(placement: &str, prefetch: &str, eviction: &str) -> MemoryCon
     config
 }
 
-/// What can go wrong: nothing, each thing alone, and all at once.
+/// Possible failures: none, each one alone, and all at once.
 #[must_use]
 pub fn moods() -> Vec<Mood> {
     let calm = Mood::default();
@@ -110,7 +110,7 @@ pub fn conforms<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig
     }
 }
 
-/// What goes wrong while a program of this many events is played in a [mood](moods), and how many entries vanish.
+/// What goes wrong while a program of this many events runs in a [mood](moods), and how many entries vanish.
 ///
 /// # Panics
 /// If the executor does not conform.

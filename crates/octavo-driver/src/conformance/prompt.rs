@@ -8,8 +8,8 @@ use octavo_units::Time;
 use crate::executor::{Begun, Executor, Happening, Ticket, Wake};
 use crate::faults::{FaultId, Outstanding};
 
-/// Another executor whose steps are done when they are begun, whenever it says they would be, and whose wakes arrive
-/// when they leave. It changes tables and memories where it begins a step; what that costs is not the suite's.
+/// Another executor, whose steps are done as soon as they start even if it announces a later time, and whose wake-ups
+/// arrive at once. It changes tables and memories where it begins a step; what that costs is not the suite's.
 pub struct Prompt<E> {
     /// The other.
     pub inner: E,

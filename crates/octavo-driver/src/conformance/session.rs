@@ -38,7 +38,7 @@ pub struct Case {
     pub events: u32,
 }
 
-/// What became of the pages that come and go.
+/// The fate of pages that come and go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Second {
     There,
@@ -85,7 +85,7 @@ pub struct Session<S> {
     second: Second,
     frees: u64,
     tries: u32,
-    /// Wakes that have arrived and are not over, with the accesses that they let go on.
+    /// Wake-ups that have arrived and are not finished, with the accesses that may continue.
     retries: Vec<(Outstanding, Vec<Fault>)>,
     /// By page: accesses that were served after a wake.
     used: BTreeMap<PageId, u32>,
@@ -133,7 +133,7 @@ impl<S: Subject> Session<S> {
         self
     }
 
-    /// No page came to a processor that waited for it without an access of those who did.
+    /// Each page that came to a processor waiting for it had an access by one of the waiting processors.
     fn check_progress(&self) {
         let mut transfers: BTreeMap<PageId, u32> = BTreeMap::new();
         for page in self.node.inner.made.iter().flat_map(transferred).filter(|page| *page < SECOND.first) {
@@ -186,7 +186,7 @@ impl<S: Subject> Session<S> {
         ProcessorId::gpu(self.random.below(self.gpus as u32) as usize)
     }
 
-    /// A processor touches a page, if it is there: what it sees is checked. The fault, if it has to wait.
+    /// A processor touches a page, if it exists, and what it reads is checked. The fault, if it has to wait.
     fn touch(&mut self, touch: Fault) -> Option<Fault> {
         let machine = &mut self.node.inner.machine;
         let manager = self.driver.manager();
@@ -221,7 +221,8 @@ impl<S: Subject> Session<S> {
         self.retry(all) || any
     }
 
-    /// Accesses whose wake has arrived try again, perhaps all: what cannot be served faults anew, and the wake is over.
+    /// Accesses whose wake-up has arrived try again, possibly all: those that cannot be served fault again, and the
+    /// wake-up ends.
     fn retry(&mut self, all: bool) -> bool {
         let (mut any, mut next) = (false, 0);
         while next < self.retries.len() {
@@ -310,7 +311,7 @@ impl<S: Subject> Session<S> {
         }
     }
 
-    /// The driver goes on with what is due next; whether anything is.
+    /// The driver continues with the next due work; returns whether there was any.
     fn pass_time(&mut self) -> bool {
         let Some(at) = self.driver.deadline() else { return false };
         self.now = self.now.max(at);

@@ -1,4 +1,4 @@
-//! An executor under test beside the machine that does the same steps and judges them.
+//! An executor under test, with a machine that repeats its steps and judges them.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use crate::faults::{FaultId, Outstanding};
 
 /// An executor that the suite can look into.
 ///
-/// It does what it begins before it answers; one for which steps take time, or that reports their ends later, runs the
-/// suite through an adaptor that waits ([`Prompt`](super::Prompt) where time can stand still). What it keeps no record
-/// of, tables of some processors or what memories hold, only the machine beside it judges.
+/// It completes each step before it answers; an executor whose steps take time, or that reports their ends later, runs
+/// the suite through an adaptor that waits ([`Prompt`](super::Prompt) if time can stand still). Where it keeps no
+/// record itself (tables of some processors, or the contents of memories), only the machine judges.
 pub trait Subject: Executor {
     /// Pages come into being, unmapped, in host memory or not populated.
     fn allocate(&mut self, allocation: &Allocation);
@@ -26,7 +26,7 @@ pub trait Subject: Executor {
         true
     }
 
-    /// What a processor maps of a page; asked where it [has the table](Self::has_table).
+    /// The mapping of a processor for a page; called only if it [has the table](Self::has_table).
     fn entry(&self, processor: ProcessorId, page: PageId) -> Option<Entry>;
 
     /// Whether a memory holds a page; `None` if it keeps no copies.
@@ -39,8 +39,8 @@ pub trait Subject: Executor {
     fn take_woken(&mut self) -> Option<Fault>;
 }
 
-/// A subject whose every step is done by a [`Machine`] too, which holds data and knows the laws. After each step,
-/// tables and copies of both are the same.
+/// A subject whose steps are repeated by a [`Machine`], which holds data and knows the laws. After each step, tables
+/// and copies of both are the same.
 pub struct Watched<S> {
     subject: S,
     /// The machine.
@@ -48,7 +48,7 @@ pub struct Watched<S> {
     running: BTreeMap<u32, Running>,
     /// Every plan so far.
     pub made: Vec<Plan>,
-    /// Tokens of what was freed.
+    /// The tokens of what was freed.
     pub freed: Vec<u64>,
     /// Faults that can never be served.
     pub killed: Vec<Fault>,

@@ -1,4 +1,4 @@
-//! Who waits for whom: prefetched pages that come in a plan of their own.
+//! Which fault waits for which pages: prefetched pages that come in a plan of their own.
 
 use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_driver::{Driver, Service};
@@ -8,7 +8,7 @@ use octavo_units::Time;
 
 use crate::scripted::{Scripted, driver_of, read};
 
-/// One fault brings the 64 KiB around it: pages 0 to 15.
+/// One fault brings the surrounding 64 KiB: pages 0 to 15.
 fn tree(prefetch_plan: PrefetchPlan, service: Service, to: &mut Scripted) -> Driver {
     let config = MemoryConfig { prefetch: Choice::named("tree"), prefetch_plan, ..MemoryConfig::default() };
     driver_of(&config, service, &[64], to)

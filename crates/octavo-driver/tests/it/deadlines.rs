@@ -1,4 +1,4 @@
-//! Strategies that want to be asked at a time of their own.
+//! Strategies that request a call at a certain time.
 
 use octavo_driver::{Driver, Service};
 use octavo_manager::{

@@ -1,6 +1,6 @@
 //! Tests of the driver through its public interface.
 //!
-//! What the contract of executors once got wrong on real memory, and which tests hold it now:
+//! Mistakes of the executors' contract on real memory, and the tests that cover them now:
 //!
 //! - a plan that failed was taken for undone: `refusals::what_is_done_stays_done`,
 //!   `refusals::what_was_under_way_can_be_refused_in_part`;

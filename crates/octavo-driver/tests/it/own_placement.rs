@@ -44,7 +44,7 @@ impl Placement for ThirdTouch {
     }
 }
 
-/// Finds it under a name of its own.
+/// Finds it under a different name.
 struct Here;
 
 impl Outside<Box<dyn Placement>, Geometry> for Here {

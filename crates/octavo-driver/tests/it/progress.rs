@@ -47,7 +47,7 @@ struct Fight {
     node: Slow,
     /// How many stores each GPU has left on each page.
     left: Vec<((usize, u32), u32)>,
-    /// How long a store is put off after its wake.
+    /// How long a store is delayed after its wake-up.
     pause: Time,
     /// Wakes that are not over, and when their stores are tried.
     retries: VecDeque<(Time, Outstanding)>,
@@ -77,7 +77,7 @@ impl Fight {
         Self { driver, node, left: places.collect(), pause, retries: VecDeque::new() }
     }
 
-    /// How many stores are done once nothing is left to do, or after so many wakes.
+    /// The number of stores completed once nothing is left to do, or after `most` wakes.
     fn play(&mut self, most: u32) -> u32 {
         let all: u32 = self.left.iter().map(|(_, left)| left).sum();
         (0..self.left.len()).for_each(|place| self.store(Time::ZERO, place));

@@ -1,4 +1,4 @@
-//! An executor that does what a test says and writes down what it was asked to do.
+//! An executor that follows a test's script and records its orders.
 
 use std::collections::VecDeque;
 
@@ -9,17 +9,17 @@ use octavo_manager::{
 use octavo_registry::Choice;
 use octavo_units::Time;
 
-/// Steps take as long as the test says, by the name of the step.
+/// Steps take the time that the test gives, by the name of the step.
 #[derive(Default)]
 pub struct Scripted {
     pub log: Vec<String>,
-    /// Time of each step by its name; what is not named takes none.
+    /// The time of each step by its name; others take none.
     pub durations: Vec<(&'static str, u64)>,
     /// Steps whose end the test reports itself.
     pub later: Vec<&'static str>,
-    /// Steps that are refused: the name, how many of that name are done before, and what is said.
+    /// Refused steps: the name, how many of that name are done before, and the reason.
     pub refused: Vec<(&'static str, u32, Refusal)>,
-    /// A step that is refused whenever it is begun, and what is said.
+    /// A step that is refused whenever it starts, and the reason.
     pub never: Option<(&'static str, Why)>,
     /// Wakes whose arrival the test reports itself.
     pub slow_wakes: bool,
@@ -47,7 +47,7 @@ impl Scripted {
         }
     }
 
-    /// What was asked since the last call.
+    /// Orders since the last call.
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)
     }
@@ -131,7 +131,7 @@ fn name(step: &Step) -> &'static str {
     }
 }
 
-/// A driver of pages 0 to 63 that move where they are touched, on GPUs with room for so many pages.
+/// A driver of pages 0 to 63 that move where they are touched, on GPUs with room for this many pages.
 pub fn driver(service: Service, capacity: &[u32], to: &mut Scripted) -> Driver {
     let config = MemoryConfig { placement: Choice::named("on-touch"), ..MemoryConfig::default() };
     driver_of(&config, service, capacity, to)

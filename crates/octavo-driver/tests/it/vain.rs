@@ -1,4 +1,5 @@
-//! Retries end: what is refused again and again, what is about to be freed, and who takes a page from whom.
+//! Retries end: of plans that are refused again and again, of pages about to be freed, and when processors take a page
+//! from each other.
 
 use std::collections::VecDeque;
 
@@ -22,7 +23,7 @@ fn lines(to: &mut Scripted, word: &str) -> Vec<String> {
     lines.filter(|line| line.contains(word)).collect()
 }
 
-/// GPU 0 has room for one page, each of them a block, and GPU 1 keeps what leaves it.
+/// GPU 0 has room for one page, where each page is a block, and GPU 1 keeps what leaves it.
 fn lending(to: &mut Scripted) -> Driver {
     let mut config = MemoryConfig { page_size: Bytes(2 << 20), ..MemoryConfig::default() };
     config.placement = Choice::named("on-touch");
@@ -31,7 +32,7 @@ fn lending(to: &mut Scripted) -> Driver {
     driver_of(&config, Service::at_once(), &[1, 4], to)
 }
 
-/// Ends the copy that has been under way for longest.
+/// Ends the copy that started first.
 fn end_copy(driver: &mut Driver, how: Result<(), Refusal>, to: &mut Scripted) {
     let ticket = to.under_way.pop_front().expect("a copy is under way");
     driver.finished(Time(1), ticket, how, to);
@@ -89,7 +90,7 @@ fn a_copy_in_the_background_that_is_always_refused_is_left_until_something_else_
     }
 }
 
-/// One GPU with room for two pages, one of which it should have free.
+/// One GPU with room for two pages, one of which it should keep free.
 fn reserving(to: &mut Scripted) -> Driver {
     let mut config = MemoryConfig { placement: Choice::named("on-touch"), ..MemoryConfig::default() };
     config.demotion = Choice::named("reserve");
@@ -197,7 +198,7 @@ fn of_all_who_are_woken_together_one_gets_on() {
     assert!(driver.outstanding().is_empty());
 }
 
-/// What the contract of [`Wake::Arrived`](octavo_driver::Wake) warns of.
+/// The case that the contract of [`Wake::Arrived`](octavo_driver::Wake) warns of.
 #[test]
 fn who_hands_in_each_before_the_next_has_tried_lets_them_take_the_page_from_each_other() {
     let (mut driver, mut node) = all_want_one_page();

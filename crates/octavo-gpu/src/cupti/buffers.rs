@@ -1,4 +1,4 @@
-//! Buffers that CUPTI fills, and what was in them.
+//! Buffers that CUPTI fills, and their contents.
 
 use std::alloc::{self, Layout};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of a buffer.
 const SIZE: usize = 1 << 20;
 
-/// What a record's address must be a multiple of (`ACTIVITY_RECORD_ALIGNMENT`).
+/// A record's address must be a multiple of this (`ACTIVITY_RECORD_ALIGNMENT`).
 const ALIGNMENT: usize = 8;
 
 /// Layout of every buffer.
@@ -18,7 +18,7 @@ const LAYOUT: Layout = match Layout::from_size_align(SIZE, ALIGNMENT) {
 /// The valid bytes of each buffer, in the order in which they came back. CUPTI calls from threads of its own.
 static FILLED: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// CUPTI wants a buffer. Where the host has no memory it gets none, and counts what it drops.
+/// CUPTI wants a buffer. If the host has no memory, CUPTI gets none, and counts what it drops.
 pub(super) unsafe extern "C" fn requested(buffer: *mut *mut u8, size: *mut usize, most_records: *mut usize) {
     // SAFETY: the layout is not empty.
     let memory = unsafe { alloc::alloc_zeroed(LAYOUT) };
@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn completed(
     unsafe { alloc::dealloc(buffer, LAYOUT) };
 }
 
-/// What has come back since the last call.
+/// Buffers that have come back since the last call.
 pub(super) fn take() -> Vec<Vec<u8>> {
     std::mem::take(&mut *FILLED.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -1,4 +1,4 @@
-//! Which version of the record CUPTI wrote: told by the library's version, and checked against the bytes.
+//! Which version of the record CUPTI wrote: known from the library's version, and checked against the bytes.
 
 /// `CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER`.
 pub(super) const UNIFIED_MEMORY_COUNTER: u32 = 25;

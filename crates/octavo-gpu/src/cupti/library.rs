@@ -1,4 +1,4 @@
-//! CUPTI's library and the calls that recording makes, opened by name; whether it is there is known only then.
+//! CUPTI's library and the calls that recording makes, opened by name; only then is it known whether it exists.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::RangeInclusive;

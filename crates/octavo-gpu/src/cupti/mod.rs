@@ -1,6 +1,6 @@
 //! Faults and migrations as the driver itself reports them, by CUPTI's activity interface, where that library is.
 //!
-//! Recording takes time of its own, so that nothing is timed meanwhile: a few accesses are recorded in a pass apart.
+//! Recording takes time itself, so nothing is timed meanwhile: a few accesses are recorded in a separate pass.
 //! Afterwards the library stays loaded with nothing enabled: detaching it (`cuptiFinalize`) is safe only from inside
 //! one of the driver's calls.
 
@@ -22,8 +22,8 @@ const COUNTERS: std::ops::RangeInclusive<u32> = 1..=8;
 /// `CUPTI_ACTIVITY_FLAG_FLUSH_FORCED`: buffers that are not full as well.
 const FORCED: u32 = 1;
 
-/// Records what unified memory does during `work`; the inner error is why nothing could be recorded, and then `work` is
-/// not done.
+/// Records what unified memory does during `work`; the inner error says why nothing could be recorded, and then `work`
+/// does not run.
 ///
 /// # Errors
 /// What `work` fails with.

@@ -74,7 +74,7 @@ unsafe extern "C" fn dropped(_context: *mut c_void, _stream: u32, dropped: *mut 
 
 const CALLS: Calls = Calls { version, result_string, register, configure, enable, disable, flush, dropped };
 
-/// Fills a buffer with so many records, as CUPTI would: from a thread of its own.
+/// Fills a buffer with this many records, as CUPTI would: from another thread.
 fn fill(records: usize) {
     let (requested, completed) = CALLBACKS.lock().unwrap().expect("callbacks were registered");
     std::thread::spawn(move || {

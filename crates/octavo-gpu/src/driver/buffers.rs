@@ -23,7 +23,7 @@ impl DeviceMemory {
         Ok(Self { address, bytes })
     }
 
-    /// Copies what the host has here; waits.
+    /// Copies the bytes that the host has here; waits.
     pub(crate) fn write<T: NoUninit>(&self, values: &[T]) -> Result<(), GpuError> {
         assert!(size_of_val(values) as u64 <= self.bytes, "what is written fits the buffer");
         // SAFETY: the buffer holds that many bytes.
@@ -36,7 +36,7 @@ impl DeviceMemory {
         self.read_from(0, count)
     }
 
-    /// Copies what lies `offset` bytes behind its beginning to the host; waits.
+    /// Copies bytes from `offset` on to the host; waits.
     pub(crate) fn read_from<T: AnyBitPattern>(&self, offset: u64, count: usize) -> Result<Vec<T>, GpuError> {
         let mut values = vec![T::zeroed(); count];
         let bytes = size_of_val(values.as_slice()) as u64;

@@ -19,7 +19,7 @@ pub trait Kernels {
     fn compiler(&self) -> Option<String>;
 }
 
-/// What a source was compiled to.
+/// The result of compiling a source.
 #[derive(Clone, Debug)]
 pub enum Code {
     /// Machine code of one architecture: an ELF file, whole.

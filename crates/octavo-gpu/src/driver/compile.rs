@@ -1,4 +1,4 @@
-//! From CUDA C++ to what a GPU runs, by NVRTC; needs no GPU.
+//! From CUDA C++ to code for a GPU, with NVRTC; needs no GPU.
 
 use std::ffi::{CStr, CString, c_char};
 
@@ -48,7 +48,7 @@ fn compile_for(source: &Source, target: &str) -> Result<Code, GpuError> {
     made.map_err(|error| failure(source, target, &error))
 }
 
-/// Older architectures than any that is known are left to the compiler to refuse.
+/// Architectures older than the known ones are left to the compiler to refuse.
 fn target(known: &[i32], wanted: i32) -> String {
     let before = known.iter().copied().filter(|&number| number < wanted).max();
     match before {

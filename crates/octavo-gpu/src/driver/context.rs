@@ -1,4 +1,4 @@
-//! The primary context of a GPU: what calls of the driver are about.
+//! The primary context of a GPU, which calls of the driver refer to.
 
 use cudarc::driver::{result, sys};
 

@@ -7,7 +7,7 @@ use crate::driver::library;
 use crate::error::{Called, GpuError};
 use crate::facts::{Fact, Facts};
 
-/// One GPU in the driver's own numbers.
+/// One GPU as its driver describes it.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// Number among the GPUs of this machine, from 0.
@@ -28,7 +28,7 @@ pub struct Description {
     pub cuda: String,
     /// Numbers by name, in the units the names say.
     pub numbers: Vec<(&'static str, i32)>,
-    /// What the GPU can do, by name.
+    /// Capabilities of the GPU, by name.
     pub abilities: Vec<(&'static str, bool)>,
 }
 

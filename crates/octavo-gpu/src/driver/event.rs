@@ -6,7 +6,7 @@ use crate::driver::kernel::{Argument, Grid, Kernel};
 use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};
 
-/// How long the GPU is held up before what is timed, in nanoseconds: ten times what the host takes for an event and a
+/// How long the GPU is held up before the timed work, in nanoseconds: ten times what the host needs for an event and a
 /// launch. An idle GPU would pass the first event before the launch behind it has come, and time the host.
 const HELD: u64 = 50_000;
 
@@ -22,7 +22,7 @@ impl Stopwatch {
         Ok(Self { begin: Event::new()?, end: Event::new()?, hold })
     }
 
-    /// Seconds that the GPU takes for what `work` puts into the stream; waits for it.
+    /// Seconds that the GPU needs for the work that `work` puts into the stream; waits for it.
     ///
     /// # Errors
     /// The driver or `work` fails.

@@ -20,7 +20,7 @@ use crate::error::{Called, GpuError};
 
 /// A GPU with its primary context, current on the thread that opened it; all calls stay on that thread.
 pub struct Gpu {
-    /// What the driver says about it.
+    /// The driver's description of it.
     pub description: Description,
     kernels: &'static dyn Kernels,
     managed_limit: u64,
@@ -55,7 +55,7 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// How many multiprocessors it has.
+    /// The number of multiprocessors.
     pub(crate) fn multiprocessors(&self) -> u32 {
         u32::try_from(self.description.number("multiprocessors")).unwrap_or(1).max(1)
     }
@@ -66,8 +66,8 @@ impl Gpu {
         u32::try_from(warps).unwrap_or(1).max(1)
     }
 
-    /// Bytes of the second-level cache, up to a power of two: what sizes are multiples of that are to be far beyond
-    /// every cache, or well within.
+    /// Bytes of the second-level cache, rounded up to a power of two: sizes far beyond every cache, or well within, are
+    /// multiples of it.
     pub(crate) fn l2(&self) -> u64 {
         self.description.number("l2_bytes").max(1 << 20).next_power_of_two()
     }
@@ -80,7 +80,7 @@ impl Gpu {
         Ok(result::mem_get_info().called("cuMemGetInfo")?.0 as u64)
     }
 
-    /// Bytes that managed allocations may take in all: a quarter of what was free to begin with.
+    /// Bytes that all managed allocations together may use: a quarter of the memory that was free at first.
     #[must_use]
     pub fn managed_limit(&self) -> u64 {
         self.managed_limit
@@ -114,7 +114,8 @@ impl Gpu {
         ManagedMemory::new(bytes, Rc::clone(&self.managed))
     }
 
-    /// Memory of the system's own allocator, mapped and not touched. Counts as managed: where it moves, it moves alike.
+    /// Memory of the system's own allocator, mapped and not touched. Counts as managed: where it moves, it moves in the
+    /// same way.
     ///
     /// # Errors
     /// More than [`Self::managed_limit`] in all, or the host refuses.
@@ -148,7 +149,7 @@ impl Gpu {
         Ok(module)
     }
 
-    /// A stream of its own.
+    /// A separate stream.
     ///
     /// # Errors
     /// The driver fails.
@@ -156,8 +157,8 @@ impl Gpu {
         Stream::new()
     }
 
-    /// Measures what a stream does between two points, by the GPU's clock (about half a microsecond fine). Any source
-    /// has the kernel that it needs.
+    /// Measures the time between two points of a stream with the GPU's clock (resolution about half a microsecond). Any
+    /// source contains the kernel that it needs.
     ///
     /// # Errors
     /// The driver fails, or the source does not compile.

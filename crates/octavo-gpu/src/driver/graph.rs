@@ -5,14 +5,14 @@ use cudarc::driver::{result, sys};
 use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};
 
-/// What a stream was given while it was being recorded.
+/// The recorded work of a stream.
 pub(crate) struct Graph {
     graph: sys::CUgraph,
     ready: sys::CUgraphExec,
 }
 
 impl Graph {
-    /// Records what `work` puts into the stream, without doing it.
+    /// Records the work that `work` puts into the stream, without running it.
     pub(crate) fn record(stream: &Stream, work: impl FnOnce() -> Result<(), GpuError>) -> Result<Self, GpuError> {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is alive, and recording ends below whatever `work` does.

@@ -51,7 +51,7 @@ impl Argument {
     }
 }
 
-/// The driver reads as many bytes as the kernel's argument has, from the first on.
+/// The driver reads as many bytes as the kernel's argument has, from the first one on.
 fn widened(bytes: [u8; 4]) -> [u8; 8] {
     let mut wide = [0; 8];
     wide[..4].copy_from_slice(&bytes);
@@ -65,7 +65,7 @@ pub(crate) struct Grid {
     pub(crate) blocks: u32,
     /// Threads of a block.
     pub(crate) threads: u32,
-    /// Bytes of shared memory a block asks for beyond its own: what keeps others off a multiprocessor.
+    /// Bytes of shared memory that a block requests beyond its own, to keep others off a multiprocessor.
     pub(crate) shared: u32,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// What it is called in its source.
+    /// Its name in its source.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -144,7 +144,7 @@ impl Kernel {
             .called("cuLaunchKernel")
     }
 
-    /// Lets blocks ask for that much shared memory beyond what every kernel may.
+    /// Lets blocks request that much shared memory, beyond the limit of every kernel.
     pub(crate) fn allow_shared(&self, bytes: u32) -> Result<(), GpuError> {
         let which = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let bytes = i32::try_from(bytes).expect("shared memory is small");
@@ -152,7 +152,7 @@ impl Kernel {
         unsafe { result::function::set_function_attribute(self.handle, which, bytes) }.called("cuFuncSetAttribute")
     }
 
-    /// How many blocks of that size a multiprocessor holds at once.
+    /// How many blocks of that size fit on a multiprocessor at once.
     pub(crate) fn blocks_per_multiprocessor(&self, threads: u32, shared: u32) -> Result<u32, GpuError> {
         let threads = i32::try_from(threads).expect("blocks are small");
         // SAFETY: the kernel is loaded.
@@ -161,7 +161,7 @@ impl Kernel {
         Ok(u32::try_from(blocks.called("cuOccupancyMaxActiveBlocksPerMultiprocessor")?).unwrap_or(0))
     }
 
-    /// As many blocks of that size as a GPU of this many multiprocessors holds at once.
+    /// As many blocks of that size as fit at once on a GPU with this many multiprocessors.
     pub(crate) fn filling(&self, multiprocessors: u32, threads: u32) -> Result<Grid, GpuError> {
         let blocks = self.blocks_per_multiprocessor(threads, 0)?.max(1);
         Ok(Grid::new(multiprocessors * blocks, threads))

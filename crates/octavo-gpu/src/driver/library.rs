@@ -1,4 +1,4 @@
-//! Whether the driver is there: asked before anything else, as the binding panics when it is not.
+//! Whether the driver exists: checked before anything else, as the binding panics without it.
 
 use std::sync::OnceLock;
 

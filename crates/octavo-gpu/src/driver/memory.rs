@@ -104,7 +104,7 @@ pub(crate) fn ends_within(size: u64, begin: u64, bytes: u64) -> bool {
 
 /// Memory that both sides touch, and that the driver may move.
 pub(crate) trait Moving: Touchable {
-    /// Tells the driver what to expect of all of it.
+    /// Tells the driver what to expect for the whole allocation.
     ///
     /// # Errors
     /// The driver refuses: system memory may be nothing it can move.

@@ -5,7 +5,7 @@ use cudarc::driver::sys::{self, CUdevice_P2PAttribute_enum as Attribute};
 use crate::driver::gpu::Gpu;
 use crate::error::{Called, GpuError};
 
-/// What the driver says about two GPUs. Which link joins them, its library does not tell; only how links rank.
+/// The driver's description of two GPUs. Its library does not say which link joins them, only how links rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// Whether kernels and copies of one can reach the other's memory.
@@ -17,7 +17,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// From one GPU to the memory of the other.
+    /// The way from one GPU to the memory of the other.
     pub(crate) fn between(source: &Gpu, target: &Gpu) -> Result<Self, GpuError> {
         let mut can = 0;
         // SAFETY: writes one int; both devices come from the driver.
@@ -43,7 +43,7 @@ fn attribute(which: Attribute, source: &Gpu, target: &Gpu) -> Result<u64, GpuErr
     Ok(u64::try_from(value).unwrap_or(0))
 }
 
-/// As long as it lives, one GPU reaches another's memory.
+/// While it lives, one GPU reaches another's memory.
 pub(crate) struct Access<'a> {
     source: &'a Gpu,
     target: &'a Gpu,

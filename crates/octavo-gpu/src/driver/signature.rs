@@ -1,6 +1,6 @@
 //! The arguments that a kernel declares, read from its source, because the driver accepts any arguments.
 
-/// What the GPU makes of an argument's bytes.
+/// How the GPU interprets an argument's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An address.

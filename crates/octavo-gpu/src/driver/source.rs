@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 pub struct Source {
     /// The file, for the compiler's messages.
     pub name: &'static str,
-    /// What is in it, without what all probes share.
+    /// Its own source, without what all probes share.
     pub body: &'static str,
 }
 
-/// What all kernels share: names of types, the clock, and the kernel of [`Stopwatch`](super::event::Stopwatch).
+/// Source that all kernels share: names of types, the clock, and the kernel of [`Stopwatch`](super::event::Stopwatch).
 const SHARED: &str = include_str!("shared.cuh");
 
 impl Source {

@@ -27,7 +27,7 @@ const CHAINS: u32 = 8;
 /// Rounds of the peak: 10^6 cycles quick, 4 x 10^6 full, on multiprocessors of 128 units with 2048 threads.
 const PEAK_ROUNDS: (u32, u32) = (300, 1000);
 
-/// Rounds of a lone chain at 4 cycles a step: 10^5 cycles quick, 10^6 full, beside launches of some thousands.
+/// Rounds of a single chain at 4 cycles a step: 10^5 cycles quick, 10^6 full, compared with launches of some thousands.
 const CHAIN_ROUNDS: (u32, u32) = (1000, 8000);
 
 /// Loads of a thread that follow one another: half a millisecond, more where memory is full of them.
@@ -101,7 +101,7 @@ fn peaks(session: &mut Session<'_>) -> Result<(), GpuError> {
     expect("peak_int32", &results, &[chains.fold(0, u32::wrapping_add)])
 }
 
-/// Leaves what the threads have computed.
+/// Stores what the threads have computed.
 fn peak(
     session: &mut Session<'_>,
     kind: &str,
@@ -144,7 +144,7 @@ fn lone_chains(session: &mut Session<'_>, warps: u32, results: &DeviceMemory) ->
     expect(kernel.name(), results, &[multiply_adds(0.0, rounds * A_ROUND)])
 }
 
-/// This many warps on every multiprocessor: blocks take so much of its shared memory that no more fit.
+/// This many warps on every multiprocessor: blocks use so much of its shared memory that no more fit.
 fn occupying(session: &Session<'_>, kernel: &Kernel, warps: u32) -> Result<Grid, GpuError> {
     let each = if warps * 32 > MOST_THREADS { 2 } else { 1 };
     let of_all = session.gpu.description.number("shared_bytes_per_multiprocessor");
@@ -191,7 +191,7 @@ impl Loads {
     }
 }
 
-/// What a chain comes to, as the GPU rounds: once for each multiply-add.
+/// The result of a chain with the GPU's rounding: once for each multiply-add.
 fn multiply_adds(begin: f32, steps: u32) -> f32 {
     (0..steps).fold(begin, |value, _| value.mul_add(FACTOR, TERM))
 }

@@ -21,7 +21,7 @@ pub(crate) use with_chain;
 pub(crate) struct Chain {
     /// Bytes from one place to its neighbour.
     pub(crate) stride: u64,
-    /// How many neighbours follow one another.
+    /// The number of neighbours that follow one another.
     group: u32,
     groups: u32,
 }
@@ -34,7 +34,7 @@ impl Chain {
         Self { stride, group, groups: u32::try_from(groups).expect("fewer than 2^32 groups") }
     }
 
-    /// How many places there are.
+    /// The number of places.
     pub(crate) fn count(self) -> u32 {
         self.groups * self.group
     }

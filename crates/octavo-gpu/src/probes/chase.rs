@@ -22,11 +22,11 @@ const WALKERS: u64 = 32;
 /// The longest line of any cache of NVIDIA's GPUs: places that may share one are visited one after another.
 const LINE: u64 = 128;
 
-/// From this stride on, no two places are on one page of the smallest kind, and L1 is passed over: it may answer
-/// without the TLB.
+/// From this stride on, no two places are on one page of the smallest kind, and L1 is bypassed: it may answer without
+/// the TLB.
 const SPARSE: u64 = 4096;
 
-/// No page of the GPU is larger than this in what the driver allocates.
+/// No page is larger than this in memory that the GPU's driver allocates.
 const SMALLEST: u64 = 4 << 10;
 const LARGEST: u64 = 8 << 30;
 
@@ -54,8 +54,8 @@ struct Most {
     far: u64,
 }
 
-/// Full takes about 90 s. Half a second (the time of a point) goes to each of 47 footprints beyond an L2 cache of 50
-/// MB: 32 at stride 128, and 15 at the other short strides. A tenth goes to each of 280 others. Quick takes about 10 s:
+/// Full takes about 90 s. Each of 47 footprints beyond an L2 cache of 50 MB takes half a second (the time of a point):
+/// 32 at stride 128, and 15 at the other short strides. A tenth goes to each of 280 others. Quick takes about 10 s:
 /// fewer footprints, three to five repetitions of at most 30 ms.
 fn curves(effort: Effort, l2: u64, most: Most) -> Vec<Curve> {
     let beyond = (16 * l2).min(most.near);
@@ -165,14 +165,14 @@ fn seconds(cycles: u64, of_cycles: u64, nanoseconds: u64) -> f64 {
     cycles as f64 * (nanoseconds as f64 * 1e-9) / of_cycles as f64
 }
 
-/// How far each walker goes: together through all places, or through as many as fill L2 twice with their lines. Places
-/// visited earlier have left the caches by then, so the walkers skip them.
+/// The distance of each walker: together through all places, or through enough to fill L2 twice with their lines.
+/// Places visited earlier have left the caches by then, so the walkers skip them.
 fn warming(chain: Chain, l2: u64) -> u32 {
     let places = u64::from(chain.count()).min(2 * l2 / chain.stride.min(LINE));
     u32::try_from(places.div_ceil(WALKERS)).expect("a part of the count")
 }
 
-/// Where the walkers begin, in steps of the chain: `steps` apart, so that the last one ends where the timed walk
+/// The starts of the walkers, in steps of the chain: `steps` apart, so that the last one ends where the timed walk
 /// begins.
 fn begins(start: u64, steps: u32, count: u32) -> [u64; WALKERS as usize] {
     // So often around the chain that no number is below 0: walkers go at most 31 places further than the chain is long.

@@ -1,4 +1,4 @@
-//! Whether a kernel has done what was timed.
+//! Whether a kernel has done the work that was timed.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use bytemuck::AnyBitPattern;
 use crate::driver::buffers::DeviceMemory;
 use crate::error::GpuError;
 
-/// A byte of buffers whose words are summed: the sum then tells how many words were read, whichever they were.
+/// The byte in buffers whose words are summed: the sum then shows how many words were read, whichever they were.
 pub(crate) const BYTE: u8 = 1;
 
 /// The sum of this many words of such a buffer, in 32 bits.
@@ -16,7 +16,7 @@ pub(crate) fn sum_of_words(words: u64) -> u32 {
     low.wrapping_mul(u32::from_ne_bytes([BYTE; 4]))
 }
 
-/// Compares the first values of a buffer with what the kernel must have written.
+/// Compares the first values of a buffer with those that the kernel must have written.
 pub(crate) fn expect<T: AnyBitPattern + PartialEq + Display>(
     kernel: &str,
     memory: &DeviceMemory,
@@ -25,7 +25,7 @@ pub(crate) fn expect<T: AnyBitPattern + PartialEq + Display>(
     expect_at(kernel, memory, 0, expected)
 }
 
-/// Compares what lies `offset` bytes behind the beginning.
+/// Compares values from `offset` bytes on.
 pub(crate) fn expect_at<T: AnyBitPattern + PartialEq + Display>(
     kernel: &str,
     memory: &DeviceMemory,

@@ -21,7 +21,7 @@ const SMALLEST: u64 = 4 << 10;
 const LARGEST_QUICK: u64 = 256 << 20;
 const LARGEST_FULL: u64 = 1 << 30;
 
-/// Sizes at which a kernel runs beside the copy: long enough for launches not to matter.
+/// Sizes at which a kernel runs during the copy: long enough for launches not to matter.
 const BESIDE_QUICK: &[u64] = &[16 << 20];
 const BESIDE_FULL: &[u64] = &[1 << 20, 16 << 20, 256 << 20];
 
@@ -117,7 +117,7 @@ impl Buffers {
     }
 }
 
-/// None larger than a quarter of the GPU's free memory, as there are two buffers.
+/// At most a quarter of the GPU's free memory, as there are two buffers.
 fn sizes(session: &Session<'_>) -> Result<Vec<u64>, GpuError> {
     let limit = session.gpu.free_memory()? / 4;
     let (largest, every) = session.choose((LARGEST_QUICK, 4), (LARGEST_FULL, 1));
@@ -199,7 +199,7 @@ fn beside_a_kernel(session: &mut Session<'_>, direction: Direction, buffers: &Bu
     Ok(())
 }
 
-/// The best of three: the kernel is to take as long.
+/// The best of three: the kernel should take equally long.
 fn nanoseconds_alone(stream: &Stream, to: &dyn Memory, from: &dyn Memory, size: u64) -> Result<u64, GpuError> {
     let mut best = f64::INFINITY;
     for _ in 0..3 {
@@ -248,7 +248,7 @@ impl Busy {
         self.busy.launch(stream, self.grid, &arguments)
     }
 
-    /// No thread has ended too early, and all have computed: half of it and one more, again and again, comes to 2.
+    /// No thread has ended too early, and all have computed: repeated halving plus one converges to 2.
     fn check(&self, nanoseconds: u64) -> Result<(), GpuError> {
         let threads = to_usize(self.grid.all_threads());
         expect(self.busy.name(), &self.values, &vec![2.0_f32; threads])?;

@@ -17,7 +17,7 @@ pub struct Measured {
     pub samples: Samples,
     /// Series that this GPU cannot have, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// What the driver said meanwhile, if it could be asked.
+    /// The driver's state meanwhile, if it could be asked.
     pub activity: Option<Activity>,
 }
 

@@ -23,7 +23,7 @@ const THREADS: u32 = 256;
 /// once.
 const STREAM_L2: u64 = 4;
 
-/// What STREAM's third operand is multiplied by.
+/// The factor of STREAM's third operand.
 const SCALE: f32 = 3.0;
 
 /// Lines a thread reads of each launch: half a millisecond or more.

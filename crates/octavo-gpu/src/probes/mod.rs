@@ -1,4 +1,4 @@
-//! The probes: one file each, with its kernels beside it.
+//! The probes: one file each, with its kernels next to it.
 
 mod arithmetic;
 mod chain;

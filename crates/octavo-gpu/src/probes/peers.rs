@@ -102,7 +102,7 @@ fn open_all(session: &mut Session<'_>, count: usize) -> Vec<Gpu> {
     open
 }
 
-/// A power of two; two such buffers take at most a quarter of what is free on any GPU.
+/// A power of two; two such buffers take at most a quarter of the free memory of any GPU.
 fn buffer_bytes(session: &Session<'_>, gpus: &[Gpu]) -> Result<u64, GpuError> {
     let mut bytes = session.choose(LARGEST_QUICK, LARGEST_FULL);
     for gpu in gpus {
@@ -112,12 +112,12 @@ fn buffer_bytes(session: &Session<'_>, gpus: &[Gpu]) -> Result<u64, GpuError> {
     Ok(bytes)
 }
 
-/// One GPU with what it needs. When it goes, it is current, as what it holds is its own.
+/// One GPU with its resources. On drop, the context is current, since it owns these buffers.
 struct Node {
     stream: Stream,
     back: Stream,
     stopwatch: Stopwatch,
-    /// What others read; what they write.
+    /// The buffer that others read, and the one that they write.
     outgoing: DeviceMemory,
     incoming: DeviceMemory,
     sums: DeviceMemory,

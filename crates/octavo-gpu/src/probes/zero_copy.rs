@@ -16,11 +16,12 @@ use crate::session::samples::Row;
 /// Reads and writes of pinned host memory by kernels.
 pub(crate) struct ZeroCopy;
 
-/// Accesses of a launch: 64 MiB at 16 bytes each, a millisecond at what such links carry, ten where each access is a
-/// transfer of its own. Quick has 72 rows (3 s), full 330 (30 s).
+/// Accesses of a launch: 64 MiB at 16 bytes each, a millisecond at the usual rates of such links, ten if each access is
+/// a separate transfer. Quick has 72 rows (3 s), full 330 (30 s).
 const ACCESSES: u64 = 4 << 20;
 
-/// Accesses of a thread: not so few that beginning and end of the launch count, not so many that one warp is slow.
+/// Accesses of a thread: enough that the beginning and the end of the launch do not matter, but not so many that one
+/// warp is slow.
 const FEWEST: u64 = 16;
 const MOST: u64 = 1024;
 
@@ -110,7 +111,7 @@ impl Pattern {
         }
     }
 
-    /// Bytes between accesses, or what their places are multiples of.
+    /// Bytes between accesses, or a common factor of their places.
     fn stride(self, width: u64) -> u64 {
         match self {
             Self::Strided(stride) => stride,
@@ -197,7 +198,7 @@ impl Work {
         ]
     }
 
-    /// The host finds what the first and the last access have written, where their places are no chance.
+    /// The host checks what the first and the last access have written, if their places are not random.
     fn find_written(
         &self,
         kernel: &Kernel,
@@ -218,13 +219,13 @@ impl Work {
     }
 }
 
-/// What a launch writes from that access on: another word than the launch before.
+/// The word that a launch writes from that access on: a different one from the launch before.
 fn mark(first: u64) -> u32 {
     let [a, b, c, d, ..] = (first + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// Where zero_copy.cu puts the access of that number.
+/// The place where zero_copy.cu puts the access with that number.
 fn offset(access: u64, bits: u32, stride: u64, width: u64) -> u64 {
     let linear = access * stride;
     (linear & ((1 << bits) - 1)) + (((linear >> bits) * width) & (stride - 1))
@@ -243,14 +244,14 @@ fn warps(multiprocessors: u32, each: u32, every_below: u32, every: u32) -> Vec<u
     warps
 }
 
-/// As evenly over the multiprocessors as blocks of whole warps go.
+/// Spread over the multiprocessors as evenly as blocks of whole warps allow.
 fn spread(warps: u32, multiprocessors: u32) -> Grid {
     let each = (warps / multiprocessors).clamp(1, BLOCK);
     let each = (1..=each).rev().find(|each| warps.is_multiple_of(*each)).unwrap_or(1);
     Grid::new(warps / each, 32 * each)
 }
 
-/// Of each thread: a multiple of the four that are in flight together.
+/// For each thread, a multiple of the four that are in flight together.
 fn accesses(threads: u64) -> u64 {
     (ACCESSES / threads).clamp(FEWEST, MOST) / 4 * 4
 }

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// What is asked of a probe.
+/// The request to a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// How much is measured.
     pub effort: Effort,
-    /// Whether CUPTI is opened, where it is, to record what the driver does.
+    /// Whether CUPTI is opened, if it exists, to record what the driver does.
     pub recording: bool,
-    /// How long a point is repeated; the effort's own time if left out.
+    /// How long a point is repeated; the default of the effort if left out.
     pub point_time: Option<Duration>,
 }
 
-/// How much is measured; never how.
+/// How much is measured; it does not change how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// Few sizes and repetitions: the whole suite in less than a minute.

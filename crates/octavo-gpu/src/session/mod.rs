@@ -1,4 +1,4 @@
-//! What a probe works with: progress, repetitions, what was measured and what was left out.
+//! The environment of a probe: progress, repetitions, measurements and what was left out.
 
 pub(crate) mod effort;
 pub(crate) mod probe;
@@ -16,7 +16,7 @@ use crate::error::GpuError;
 use crate::session::effort::Request;
 use crate::session::samples::{Row, Samples};
 
-/// Told which step begins; says whether to go on.
+/// Called when a step begins; returns whether to continue.
 pub trait Progress {
     /// Step `done` of `of` begins.
     fn step(&mut self, done: usize, of: usize, what: &str) -> bool;
@@ -28,17 +28,17 @@ impl<F: FnMut(usize, usize, &str) -> bool> Progress for F {
     }
 }
 
-/// What a probe works with.
+/// The environment of a probe.
 pub struct Session<'a> {
     /// The GPU.
     pub gpu: &'a Gpu,
-    /// What is asked of it.
+    /// The request to it.
     pub request: Request,
     /// A stream for the probe's work.
     pub stream: Stream,
     /// Time of that stream.
     pub stopwatch: Stopwatch,
-    /// What the driver said meanwhile, if it could be asked.
+    /// The driver's state meanwhile, if it could be asked.
     pub activity: Option<Activity>,
     samples: Samples,
     skipped: Vec<(String, String)>,
@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         (self.samples, self.skipped, self.activity)
     }
 
-    /// How many steps there will be.
+    /// The number of steps.
     pub fn steps(&mut self, of: usize) {
         self.of = of;
     }
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
         self.repeat_cold(row, once)
     }
 
-    /// Like [`Self::repeat`], for what is never the same after the first time: nothing is measured for warming up.
+    /// Like [`Self::repeat`], for work that differs the first time: there are no warm-up measurements.
     ///
     /// # Errors
     /// What `once` fails with.

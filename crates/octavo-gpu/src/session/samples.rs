@@ -11,7 +11,7 @@ pub enum Column {
     Words(Vec<Option<String>>),
 }
 
-/// What one parameter is in a row.
+/// The value of one parameter in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Integer(i64),
@@ -56,7 +56,7 @@ impl Row {
         self
     }
 
-    /// How many calls, launches, accesses or operations were timed together.
+    /// The number of calls, launches, accesses or operations that were timed together.
     pub(crate) fn count(mut self, count: u64) -> Self {
         self.count = Some(count);
         self
@@ -75,7 +75,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// One measurement of a row; `seconds` is missing where nothing was timed.
+    /// One measurement of a row; `seconds` is missing if nothing was timed.
     pub(crate) fn push(&mut self, row: Row, repetition: u32, seconds: Option<f64>) {
         self.rows.push((row, repetition, seconds));
     }
@@ -92,7 +92,7 @@ impl Samples {
         self.rows.is_empty()
     }
 
-    /// Columns by name; what a series has no parameter for is missing in its rows.
+    /// Columns by name; parameters that a series does not have are missing in its rows.
     #[must_use]
     pub fn columns(&self) -> Vec<(&'static str, Column)> {
         let mut columns = vec![("series", self.words(|row| Some(row.series.to_owned())))];

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use crate::called::{NOWHERE, call};
 use crate::real::{Library, Slot};
 
-/// Pieces that one call is about, at most; chosen: few launches use more buffers.
+/// Pieces that one call is about, at most; our choice: few launches use more buffers.
 pub const MOST: usize = 16;
 /// `CU_DEVICE_CPU`.
 pub const HOST: i32 = -1;
@@ -108,7 +108,7 @@ impl Batch {
         )
     }
 
-    /// By the function of all drivers, or else by that of CUDA 12.2 and later.
+    /// By the function of all drivers, or by that of CUDA 12.2 and later.
     fn bring_one(&self, number: usize, device: i32) -> i32 {
         let (begin, bytes) = (self.begins[number], self.bytes[number]);
         let old = PREFETCH.real(std::ptr::null());
@@ -119,7 +119,7 @@ impl Batch {
         call!(new, (u64, u64, u64, u32, *mut c_void), begin, bytes, location(device), 0, self.stream())
     }
 
-    /// Says that what is in it is needed no more, where the driver can be told (CUDA 13, not in the default stream).
+    /// Says that the content is no longer needed, if the driver accepts that (CUDA 13, not in the default stream).
     /// Gives the status.
     pub fn discard(&self) -> i32 {
         if self.stream == 0 {

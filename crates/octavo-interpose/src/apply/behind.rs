@@ -1,14 +1,13 @@
 //! Allocates and frees memory of another kind with the driver's functions, for programs of the runtime, too: they do
 //! not change the runtime's last error, and have the same arguments in every version.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use crate::apply::batch::{Batch, HOST, Way, current_device};
 use crate::apply::moved::Home;
 use crate::apply::placement::Hint;
 use crate::called::{NOWHERE, call};
-use crate::hooks::named;
 use crate::kind::Kind;
 use crate::real::{Library, Slot};
 
@@ -16,26 +15,17 @@ use crate::real::{Library, Slot};
 const READ_MOSTLY: i32 = 1;
 const PREFERRED: i32 = 3;
 const ACCESSED_BY: i32 = 5;
-/// No device that there is.
+/// Not the number of any device.
 const NO_DEVICE: i32 = -1;
 
 static CURRENT: Slot = Slot::new(c"cuCtxGetCurrent", Library::Driver);
 static PUSH: Slot = Slot::new(c"cuCtxPushCurrent_v2", Library::Driver);
 static POP: Slot = Slot::new(c"cuCtxPopCurrent_v2", Library::Driver);
 static DEVICE_OF_RUNTIME: Slot = Slot::new(c"cudaGetDevice", Library::Runtime);
-/// Of the runtime, whose first call makes a context; it is no call of the program's.
-static RUNTIME_FREE: &CStr = c"cudaFree";
 
-/// A function of the driver's or the runtime's that has a hook; null if it is nowhere.
-pub fn hooked(name: &str) -> *mut c_void {
-    named(name).map_or(null_mut(), |hook| hook.slot.real(hook.hook))
-}
-
-/// Makes the runtime have a context, as its own allocation would have done. Gives the status.
-pub fn ready_runtime() -> i32 {
-    let name = RUNTIME_FREE.to_str().unwrap_or_default();
-    call!(hooked(name), (*mut c_void), null_mut())
-}
+/// Finds the function behind the hook with a name; null if it is nowhere.
+#[derive(Clone, Copy)]
+pub struct Behind(pub fn(&str) -> *mut c_void);
 
 /// The device that the runtime uses in this thread.
 pub fn device_of_runtime() -> i32 {
@@ -44,7 +34,7 @@ pub fn device_of_runtime() -> i32 {
     device
 }
 
-/// How this thread allocates memory.
+/// The context and the device in which this thread allocates memory.
 pub fn home() -> Home {
     Home { context: context() as usize, device: current_device().unwrap_or(NO_DEVICE) }
 }
@@ -56,61 +46,63 @@ fn context() -> *mut c_void {
     context
 }
 
-/// Allocates memory of a kind. Gives the status, and null unless it is 0.
-pub fn allocate(kind: Kind, bytes: usize, flags: u32) -> (i32, *mut c_void) {
-    let mut made = null_mut();
-    let out = &raw mut made;
-    type Out = *mut *mut c_void;
-    let status = match kind {
-        Kind::Device => call!(hooked("cuMemAlloc_v2"), (Out, usize), out, bytes),
-        Kind::Managed => call!(hooked("cuMemAllocManaged"), (Out, usize, u32), out, bytes, flags),
-        Kind::Pinned => call!(hooked("cuMemAllocHost_v2"), (Out, usize), out, bytes),
-    };
-    if status == 0 && made.is_null() { (NOWHERE, made) } else { (status, made) }
-}
+impl Behind {
+    /// Allocates memory of a kind. Gives the status, and null unless it is 0.
+    pub fn allocate(self, kind: Kind, bytes: usize, flags: u32) -> (i32, *mut c_void) {
+        let mut made = null_mut();
+        let out = &raw mut made;
+        type Out = *mut *mut c_void;
+        let status = match kind {
+            Kind::Device => call!(self.0("cuMemAlloc_v2"), (Out, usize), out, bytes),
+            Kind::Managed => call!(self.0("cuMemAllocManaged"), (Out, usize, u32), out, bytes, flags),
+            Kind::Pinned => call!(self.0("cuMemAllocHost_v2"), (Out, usize), out, bytes),
+        };
+        if status == 0 && made.is_null() { (NOWHERE, made) } else { (status, made) }
+    }
 
-/// Frees memory of a kind in the context where it was made, from any thread. Returns the status: unless it is 0, the
-/// memory is still there.
-pub fn free(kind: Kind, home: Home, pointer: *mut c_void) -> i32 {
-    if home.context == 0 || home.context == context() as usize {
-        return free_here(kind, pointer);
+    /// Frees memory of a kind in the context where it was made, from any thread. Returns the status: unless it is 0,
+    /// the memory is still there.
+    pub fn free(self, kind: Kind, home: Home, pointer: *mut c_void) -> i32 {
+        if home.context == 0 || home.context == context() as usize {
+            return self.free_here(kind, pointer);
+        }
+        let status = call!(PUSH.real(std::ptr::null()), (*mut c_void), home.context as *mut c_void);
+        if status != 0 {
+            return status;
+        }
+        let status = self.free_here(kind, pointer);
+        let mut own = null_mut();
+        call!(POP.real(std::ptr::null()), (*mut *mut c_void), &raw mut own);
+        status
     }
-    let status = call!(PUSH.real(std::ptr::null()), (*mut c_void), home.context as *mut c_void);
-    if status != 0 {
-        return status;
-    }
-    let status = free_here(kind, pointer);
-    let mut own = null_mut();
-    call!(POP.real(std::ptr::null()), (*mut *mut c_void), &raw mut own);
-    status
-}
 
-/// Frees pinned memory only after its users have finished. The program may rely on that, but the driver's call for host
-/// memory does not promise it.
-fn free_here(kind: Kind, pointer: *mut c_void) -> i32 {
-    if kind != Kind::Pinned {
-        return call!(hooked("cuMemFree_v2"), (*mut c_void), pointer);
+    /// Frees pinned memory only after its users have finished. The program may rely on that, but the driver's call for
+    /// host memory does not promise it.
+    fn free_here(self, kind: Kind, pointer: *mut c_void) -> i32 {
+        if kind != Kind::Pinned {
+            return call!(self.0("cuMemFree_v2"), (*mut c_void), pointer);
+        }
+        match call!(self.0("cuCtxSynchronize"), (),) {
+            0 => call!(self.0("cuMemFreeHost"), (*mut c_void), pointer),
+            status => status,
+        }
     }
-    match call!(hooked("cuCtxSynchronize"), (),) {
-        0 => call!(hooked("cuMemFreeHost"), (*mut c_void), pointer),
-        status => status,
-    }
-}
 
-/// Tells the driver about managed memory. Gives the status.
-pub fn tell(hint: Hint, pointer: *mut c_void, bytes: usize) -> i32 {
-    let device = match current_device() {
-        Ok(device) => device,
-        Err(status) => return status,
-    };
-    let advise = |advice: i32, place: i32| {
-        call!(hooked("cuMemAdvise"), (*mut c_void, usize, i32, i32), pointer, bytes, advice, place)
-    };
-    match hint {
-        Hint::PreferDevice => advise(PREFERRED, device),
-        Hint::PreferHost => advise(PREFERRED, HOST),
-        Hint::AccessedByDevice => advise(ACCESSED_BY, device),
-        Hint::ReadMostly => advise(READ_MOSTLY, device),
-        Hint::Prefetch => Batch::of(pointer as u64, bytes as u64, null_mut()).bring(Way::Device),
+    /// Tells the driver about managed memory. Gives the status.
+    pub fn tell(self, hint: Hint, pointer: *mut c_void, bytes: usize) -> i32 {
+        let device = match current_device() {
+            Ok(device) => device,
+            Err(status) => return status,
+        };
+        let advise = |advice: i32, place: i32| {
+            call!(self.0("cuMemAdvise"), (*mut c_void, usize, i32, i32), pointer, bytes, advice, place)
+        };
+        match hint {
+            Hint::PreferDevice => advise(PREFERRED, device),
+            Hint::PreferHost => advise(PREFERRED, HOST),
+            Hint::AccessedByDevice => advise(ACCESSED_BY, device),
+            Hint::ReadMostly => advise(READ_MOSTLY, device),
+            Hint::Prefetch => Batch::of(pointer as u64, bytes as u64, null_mut()).bring(Way::Device),
+        }
     }
 }

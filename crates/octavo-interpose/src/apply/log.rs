@@ -1,4 +1,4 @@
-//! The log of the redirected calls, as it is written.
+//! The log of the redirected calls in the form of the file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,27 +27,27 @@ impl Count {
     }
 }
 
-/// What became of an allocation that the program has.
+/// The result of an allocation of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
-    /// What its buffer asks for.
+    /// The kind that its buffer wants.
     Other,
-    /// The program's own call: its buffer asks for the same, or is never redirected.
+    /// The program's own call: its buffer wants the same, or is never redirected.
     AsItIs,
     /// The program's own call, since the other one failed with this error.
     Failed(i32),
 }
 
-/// What was done for one buffer of the file.
+/// The actions for one buffer of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Done {
     /// Allocations that it means and that succeeded: the sum of the next three.
     matched: u64,
-    /// Those that became of the kind that it asks for, also if the driver refused a hint.
+    /// Those that became the requested kind, even if the driver rejected a hint.
     redirected: u64,
-    /// Those that are of that kind already, or whose call is never redirected.
+    /// Those that have that kind already, or whose call is never redirected.
     as_it_is: u64,
-    /// Those for which there was no such memory; they got what the program asked for.
+    /// Those for which there was no such memory; they got what the program requested.
     failed: u64,
     /// The driver's last error with them.
     status: Option<i32>,
@@ -55,12 +55,12 @@ pub struct Done {
     hints_refused: u64,
 }
 
-/// What was done in a process.
+/// The actions in a process.
 #[derive(Debug, Default)]
 pub struct Log {
     /// By buffer of the file.
     buffers: Vec<Done>,
-    /// By call, what is never redirected.
+    /// Calls whose memory is never redirected, by name.
     passed_on: BTreeMap<&'static str, Count>,
     /// Allocations that the file does not mean.
     unnamed: Count,
@@ -119,7 +119,7 @@ struct Buffer<'a> {
     done: Done,
     #[serde(flatten)]
     moved: Counts,
-    /// Times between launches in which the host touched what had been moved to it.
+    /// Times between launches at which the host touched pages that had been moved to it.
     returns: Option<Measured>,
 }
 
@@ -153,13 +153,13 @@ struct Document<'a> {
     unnamed: Count,
     hints_left_out: u64,
     moves_refused: u64,
-    /// What was measured of moves, less than was recorded without them.
+    /// The measured gain of moves, compared with the recording without them.
     gained_ns: i64,
-    /// With moves, against what was recorded without them.
+    /// With moves, compared with the recording without them.
     launches: Vec<Launches<'a>>,
 }
 
-/// Where and of whom it is written.
+/// Where the log is written, and for which process.
 #[derive(Debug)]
 pub struct Of {
     /// The log.

@@ -1,4 +1,4 @@
-//! Gives allocations another kind of memory, and moves them, as a placement file says. Those that it does not name pass through.
+//! Gives allocations another kind of memory, and moves them, as a placement file says. Others pass through.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -28,7 +28,7 @@ mod turns;
 
 use std::ffi::c_void;
 
-pub use self::behind::{device_of_runtime, hooked, ready_runtime};
+pub use self::behind::{Behind, device_of_runtime};
 use self::log::Became;
 pub use self::moved::Home;
 use self::placement::Buffer;
@@ -36,7 +36,7 @@ pub use self::state::Applied;
 use self::state::Plan;
 use crate::kind::Kind;
 
-/// An allocation that the program asks for.
+/// An allocation that the program requests.
 pub struct Asked {
     /// What it would be.
     pub kind: Kind,
@@ -55,10 +55,9 @@ pub const GLOBAL: u32 = 1;
 /// `CUDA_ERROR_UNKNOWN`: this library failed.
 const UNKNOWN: i32 = 999;
 
-/// Allocates as the file says, or as the program asks.
+/// Allocates as the file says, or as the program requests.
 ///
-/// # Safety
-/// `out` is where the program wants its address; `real` does what it asked for.
+/// # Safety `out` is where the program wants its address; `real` makes the program's own call.
 pub unsafe fn allocate(asked: Asked, out: *mut *mut c_void, real: impl FnOnce() -> i32) -> i32 {
     let Some(applied) = Applied::current().filter(|_| !out.is_null()) else { return real() };
     let plan = applied.plan(asked.call, asked.bytes);
@@ -91,13 +90,13 @@ pub unsafe fn allocate(asked: Asked, out: *mut *mut c_void, real: impl FnOnce() 
     status
 }
 
-/// Allocates what a buffer asks for, or says with which error there is none.
+/// Allocates what a buffer wants, or returns the error.
 fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &Asked) -> Result<*mut c_void, i32> {
     let status = (asked.ready)();
     if status != 0 {
         return Err(status);
     }
-    let (status, pointer) = behind::allocate(buffer.placement, asked.bytes, asked.flags);
+    let (status, pointer) = applied.behind.allocate(buffer.placement, asked.bytes, asked.flags);
     if status != 0 {
         return Err(status);
     }
@@ -108,11 +107,11 @@ fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &As
         known.log.count(plan.number, asked.bytes, Became::Other);
     });
     if noted.is_none() {
-        behind::free(kind, home, pointer);
+        applied.behind.free(kind, home, pointer);
         return Err(UNKNOWN);
     }
     for hint in &buffer.hints {
-        if behind::tell(*hint, pointer, asked.bytes) != 0 {
+        if applied.behind.tell(*hint, pointer, asked.bytes) != 0 {
             applied.told(|known| known.log.refuse_hint(plan.number));
         }
     }
@@ -120,14 +119,14 @@ fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &As
     Ok(pointer)
 }
 
-/// Memory that the program has now is to be moved, if the file says so.
+/// Memory of the program that the file wants to move.
 fn note_moves(applied: &'static Applied, plan: Plan, pointer: *mut c_void, bytes: usize) {
     if let Some((buffer, moves, stays)) = applied.moves_of(plan) {
         applied.told(|known| known.movables.add(pointer, bytes, buffer, moves, stays));
     }
 }
 
-/// Frees what was really allocated. `ready` makes a context current, as the call itself would have done.
+/// Frees the memory that was really allocated. `ready` makes a context current, as the call itself would have done.
 pub fn free(pointer: *mut c_void, ready: fn() -> i32, real: impl FnOnce() -> i32) -> i32 {
     let Some(applied) = Applied::current() else { return real() };
     let taken = applied.told(|known| {
@@ -137,7 +136,7 @@ pub fn free(pointer: *mut c_void, ready: fn() -> i32, real: impl FnOnce() -> i32
     let Some(piece) = taken.flatten() else { return real() };
     // Without one, the memory is freed where it was made.
     ready();
-    let status = behind::free(piece.kind, piece.home, pointer);
+    let status = applied.behind.free(piece.kind, piece.home, pointer);
     if status != 0 {
         applied.told(|known| known.moved.put_back(pointer, piece));
     }
@@ -153,18 +152,18 @@ pub fn end(gone: impl Fn(Home) -> bool, real: impl FnOnce() -> i32) -> i32 {
     status
 }
 
-/// What kind of memory an address is of, if it is another than the program asked for.
+/// The kind of memory at an address, if it differs from the program's request.
 pub fn kind_at(pointer: *const c_void) -> Option<Kind> {
     Applied::current()?.told(|known| known.moved.kind(pointer))?
 }
 
-/// Whether either end of a copy is of another kind than the program asked for: its direction no longer fits.
+/// Whether either end of a copy has another kind than the program requested: its direction no longer fits.
 pub fn is_moved(to: *const c_void, from: *const c_void) -> bool {
     let of = |applied: &Applied| applied.told(|known| known.moved.kind(to).or(known.moved.kind(from)).is_some());
     Applied::current().and_then(of).unwrap_or(false)
 }
 
-/// A hint of the program's, which is left out where memory is not managed any more.
+/// A hint of the program, which is left out if the memory is no longer managed.
 pub fn hint(pointer: *const c_void, real: impl FnOnce() -> i32) -> i32 {
     if kind_at(pointer).is_none_or(|kind| kind == Kind::Managed) {
         return real();

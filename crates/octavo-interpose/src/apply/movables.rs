@@ -1,4 +1,4 @@
-//! Managed memory that moves: what is where, and what is to be moved when.
+//! Managed memory that moves: where it is, and what should move when.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -34,17 +34,17 @@ pub struct Movables {
     launches: u64,
     /// The recorded kernel of each shape; none that was not recorded.
     sites: HashMap<Shape, Option<usize>>,
-    /// What moves took and brought.
+    /// The cost and the gain of moves.
     pub trial: Trial,
 }
 
-/// What is decided about a launch.
+/// The decision about a launch.
 #[derive(Clone, Copy, Default)]
 pub struct Moving {
     /// What leaves before it, and what comes then.
     pub leaving: Batch,
     pub batch: Batch,
-    /// Which launch it is, if it is counted.
+    /// The number of the launch, if it is counted.
     pub ordinal: Option<u64>,
     /// Whether it is timed, and where it began.
     pub timed: bool,
@@ -63,7 +63,7 @@ impl Movables {
         self.all.forget(pointer as u64, bytes as u64);
     }
 
-    /// What is to be moved before a launch, which is one more.
+    /// The moves before a launch; counts the launch.
     pub fn before_launch(
         &mut self,
         launch: &Launch,
@@ -116,12 +116,12 @@ impl Movables {
         leaving
     }
 
-    /// Whether anything goes to the host before a wait after so many launches.
+    /// Whether anything goes to the host before a wait after this many launches.
     fn borders_return(&mut self, launches: u64) -> bool {
         self.all.each().any(|(_, _, movable)| movable.moves.to_host_after.contains(&launches))
     }
 
-    /// What goes to the host before it waits: what was used in one stream that it waits for.
+    /// The memory that goes to the host before it waits: memory used in one of the streams that it waits for.
     pub fn before_wait(&mut self, wait: Wait) -> Batch {
         let launches = self.launches;
         let mut batch = Batch::default();
@@ -161,7 +161,8 @@ impl Movables {
 }
 
 impl Movable {
-    /// Whether any of it may be on the host. What was brought there is not, unless the host was seen to touch it.
+    /// Whether any of it may be on the host. Memory that was moved there no longer counts, unless the host was seen to
+    /// touch it.
     fn is_elsewhere(&self, begin: u64, bytes: u64) -> bool {
         if !self.on_device {
             return true;

@@ -1,4 +1,4 @@
-//! Memory that is of another kind than the program asked for, by address.
+//! Memory whose kind differs from the program's request, by address.
 
 use std::ffi::c_void;
 
@@ -37,7 +37,7 @@ impl Moved {
         self.pieces.add(pointer as u64, bytes, Piece { bytes, kind, home });
     }
 
-    /// Memory was made there that is what the program asked for.
+    /// Memory was allocated there as the program requested.
     pub fn forget(&mut self, pointer: *const c_void, bytes: usize) {
         self.pieces.forget(pointer as u64, bytes as u64);
     }
@@ -47,12 +47,12 @@ impl Moved {
         self.pieces.retain(|piece| !gone(piece.home));
     }
 
-    /// What begins there, which is about to be freed.
+    /// The memory that begins there and is about to be freed.
     pub fn take(&mut self, pointer: *const c_void) -> Option<Piece> {
         self.pieces.take(pointer as u64).map(|(_, piece)| piece)
     }
 
-    /// The memory was not freed. Another allocation can only be there if a call without a hook freed it.
+    /// The memory was not freed. Another allocation can only be in its place if a call without a hook freed it.
     pub fn put_back(&mut self, pointer: *const c_void, piece: Piece) {
         let begin = pointer as u64;
         if self.pieces.each().all(|(other, bytes, _)| other + bytes <= begin || begin + piece.bytes.max(1) <= other) {
@@ -60,7 +60,7 @@ impl Moved {
         }
     }
 
-    /// The kind of what lies there.
+    /// The kind of memory at an address.
     pub fn kind(&mut self, pointer: *const c_void) -> Option<Kind> {
         self.pieces.at(pointer as u64).map(|(.., piece)| piece.kind)
     }

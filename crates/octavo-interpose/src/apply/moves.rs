@@ -1,5 +1,5 @@
-//! Moves managed memory before launches that use it, and before the host waits for what it then touches. Decisions are
-//! made under the lock, and the driver is asked without it: frames that call CUDA hold nothing to drop.
+//! Moves managed memory before launches that use it, and before the host waits for memory that it then touches.
+//! Decisions are made under the lock, and the driver is called without it: frames that call CUDA have nothing to drop.
 
 use std::ffi::c_void;
 
@@ -11,13 +11,13 @@ use crate::events::Event;
 use crate::guard::guarded;
 use crate::launch::{Launch, Wait, kernel, words};
 
-/// A file that moves anything, and what is known of the process.
+/// A file that moves anything, and the state of the process.
 fn moving() -> Option<(&'static Applied, &'static Placement)> {
     let applied = Applied::current()?;
     applied.moves().map(|file| (applied, file))
 }
 
-/// A kernel is about to be launched: moves what it uses. What goes into graphs moves nothing.
+/// A kernel is about to be launched: moves the memory that it uses. Launches inside graphs move nothing.
 ///
 /// # Safety
 /// The launch has the parameters that its kernel has.
@@ -50,7 +50,7 @@ pub fn launched(launch: &Launch, moving: Moving) {
     }
 }
 
-/// The host is about to wait: what it touches then goes there.
+/// The host is about to wait: memory that it touches then goes there.
 pub fn waiting(wait: Wait) {
     let Some((applied, _)) = moving() else { return };
     let batch = applied.told(|known| known.movables.before_wait(wait));
@@ -60,7 +60,7 @@ pub fn waiting(wait: Wait) {
     }
 }
 
-/// It has waited: what was measured can be read.
+/// It has waited: measurements can be read.
 pub fn waited(wait: Wait) {
     let Some((applied, file)) = moving() else { return };
     let Some(mut rounds) = applied.told(|known| {
@@ -73,7 +73,7 @@ pub fn waited(wait: Wait) {
     applied.told(|known| known.movables.trial.judge(rounds, file));
 }
 
-/// Memory is about to be filled: what is in it need not move.
+/// Memory is about to be filled: its content need not move.
 pub fn filling(pointer: *const c_void, size: usize, stream: *mut c_void) {
     let Some((applied, _)) = moving().filter(|_| !stream.is_null()) else { return };
     let asked = applied.told(|known| known.movables.before_fill(pointer as u64, size)).flatten();

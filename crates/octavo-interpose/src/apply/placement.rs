@@ -1,4 +1,4 @@
-//! The placement file: which allocations are to be of another kind. `python/octavo/advice/placement_file.py` writes it.
+//! The placement file: which allocations should have another kind. `python/octavo/advice/placement_file.py` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,9 +10,9 @@ use crate::site::Frame;
 
 /// The format that is read.
 pub const FORMAT: u32 = 2;
-/// Bytes of a file that is read; chosen: a thousand times what a hundred buffers take.
+/// The largest file that is read, in bytes; our choice: a thousand times the size of a hundred buffers.
 const MOST: u64 = 64 << 20;
-/// Calls whose memory can be of another kind, and the kind that it has.
+/// Calls whose memory can have another kind, and the kind that it has.
 const CALLS: [(&str, Kind); 8] = [
     ("cudaMalloc", Kind::Device),
     ("cuMemAlloc", Kind::Device),
@@ -33,7 +33,7 @@ const PASSED_ON: [&str; 6] = [
     "cuMemAllocPitch",
 ];
 
-/// What the driver is told about managed memory once it is allocated.
+/// A hint for the driver about managed memory, given once it is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
@@ -49,14 +49,14 @@ pub enum Hint {
     Prefetch,
 }
 
-/// When managed memory is moved.
+/// When managed memory moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moves {
     /// To the device before a launch that uses it, at first and whenever the host has touched it since.
     #[serde(default)]
     pub to_device: bool,
-    /// To the host before it waits after so many launches of the process.
+    /// To the host before it waits after this many launches of the process.
     #[serde(default)]
     pub to_host_after: BTreeSet<u64>,
     /// To the host before these launches of the process, counted from 0, which need the room.
@@ -79,7 +79,7 @@ pub struct Site {
     pub threads_per_block: u64,
 }
 
-/// What launches took without the file: what moves are measured against.
+/// The times of launches without the file, with which moves are compared.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
@@ -90,7 +90,7 @@ pub struct Recorded {
     pub launches: Vec<(usize, Option<i64>, Option<i64>)>,
 }
 
-/// What is to be done with the allocations of one place and size.
+/// The wishes for the allocations of one place and size.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
@@ -105,12 +105,12 @@ pub struct Buffer {
     /// Which allocations of this place and size, 0 for the first of the process; all if left out.
     #[serde(default)]
     pub order: Option<BTreeSet<u64>>,
-    /// What it is to be.
+    /// The kind that it should have.
     pub placement: Kind,
-    /// What the driver is told, in this order.
+    /// Hints for the driver, in this order.
     #[serde(default)]
     pub hints: Vec<Hint>,
-    /// When it is moved; only of managed memory.
+    /// When it moves; only for managed memory.
     #[serde(default)]
     pub moves: Option<Moves>,
     /// Whether the host never reads or writes it by its address, so that it may lie in device memory.
@@ -207,14 +207,14 @@ impl Placement {
         self.by_size.contains_key(&(call, bytes))
     }
 
-    /// Buffers with this call and size whose callers are these.
+    /// Buffers with this call and size and these callers.
     pub fn at(&self, call: &'static str, bytes: u64, frames: &[Frame]) -> Vec<usize> {
         let found = self.by_size.get(&(call, bytes)).into_iter().flatten().copied();
         found.filter(|number| same(&self.buffers[*number].frames, frames)).collect()
     }
 }
 
-/// What a buffer is found by, if it can be done what it asks for.
+/// The key of a buffer, if its wish can be fulfilled.
 fn key(buffer: &Buffer) -> Result<(&'static str, u64), String> {
     let refuse = |key: &str, expected: &str, found: &str| {
         Err(format!("buffer `{}`: {key}: expected {expected}, found {found}", buffer.name))

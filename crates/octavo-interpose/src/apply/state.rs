@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::apply::behind::Behind;
 use crate::apply::log::{Log, Of};
 use crate::apply::movables::Movables;
 use crate::apply::moved::Moved;
@@ -16,17 +17,17 @@ use crate::kind::Kind;
 use crate::patience::patiently;
 use crate::site::{Sites, callers, frames};
 
-/// What is known of a process.
+/// The state of a process.
 #[derive(Default)]
 pub struct Known {
-    /// What is of another kind.
+    /// Memory that has another kind.
     pub moved: Moved,
     /// What moves when.
     pub movables: Movables,
     /// What was done.
     pub log: Log,
     sites: Sites,
-    /// Of each place and size, by the first of the buffers that share them.
+    /// For each place and size, by the first of the buffers that share them.
     turns: BTreeMap<usize, Turns>,
 }
 
@@ -34,12 +35,14 @@ pub struct Known {
 pub struct Applied {
     of: Of,
     read: &'static Result<Placement, String>,
+    /// The functions that make and free memory.
+    pub behind: Behind,
     known: Mutex<Known>,
 }
 
 static CURRENT: AtomicPtr<Applied> = AtomicPtr::new(std::ptr::null_mut());
 
-/// What the file says of one allocation.
+/// The file's wishes for one allocation.
 #[derive(Clone, Copy, Default)]
 pub struct Plan {
     /// The buffer that means it, if any.
@@ -50,12 +53,13 @@ pub struct Plan {
 
 impl Applied {
     /// Applies a file from now on.
-    pub fn begin(placement: PathBuf, log: PathBuf) {
+    pub fn begin(placement: PathBuf, log: PathBuf, behind: Behind) {
         // Children read it, too.
         let read = Box::leak(Box::new(Placement::read(&placement)));
         Self {
             of: Of { path: log, placement, process: std::process::id(), parent: None },
             read,
+            behind,
             known: Mutex::default(),
         }
         .store();
@@ -69,7 +73,7 @@ impl Applied {
             process: std::process::id(),
             parent: Some(self.process()),
         };
-        Self { of, read: self.read, known: Mutex::default() }.store();
+        Self { of, read: self.read, behind: self.behind, known: Mutex::default() }.store();
     }
 
     fn store(mut self) {
@@ -79,7 +83,7 @@ impl Applied {
         CURRENT.store(Box::into_raw(Box::new(self)), Ordering::Release);
     }
 
-    /// What is applied to this process, if anything.
+    /// The placement of this process, if there is one.
     pub fn current() -> Option<&'static Self> {
         // SAFETY: what was stored there is never freed.
         unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
@@ -104,7 +108,7 @@ impl Applied {
         }
     }
 
-    /// Lets `what` see what is known, and says what it says. Nothing in it may ask the loader or call CUDA.
+    /// Gives `what` access to the state, and returns its result. It must not call the loader or CUDA.
     pub fn told<T>(&self, what: impl FnOnce(&mut Known) -> T) -> Option<T> {
         guarded(|| {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +130,7 @@ impl Applied {
         Some((number, buffer.moves.as_ref()?, buffer.hints.contains(&Hint::ReadMostly)))
     }
 
-    /// What the file says of an allocation that begins.
+    /// The file's wishes for an allocation that begins.
     pub fn plan(&self, call: &'static str, bytes: usize) -> Plan {
         let Ok(placement) = self.read else { return Plan::default() };
         if !placement.may_mean(call, bytes as u64) {
@@ -136,14 +140,14 @@ impl Applied {
         self.told(|known| known.next(&means, placement)).unwrap_or_default()
     }
 
-    /// The buffer that asks for something else than an allocation of a kind. It lives as long as the file, which is
+    /// The buffer that wants something other than an allocation of this kind. It lives as long as the file, which is
     /// never freed.
     pub fn otherwise(&self, plan: Plan, made: Kind) -> Option<&'static Buffer> {
         let buffer = &self.read.as_ref().ok()?.buffers[plan.number?];
         (buffer.placement != made || !buffer.hints.is_empty()).then_some(buffer)
     }
 
-    /// Buffers whose callers call now.
+    /// The buffers whose callers are on the stack now.
     fn meant(&self, placement: &Placement, call: &'static str, bytes: usize) -> Option<Vec<usize>> {
         let addresses = guarded(callers)?;
         let at = |known: &Known, site: usize| placement.at(call, bytes as u64, &known.sites.frames[site]);

@@ -1,5 +1,5 @@
-//! Whether moves help: rounds with them, against what was recorded of the same launches without. What does not help is
-//! not done again.
+//! Whether moves help: rounds with them, compared with the recording of the same launches without them. Moves that do
+//! not help are not repeated.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde::Serialize;
 use crate::apply::placement::{Placement, Recorded};
 use crate::events::Event;
 
-/// Rounds after which moves are left out that have not helped; chosen: the first may be unlike the others.
+/// Rounds after which moves that have not helped are given up; our choice: the first rounds may differ from the others.
 const ROUNDS: u64 = 3;
-/// Times of what was recorded, beyond which nobody waits for more rounds; chosen.
+/// How many times the recorded duration to wait for more rounds; our choice.
 const FAR: f64 = 1.5;
 
-/// What was measured of one sort of move.
+/// Measurements of one sort of move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measured {
     /// Rounds that were measured.
@@ -21,7 +21,7 @@ pub struct Measured {
     /// Nanoseconds with moves, and recorded without.
     ns: i64,
     recorded_ns: i64,
-    /// Whether it did not help and is done no more.
+    /// Whether it did not help and is given up.
     withdrawn: bool,
 }
 
@@ -35,7 +35,7 @@ impl Measured {
     }
 }
 
-/// What was moved of a buffer.
+/// Moved bytes of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     to_device: u64,
@@ -80,8 +80,8 @@ impl Log {
     }
 }
 
-/// Launches from the first with moves to the last before a wait; or the time between two launches, in which the host
-/// touches what was moved to it.
+/// From the first launch with moves to the last one before a wait; or the time between two launches, in which the host
+/// touches pages that were moved to it.
 #[derive(Debug)]
 pub struct Round {
     of: Of,
@@ -101,14 +101,14 @@ enum Of {
 }
 
 impl Round {
-    /// How long it took, if it is over.
+    /// Its duration, if it has ended.
     pub fn read(&mut self) {
         if self.end.is_over() {
             self.ns = self.begin.until(self.end);
         }
     }
 
-    /// How long that took in the recording.
+    /// Its duration in the recording.
     fn recorded(&self, recorded: &Recorded) -> Option<i64> {
         let at = |ordinal: u64| recorded.launches.get(usize::try_from(ordinal).ok()?);
         if matches!(self.of, Of::Returns(_)) {
@@ -131,7 +131,7 @@ struct Open {
     end: Option<Event>,
 }
 
-/// All that is known about what helps.
+/// The results so far about which moves help.
 #[derive(Debug, Default)]
 pub struct Trial {
     /// By recorded kernel, and by buffer.
@@ -164,7 +164,7 @@ impl Trial {
         self.returning.push(buffer);
     }
 
-    /// A launch begins, before which something moves or not. Whether it is timed: only what was recorded is.
+    /// A launch begins, before which something moves or not. Whether it is timed: only recorded launches are.
     pub fn before_launch(&mut self, ordinal: u64, site: Option<usize>, moves: bool, file: &Placement) -> bool {
         let recorded = usize::try_from(ordinal).ok().and_then(|ordinal| file.recorded.launches.get(ordinal));
         let Some((kernel, Some(_), _)) = recorded.filter(|(kernel, ..)| site == Some(*kernel)) else {
@@ -177,7 +177,7 @@ impl Trial {
         self.open.is_some() || !self.returning.is_empty()
     }
 
-    /// It was launched between two events, which stay: no more launches are timed than were recorded.
+    /// It was launched between two events, which are kept: no more launches are timed than were recorded.
     pub fn after_launch(&mut self, ordinal: u64, (begin, end): (Event, Event)) {
         if let Some((_, before)) = self.ended.take()
             && !self.returning.is_empty()
@@ -201,7 +201,7 @@ impl Trial {
         std::mem::take(&mut self.done)
     }
 
-    /// Compares rounds with what was recorded; those that are not over wait.
+    /// Compares rounds with the recording; unfinished rounds wait.
     pub fn judge(&mut self, rounds: Vec<Round>, file: &Placement) {
         for round in rounds {
             let Some(ns) = round.ns else {

@@ -1,8 +1,8 @@
-//! Which allocation of its place and size each is.
+//! The number of each allocation of its place and size.
 
 use std::collections::BTreeSet;
 
-/// Numbers of the allocations of one place and size. One that fails has none, as it is in no recording.
+/// Numbers of the allocations of one place and size. An allocation that fails has no turn, as no recording contains it.
 #[derive(Debug, Default)]
 pub struct Turns {
     next: u64,

@@ -5,11 +5,10 @@
 use std::ffi::{c_char, c_void};
 
 use super::{allocated, device_address, fill, hooks, per_thread};
-use crate::apply::{self, Asked, GLOBAL, hint, hooked, is_moved, pass_on};
+use crate::apply::{self, Asked, GLOBAL, hint, is_moved, pass_on};
 use crate::around::{launch, wait};
 use crate::kind::Kind;
 use crate::launch::{Launch, Shape, Wait, found};
-use crate::lookup::replace;
 use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
 
 type Out = *mut *mut c_void;
@@ -38,13 +37,15 @@ fn product(sizes: &[u32]) -> u64 {
 
 type Copy = unsafe extern "C-unwind" fn(Address, *const c_void, usize) -> i32;
 type CopyAsync = unsafe extern "C-unwind" fn(Address, *const c_void, usize, Stream) -> i32;
+/// Finds the function behind a hook.
+type Behind = fn() -> *mut c_void;
 
 /// The function that copies from wherever to wherever, if the direction of a copy no longer fits.
-fn any_direction(to: Address, from: *const c_void, name: &str) -> *mut c_void {
-    if is_moved(to, from) { hooked(name) } else { std::ptr::null_mut() }
+fn any_direction(to: Address, from: *const c_void, any: Behind) -> *mut c_void {
+    if is_moved(to, from) { any() } else { std::ptr::null_mut() }
 }
 
-unsafe fn copy(to: Address, from: *const c_void, size: usize, any: &str, real: Copy) -> i32 {
+unsafe fn copy(to: Address, from: *const c_void, size: usize, any: Behind, real: Copy) -> i32 {
     let any = any_direction(to, from, any);
     // SAFETY: null or a function that copies, with these arguments.
     let copy = unsafe { std::mem::transmute::<*mut c_void, Option<Copy>>(any) }.unwrap_or(real);
@@ -52,7 +53,14 @@ unsafe fn copy(to: Address, from: *const c_void, size: usize, any: &str, real: C
     unsafe { copy(to, from, size) }
 }
 
-unsafe fn copy_async(to: Address, from: *const c_void, size: usize, stream: Stream, any: &str, real: CopyAsync) -> i32 {
+unsafe fn copy_async(
+    to: Address,
+    from: *const c_void,
+    size: usize,
+    stream: Stream,
+    any: Behind,
+    real: CopyAsync,
+) -> i32 {
     let any = any_direction(to, from, any);
     // SAFETY: null or a function that copies, with these arguments.
     let copy = unsafe { std::mem::transmute::<*mut c_void, Option<CopyAsync>>(any) }.unwrap_or(real);
@@ -70,12 +78,6 @@ fn ready() -> i32 {
 }
 
 hooks! { Driver;
-    [cuGetProcAddress](symbol: *const c_char, function: Out, version: i32, flags: u64) always {
-        replace(symbol, function, version, flags)
-    }
-    [cuGetProcAddress_v2](symbol: *const c_char, function: Out, version: i32, flags: u64, found: *mut i32) always {
-        replace(symbol, function, version, flags)
-    }
     [cuMemAlloc_v2](out: Out, size: usize) after { allocated(Kind::Device, "cuMemAlloc", *out, size) }
         by real { apply::allocate(asked(Kind::Device, "cuMemAlloc", size, GLOBAL), out, || real(out, size)) }
     [cuMemAllocManaged](out: Out, size: usize, flags: u32) after { allocated(Kind::Managed, "cuMemAllocManaged", *out, size) }
@@ -105,19 +107,19 @@ hooks! { Driver;
         by real { wait(Wait::Other, || real(to, from, size)) }
     [cuMemcpyHtoD_v2, cuMemcpyDtoH_v2, cuMemcpyDtoD_v2](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)
-    } by real { wait(Wait::Other, || copy(to, from, size, "cuMemcpy", real)) }
+    } by real { wait(Wait::Other, || copy(to, from, size, cuMemcpy::behind, real)) }
     [cuMemcpyHtoD_v2_ptds, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoD_v2_ptds](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)
-    } by real { wait(Wait::Other, || copy(to, from, size, "cuMemcpy_ptds", real)) }
+    } by real { wait(Wait::Other, || copy(to, from, size, cuMemcpy_ptds::behind, real)) }
     [cuMemcpyAsync, cuMemcpyAsync_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
         copied(to, from, size)
     }
     [cuMemcpyHtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoDAsync_v2](to: Address, from: *const c_void, size: usize, stream: Stream) after {
         copied(to, from, size)
-    } by real { copy_async(to, from, size, stream, "cuMemcpyAsync", real) }
+    } by real { copy_async(to, from, size, stream, cuMemcpyAsync::behind, real) }
     [cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoDAsync_v2_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
         copied(to, from, size)
-    } by real { copy_async(to, from, size, stream, "cuMemcpyAsync_ptsz", real) }
+    } by real { copy_async(to, from, size, stream, cuMemcpyAsync_ptsz::behind, real) }
     [cuMemsetD8_v2, cuMemsetD8_v2_ptds](pointer: Address, value: u8, count: usize) after { filled(pointer, count) }
     [cuMemsetD16_v2, cuMemsetD16_v2_ptds](pointer: Address, value: u16, count: usize) after {
         filled(pointer, count.saturating_mul(2))

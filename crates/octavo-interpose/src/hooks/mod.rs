@@ -1,7 +1,7 @@
 //! The functions that replace CUDA's and call them.
 
-mod driver;
-mod runtime;
+pub mod driver;
+pub mod runtime;
 
 use std::ffi::c_void;
 
@@ -22,20 +22,10 @@ pub struct Hook {
 // SAFETY: the pointer is a function's.
 unsafe impl Sync for Hook {}
 
-/// All hooks.
-pub fn all() -> impl Iterator<Item = &'static Hook> {
-    runtime::HOOKS.iter().chain(driver::HOOKS)
-}
-
-/// The hook with this name.
-pub fn named(name: &str) -> Option<&'static Hook> {
-    all().find(|hook| hook.name == name)
-}
-
-/// `CU_STREAM_PER_THREAD`, which functions mean by null whose names end in `_ptsz`.
+/// `CU_STREAM_PER_THREAD`, which null stands for in functions whose names end in `_ptsz`.
 const PER_THREAD: *mut c_void = 2 as *mut c_void;
 
-/// The stream that a function means whose default stream is the thread's own.
+/// The stream that a function uses whose default stream is the thread's own.
 fn per_thread(stream: *mut c_void) -> *mut c_void {
     if stream.is_null() { PER_THREAD } else { stream }
 }
@@ -61,13 +51,10 @@ unsafe fn device_address(out: *mut *mut c_void, pointer: *mut c_void, real: impl
     0
 }
 
-/// `cudaErrorSymbolNotFound`, and `CUDA_ERROR_NOT_FOUND`: there is no such function behind the hook.
-pub(crate) const NOWHERE: i32 = 500;
-
-/// Hooks of a library. Each calls the function behind it; what the program called itself is told to the recorder,
-/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. What the program calls is done
-/// `by` an expression that may call the function behind, or another one.
-/// `C-unwind`: a thread can be cancelled within a call.
+/// Hooks of a library. Each calls the function behind it; calls of the program itself are reported to the recorder,
+/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. If there is a `by`
+/// expression, it replaces calls of the program and may call the function behind, or another one. `C-unwind`: a thread
+/// can be cancelled within a call.
 macro_rules! hooks {
     ($library:ident; $([$($name:ident),+] $arguments:tt $when:ident $told:tt $(by $real:ident $instead:tt)?)*) => {
         $(hooks!(@all $library, [$($name),+], $arguments, $when, $told, [$($real $instead)?]);)*
@@ -89,13 +76,18 @@ macro_rules! hooks {
                 },
                 $crate::real::Library::$library,
             );
+
+            /// The function behind the hook; null if there is none.
+            pub fn behind() -> *mut std::ffi::c_void {
+                SLOT.real(super::$name as *const std::ffi::c_void)
+            }
         }
 
         #[cfg_attr(not(test), unsafe(no_mangle))]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> i32 {
-            let real = $name::SLOT.real($name as *const std::ffi::c_void);
+            let real = $name::behind();
             if real.is_null() {
-                return $crate::hooks::NOWHERE;
+                return $crate::called::NOWHERE;
             }
             // SAFETY: the function behind a hook has the hook's arguments.
             let real: unsafe extern "C-unwind" fn($($type),*) -> i32 = unsafe { std::mem::transmute(real) };

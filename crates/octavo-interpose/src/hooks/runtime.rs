@@ -5,8 +5,9 @@
 use std::ffi::c_void;
 
 use super::{allocated, device_address, fill, hooks, per_thread};
-use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on, ready_runtime};
+use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on};
 use crate::around::{launch, wait};
+use crate::called::call;
 use crate::kind::Kind;
 use crate::launch::{Launch, Shape, Wait};
 use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};
@@ -57,7 +58,13 @@ fn direction(to: *const c_void, from: *const c_void, asked: i32) -> i32 {
 }
 
 fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
-    Asked { kind, call, bytes, flags, ready: ready_runtime }
+    Asked { kind, call, bytes, flags, ready }
+}
+
+/// Makes the runtime have a context, as its own allocation would have done: its first call does, and this one does
+/// nothing else. Gives the status.
+fn ready() -> i32 {
+    call!(cudaFree::behind(), (*mut c_void), std::ptr::null_mut())
 }
 
 // Arguments that a hook does not understand are passed on as registers, whatever they mean in this version of the
@@ -81,9 +88,9 @@ hooks! { Runtime;
         allocated(Kind::Device, "cudaMallocFromPoolAsync", *out, size)
     } by real { pass_on("cudaMallocFromPoolAsync", out, || size, || real(out, size, pool, stream)) }
     [cudaFree, cudaFreeHost](pointer: *mut c_void) before { freed(pointer) }
-        by real { apply::free(pointer, ready_runtime, || real(pointer)) }
+        by real { apply::free(pointer, ready, || real(pointer)) }
     [cudaFreeAsync, cudaFreeAsync_ptsz](pointer: *mut c_void, stream: Stream) before { freed(pointer) }
-        by real { apply::free(pointer, ready_runtime, || real(pointer, stream)) }
+        by real { apply::free(pointer, ready, || real(pointer, stream)) }
     [cudaDeviceReset]() after {} by real {
         let device = device_of_runtime();
         apply::end(|home| home.device == device, || real())

@@ -76,7 +76,7 @@ struct Kernel {
     parameters_known: bool,
 }
 
-/// What is known of a process.
+/// The state of a process.
 #[derive(Default)]
 struct Known {
     allocations: Vec<Allocation>,
@@ -91,7 +91,7 @@ struct Known {
     streams: Vec<usize>,
     touches: Touches,
     times: Times,
-    /// Launches that went into graphs, and launches of graphs, whose kernels nobody sees.
+    /// Launches captured in graphs, and launches of graphs, whose kernels are not visible.
     captured: u64,
     graphs: u64,
     launches: u64,
@@ -111,7 +111,7 @@ pub struct Recorder {
 
 static CURRENT: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The profile, as it is written.
+/// The profile in the form of the file.
 #[derive(Serialize)]
 struct Profile<'a> {
     octavo_profile: u32,
@@ -124,7 +124,7 @@ struct Profile<'a> {
     sites: &'a [Vec<Frame>],
     allocations: &'a [Allocation],
     kernels: &'a [Kernel],
-    /// What happened, in order; `steps_lost` are those beyond the first.
+    /// Steps in order; `steps_lost` are those beyond the limit.
     steps: &'a [Step],
     steps_lost: u64,
     captured_launches: u64,
@@ -224,7 +224,7 @@ impl Known {
     }
 }
 
-/// Lets `what` see the record of this process, and says what it says. Nothing in it may ask the loader.
+/// Gives `what` access to the record of this process, and returns its result. It must not call the loader.
 fn told<T>(what: impl FnOnce(&Recorder, &mut Known) -> T) -> Option<T> {
     let recorder = Recorder::current()?;
     guarded(|| {
@@ -317,7 +317,7 @@ pub fn prefetched(pointer: *const c_void, size: usize) {
     });
 }
 
-/// The driver was told something about pages.
+/// The driver got a hint about pages.
 pub fn advised(pointer: *const c_void) {
     told(|_, known| {
         if let Some(allocation) = known.at(pointer) {
@@ -326,12 +326,12 @@ pub fn advised(pointer: *const c_void) {
     });
 }
 
-/// A graph was launched, whose kernels are not seen.
+/// A graph was launched; its kernels are not visible.
 pub fn graph_launched() {
     told(|_, known| known.graphs += 1);
 }
 
-/// A kernel is about to be launched: what its buffers were touched by so far. `captured` launches go into a graph.
+/// A kernel is about to be launched: records what has touched its buffers so far. `captured` launches go into a graph.
 ///
 /// # Safety
 /// The launch has the parameters that its kernel has.
@@ -371,7 +371,7 @@ pub fn launched(launch: &Launch, began: Began) {
     });
 }
 
-/// The host has waited: times can be read, and it may touch what was used.
+/// The host has waited: times can be read, and it may touch memory that was used.
 pub fn waited(wait: Wait) {
     if Recorder::current().is_none() {
         return;
@@ -390,7 +390,7 @@ pub fn waited(wait: Wait) {
 }
 
 impl Known {
-    /// Where an allocation lies, if it is managed.
+    /// The address of an allocation, if it is managed.
     fn managed(&self, number: usize) -> Option<Place> {
         let allocation = self.allocations.get(number).filter(|one| one.kind == Kind::Managed)?;
         Some(Place { number, begin: allocation.address, bytes: allocation.bytes })

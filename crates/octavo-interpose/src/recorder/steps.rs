@@ -1,4 +1,4 @@
-//! What happened in a process, in order.
+//! The steps of a process, in order.
 
 use serde::Serialize;
 
@@ -16,8 +16,7 @@ pub enum Step {
         buffers: Vec<usize>,
         /// The stream's number in the order of their first launches; 0 is the default one.
         stream: usize,
-        /// How long it ran, and how long after the end of the launch before it that was timed it began; none if
-        /// it was not timed.
+        /// How long it ran, and how long after the end of the last timed launch it began; none if it was not timed.
         ns: Option<i64>,
         gap_ns: Option<i64>,
     },
@@ -27,8 +26,8 @@ pub enum Step {
     Copied { to: Option<usize>, from: Option<usize>, bytes: u64 },
     /// Bytes were set.
     Filled { allocation: usize, bytes: u64 },
-    /// The host touched a share of an allocation since the step before; whether anybody may have written to it since it
-    /// was looked at last.
+    /// The host touched a share of an allocation since the last step; whether the host may have written to it since the
+    /// last look.
     Touched { allocation: usize, share: f64, written: bool },
     /// A share of an allocation has left the host for launches since the wait before.
     Left { allocation: usize, share: f64 },
@@ -39,12 +38,12 @@ pub enum Step {
 pub struct Steps {
     /// In order.
     pub all: Vec<Step>,
-    /// How many are not kept.
+    /// The number of steps that are not kept.
     pub lost: u64,
 }
 
 impl Steps {
-    /// One more: its number, if it is kept.
+    /// Adds one; returns its number, if it is kept.
     pub fn add(&mut self, step: Step) -> Option<usize> {
         if self.all.len() >= MOST || self.all.try_reserve(1).is_err() {
             self.lost += 1;

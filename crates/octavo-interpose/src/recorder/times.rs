@@ -1,10 +1,10 @@
-//! When launches began and ended, by events beside them.
+//! When launches began and ended, from events recorded around them.
 
 use std::ffi::c_void;
 
 use crate::events::Event;
 
-/// Launches that are timed, the first ones; chosen: two events each, of about 2 µs.
+/// Launches that are timed, the first ones; our choice: two events each, of about 2 µs.
 const MOST: usize = 4096;
 
 /// Events before and after a launch.
@@ -14,15 +14,15 @@ pub struct Pair {
     end: Event,
 }
 
-/// What is known of a launch that begins: its step, and the event.
+/// A launch that begins: its step, and the event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Began(Option<(usize, Event)>);
 
-/// Launches whose times are not known yet.
+/// Launches whose times are still unknown.
 #[derive(Debug, Default)]
 pub struct Times {
     pending: Vec<(usize, Pair)>,
-    /// The end of the last one whose time is known.
+    /// The end of the last launch with a known time.
     last: Option<Event>,
     timed: usize,
     /// A thread reads them, which alone may end events.
@@ -44,7 +44,7 @@ impl Times {
         self.pending.push((step, pair));
     }
 
-    /// Those that can be read, which is done without a lock; none while another thread reads.
+    /// Launches that can be read, which happens without a lock; none while another thread reads.
     pub fn take(&mut self) -> Self {
         if self.reading {
             return Self::default();
@@ -53,7 +53,7 @@ impl Times {
         Self { pending: std::mem::take(&mut self.pending), last: self.last, timed: self.timed, reading: true }
     }
 
-    /// What could not be read, and has to be read before what was added meanwhile.
+    /// Launches that could not be read, which come before those added meanwhile.
     pub fn put_back(&mut self, mut left: Self) {
         if !left.reading {
             return;
@@ -63,7 +63,7 @@ impl Times {
         (self.pending, self.last) = (left.pending, left.last);
     }
 
-    /// Reads launches that are over, as far as those before them are.
+    /// Reads finished launches, up to the first unfinished one.
     pub fn read(&mut self) -> Vec<Timed> {
         let over = self.pending.iter().take_while(|(_, pair)| pair.end.is_over()).count();
         let mut found = Vec::new();

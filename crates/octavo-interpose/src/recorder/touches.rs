@@ -1,4 +1,4 @@
-//! Who touched managed memory, as far as pages tell that the host has mapped.
+//! Which processors touched managed memory, as far as the host's mapped pages show.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use crate::pages::{Content, Mapped, content, mapped, same};
 use crate::recorder::steps::{Step, Steps};
 
-/// Rounds of an allocation that are always looked at; chosen.
+/// Rounds of an allocation that are always looked at; our choice.
 const SURE: u32 = 256;
-/// Later ones are looked at while that takes less than this part of the time; chosen.
+/// Later ones are checked while that takes less than this part of the time; our choice.
 const PART: u32 = 50;
 
 /// An allocation: its number, begin and bytes.
@@ -19,13 +19,13 @@ pub struct Place {
     pub bytes: u64,
 }
 
-/// What was seen of an allocation.
+/// Observations of an allocation.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     place: Place,
-    /// What the host had mapped before the launches since the last wait.
+    /// The pages that the host had mapped before the launches since the last wait.
     before: Mapped,
-    /// What it had mapped after that wait; none while launches use it.
+    /// The pages that it had mapped after that wait; none while launches use it.
     after: Option<Mapped>,
     content: Content,
     /// Waits after which it was looked at.
@@ -43,7 +43,7 @@ pub struct Touches {
 }
 
 impl Touches {
-    /// An allocation ends: what the host touched of it at last.
+    /// An allocation ends: the host's last touches of it.
     pub fn end(&mut self, number: usize, steps: &mut Steps) {
         if let Some(place) = self.looks.get(&number).map(|look| look.place) {
             self.touched(place, steps);
@@ -59,7 +59,7 @@ impl Touches {
         left.into_iter().for_each(|number| self.end(number, steps));
     }
 
-    /// A launch is about to use an allocation: what the host did with it until now.
+    /// A launch is about to use an allocation: what the host has done with it until now.
     pub fn before_launch(&mut self, place: Place, stream: usize, steps: &mut Steps) {
         if let Some((_, last)) = self.used.iter_mut().find(|(number, _)| *number == place.number) {
             *last = stream;
@@ -68,7 +68,7 @@ impl Touches {
         }
     }
 
-    /// What the host touched of an allocation since it could. False if that is never seen.
+    /// The host's touches of an allocation since it had access. False if that is never seen.
     fn touched(&mut self, place: Place, steps: &mut Steps) -> bool {
         let old = self.looks.get(&place.number).copied();
         if old.is_some_and(|old| old.after.is_none()) {
@@ -88,7 +88,7 @@ impl Touches {
         true
     }
 
-    /// The host has waited for a stream, or for all: what has left it for launches there.
+    /// The host has waited for a stream, or for all: pages that have left it for launches there.
     pub fn after_wait(&mut self, stream: Option<usize>, steps: &mut Steps) {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let waited = |(_, used_in): &mut (usize, usize)| stream.is_none_or(|stream| stream == *used_in);

@@ -1,4 +1,4 @@
-//! What becomes of allocations that a placement file means, and that programs run as they would without.
+//! Effects of a placement file on allocations, and that programs otherwise run as usual.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn placement(profile: &Value, wanted: &[(&str, &str, Value)]) -> Value {
     json!({"octavo_placement": 2, "buffers": buffers.into_values().collect::<Vec<_>>()})
 }
 
-/// A command under a placement file, with what the driver is told beside it.
+/// A command under a placement file, with the hints that the driver gets.
 fn under(built: &Built, mut command: Command, file: &Value) -> Command {
     let at = |name: &str| built.folder().join(name);
     fs::write(at("placement.json"), file.to_string()).unwrap();

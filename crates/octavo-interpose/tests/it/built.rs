@@ -98,7 +98,7 @@ impl Built {
         command
     }
 
-    /// What the clock of the stand-in says of a command that ends well.
+    /// The clock of the stand-in after a command that succeeds.
     pub fn clock(&self, command: &mut Command) -> Value {
         let path = self.folder.path().join("clock");
         silent(command.env("STAND_IN_CLOCK", &path));
@@ -138,7 +138,7 @@ pub fn silent(command: &mut Command) -> Output {
     output
 }
 
-/// How long a command may run; chosen: what takes longer hangs.
+/// The most time for a command; our choice: a longer one hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs a command, and kills it with all that it started if it hangs.

@@ -1,4 +1,4 @@
-//! What a recording says of launches and of the host's touches, and what moves when.
+//! Checks a recording's launches and host touches, and which pages move when.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is recorded of programs, and that they run as they would without.
+//! The recordings of programs, and that they run as usual.
 
 use std::process::Command;
 

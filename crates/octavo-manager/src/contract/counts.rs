@@ -10,7 +10,7 @@ pub struct Statistics {
     pub far_faults: u64,
     /// Stores to a page that was mapped read-only.
     pub protection_faults: u64,
-    /// Of all faults, the first on their page since it was allocated.
+    /// Faults that were the first on their page since its allocation.
     pub cold_faults: u64,
     /// Faults on a page that was mapped in the meantime.
     pub stale_faults: u64,
@@ -60,7 +60,7 @@ pub struct Statistics {
     /// next three.
     #[serde(skip_serializing_if = "is_zero")]
     pub evictions_to_spare: u64,
-    /// Of those, pages that the host got a copy of.
+    /// Of those, pages of which the host got a copy.
     #[serde(skip_serializing_if = "is_zero")]
     pub written_back: u64,
     /// Of those, pages that were removed without a copy because the GPU that kept them needed the room.
@@ -86,8 +86,8 @@ pub struct Statistics {
     /// Written pages that went to the host when it waited for the GPUs between launches. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub synchronised: u64,
-    /// Of the pages that left a full memory, those that left because another address space needed room, where they are
-    /// told apart. Not listed if there are none.
+    /// Of the pages that left a full memory, those that made room for another address space, if these are counted
+    /// apart. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub evictions_for_others: u64,
     /// Replicas given up because they were not read.
@@ -104,13 +104,13 @@ pub struct Statistics {
     pub frames_freed_by_compaction: u64,
     /// Large pages with holes that were splintered because no other frame was left.
     pub emergency_splinters: u64,
-    /// What the frame allocator counts, with what others would.
+    /// The frame allocator's counts, with those of all other allocators.
     #[serde(flatten)]
     #[schemars(skip)]
     pub allocator: NamedCounts,
     /// Plans that failed.
     pub failed_plans: u64,
-    /// What the placement of managed memory counts, with what others would.
+    /// The counts of the placement of managed memory, with those of all other placements.
     #[serde(flatten)]
     #[schemars(skip)]
     pub placement: NamedCounts,
@@ -118,7 +118,7 @@ pub struct Statistics {
     #[serde(flatten)]
     #[schemars(skip)]
     pub guard: NamedCounts,
-    /// What placements count that decide about a part of the memory alone. Not listed if they count nothing.
+    /// The counts of placements that decide only about a part of the memory. Not listed if they count nothing.
     #[serde(skip_serializing_if = "PlacementCounts::is_empty")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub placements: PlacementCounts,
@@ -130,14 +130,14 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Statistics {
-    /// What a strategy counted under this name, or this name in a group, such as `scheme_changes.unchanged`.
+    /// The count of a strategy under this name, or this name in a group, such as `scheme_changes.unchanged`.
     #[must_use]
     pub fn named(&self, path: &str) -> Option<u64> {
         self.allocator.get(path).or_else(|| self.placement.get(path)).or_else(|| self.guard.get(path))
     }
 }
 
-/// What a strategy counted, by name, in the order in which summaries list it.
+/// The counts of a strategy, by name, in the order of summaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedCounts(Vec<(&'static str, Counted)>);
 
@@ -188,7 +188,7 @@ impl NamedCounts {
     }
 }
 
-/// What placements count, by what they decide about: `system` for the operating system's memory.
+/// The counts of placements, by the part that they decide about: `system` for the operating system's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacementCounts(Vec<(String, NamedCounts)>);
 

@@ -8,14 +8,14 @@ use octavo_registry::OptionError;
 pub struct ConfigError {
     /// Dotted key, for example `placement.fault_threshold`.
     pub key: String,
-    /// What is wrong, what was expected and the nearest valid name.
+    /// The problem, what was expected and the nearest valid name.
     pub message: String,
     /// Whether there is no such option.
     pub is_unknown: bool,
 }
 
 impl ConfigError {
-    /// A value that is not what is expected there.
+    /// A value that is not permitted there.
     pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: key.into(), message: message.into(), is_unknown: false }
     }

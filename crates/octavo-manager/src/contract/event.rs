@@ -58,21 +58,21 @@ pub struct Accessed {
     pub processor: ProcessorId,
     /// What.
     pub page: PageId,
-    /// How often since this was last told of the page; at least 1.
+    /// How often since the last report about the page; at least 1.
     pub times: u32,
     /// Whether it was written.
     pub stores: bool,
 }
 
-/// Accesses of one GPU to one page that it maps are under way, for nodes whose
-/// [outstanding accesses](crate::OutstandingAccesses) keep pages.
+/// Accesses of one GPU to one page that it maps are in progress, for nodes whose [outstanding
+/// accesses](crate::OutstandingAccesses) keep pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
     /// The accessing processor.
     pub processor: ProcessorId,
     /// What.
     pub page: PageId,
-    /// When the last of them will have come back.
+    /// The time when the last of them will have come back.
     pub until: Time,
 }
 
@@ -92,16 +92,16 @@ pub struct Allocation {
     pub run: PageRun,
     /// The address space that owns them.
     pub space: SpaceId,
-    /// The GPU whose memory the program asked for: device memory lies there, and strategies that place explicitly give
+    /// The GPU whose memory the program requested: device memory lies there, and strategies that place explicitly use
     /// it.
     pub gpu: Option<ProcessorId>,
-    /// The GPUs that the program runs on, over which what is spread lies; empty for all.
+    /// The GPUs that the program runs on, over which spread memory is distributed; empty for all.
     pub gpus: ProcessorMask,
-    /// What the program asked for.
+    /// The program's request.
     pub kind: Kind,
-    /// How it lies on several GPUs; of device memory only.
+    /// Its distribution over several GPUs; only for device memory.
     pub spread: Spread,
-    /// What the program said about their use; of managed memory only.
+    /// The program's hints about their use; only for managed memory.
     pub advice: Advice,
     /// Whether they lie on the host already, written before time zero; if not, they are untouched. Device and
     /// pinned memory needs no touch.
@@ -131,15 +131,15 @@ pub enum Event<'a> {
     Allocate(Allocation),
     /// Memory was freed; its frames become free everywhere. Pages of an unfinished plan must not be freed.
     Free(PageRun),
-    /// A program says how it uses managed pages (`cudaMemAdvise`); what was said about them before holds no longer.
+    /// A program gives a hint about managed pages (`cudaMemAdvise`); earlier hints about them no longer hold.
     Advise {
         /// Which pages.
         pages: PageRun,
         /// What is said.
         advice: Advice,
     },
-    /// A program wants pages in a memory (`cudaMemPrefetchAsync`). Those that are in unfinished plans, that
-    /// stay where they are, or for which there is no room are passed over.
+    /// A program wants pages in a memory (`cudaMemPrefetchAsync`). Pages in unfinished plans, pages that stay where
+    /// they are, and pages without room are skipped.
     Prefetch {
         /// Which pages.
         pages: PageRun,
@@ -167,12 +167,12 @@ pub enum Event<'a> {
         /// Frames of one page each.
         pages: u32,
     },
-    /// Nothing but time passed. Asks strategies that wanted to be asked by now; see
+    /// Nothing but time passed. Asks strategies whose deadline has come; see
     /// [`Manager::deadline`](crate::Manager::deadline).
     Tick,
 }
 
-/// What a composition of strategies wants to be told, asked once before anything happens.
+/// The reports that a composition of strategies requests, asked once before anything happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Count remote lines for each (GPU, group) and notify at this threshold.

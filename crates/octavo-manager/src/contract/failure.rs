@@ -3,23 +3,23 @@
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, PageId, ProcessorId};
 
-/// Why a strategy can no longer decide. What it answered since means nothing, so the driver stops.
+/// Why a strategy can no longer decide. Its later answers mean nothing, so the driver stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Which strategy, what it did, and what was expected of it.
+    /// The strategy, its action, and what it should have done.
     pub message: String,
-    /// How it came to that, over several lines, such as a traceback; may be empty.
+    /// The cause, over several lines, such as a traceback; may be empty.
     pub details: String,
     /// The occasion of the call, such as `a write fault`.
     pub occasion: &'static str,
     /// The processor of the fault, notification or memory.
     pub processor: Option<ProcessorId>,
-    /// Which page it was about.
+    /// The page that it concerned.
     pub page: Option<PageId>,
 }
 
 impl Failure {
-    /// One that is about no fault and no page.
+    /// A failure that concerns no fault and no page.
     pub(crate) fn of_nothing(message: String) -> Self {
         Self { message, details: String::new(), occasion: "an allocation", processor: None, page: None }
     }

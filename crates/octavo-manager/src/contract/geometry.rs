@@ -31,7 +31,7 @@ impl Geometry {
         (BLOCK_BYTES / self.page_size.0) as u32
     }
 
-    /// Pages of 64 KiB, at least one: what shares an access counter, and the driver's big page.
+    /// Pages of 64 KiB, at least one: the unit of an access counter, and the driver's big page.
     #[must_use]
     pub const fn counter_group_pages(&self) -> u32 {
         let pages = COUNTER_GROUP_BYTES / self.page_size.0;

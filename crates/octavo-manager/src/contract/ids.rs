@@ -110,7 +110,7 @@ impl MemoryId {
         }
     }
 
-    /// Index of the GPU whose memory it is from zero, `None` for the host's.
+    /// Index of the GPU that owns it, from zero; `None` for the host.
     #[must_use]
     pub const fn gpu_index(self) -> Option<usize> {
         if self.on_host() { None } else { Some(self.0 as usize - 1) }
@@ -122,13 +122,13 @@ impl MemoryId {
         (self.0 as usize).wrapping_sub(1) >= MAX_PROCESSORS - 1
     }
 
-    /// Which sort of memory it is.
+    /// The sort of memory.
     #[must_use]
     pub const fn tier(self) -> Tier {
         if self.on_host() { Tier::Host } else { Tier::Gpu }
     }
 
-    /// The processor that it is near: whose memory it is.
+    /// The processor that it is near: its owner.
     #[must_use]
     pub const fn processor(self) -> ProcessorId {
         if self.on_host() { HOST } else { ProcessorId(self.0) }
@@ -185,7 +185,7 @@ pub struct SpaceId(pub u16);
 pub struct PageRun {
     /// The first page.
     pub first: PageId,
-    /// How many, at least one.
+    /// The number of pages, at least one.
     pub count: u32,
 }
 

@@ -45,8 +45,8 @@ impl Kind {
         !matches!(self, Self::Device)
     }
 
-    /// Whether pages lie where they were allocated for as long as they exist: no access faults on them, nothing moves
-    /// or evicts them, and everyone who reaches them maps them from the beginning.
+    /// Whether pages stay where they were allocated for as long as they exist: no access faults on them, nothing moves
+    /// or evicts them, and every processor that reaches them maps them from the beginning.
     #[must_use]
     pub const fn stays(self) -> bool {
         matches!(self, Self::Device | Self::Pinned)
@@ -59,11 +59,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How device memory is spread over GPUs if the program names none of them.
+/// How device memory is spread over GPUs if the program names no GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// Page by page, or by 2 MiB under `whole-blocks`, in turn: an allocation goes on where the one before it ended.
+    /// Page by page, or by 2 MiB under `whole-blocks`, in turn: an allocation continues where the one before it ended.
     #[default]
     Interleaved,
     /// In equal contiguous parts, the first on the first GPU.
@@ -84,12 +84,12 @@ impl Spread {
     }
 }
 
-/// What a program said about the use of managed memory (`cudaMemAdvise`). The default says nothing.
+/// A program's hint about managed memory (`cudaMemAdvise`). The default says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Advice {
     /// The memory where the pages should be.
     pub preferred: Option<MemoryId>,
-    /// Who should be able to access the pages without a fault, wherever they are.
+    /// Processors that should be able to access the pages without a fault, wherever they are.
     pub accessed_by: ProcessorMask,
     /// Whether the pages are mostly read, so that every reader should have a copy.
     pub read_mostly: bool,

@@ -7,7 +7,7 @@ use crate::contract::masks::{MemoryMask, ProcessorMask};
 /// How the copies and mappings of a page relate to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// One copy that anyone may map, or several identical ones that are mapped read-only where they are.
+    /// One copy that any processor may map, or several identical ones that are mapped read-only where they are.
     #[default]
     Plain,
     /// Several copies kept alike by broadcasting stores (GPS); writable where they are.
@@ -26,23 +26,23 @@ pub struct PageView {
     pub page: PageId,
     /// Whether it is part of an allocation; if not, the rest means nothing.
     pub allocated: bool,
-    /// What its program asked for.
+    /// The kind of memory that its program requested.
     pub kind: Kind,
-    /// Whose it is: what faults on it, and counters about it, belong to.
+    /// The address space of faults on it, and of counters about it.
     pub space: SpaceId,
     /// The memory with the copy that remote mappings point at and that is written back on eviction; the host's first
     /// for a page that is not [populated](Self::populated).
     pub owner: MemoryId,
     /// The memories that hold a copy.
     pub resident: MemoryMask,
-    /// Who can access it without a far fault. A mapping leads to the processor's own copy if it has one, else to the
-    /// owner's.
+    /// The processors that can access it without a far fault. A mapping leads to the processor's own copy if it has
+    /// one, else to the owner's.
     pub mapped: ProcessorMask,
     /// Processors that can write it without a protection fault.
     pub writable: ProcessorMask,
     /// How its copies relate.
     pub mode: Mode,
-    /// What the placement keeps about it, to be [read](crate::Attribute::read) attribute by attribute.
+    /// The placement's bits for it, to be [read](crate::Attribute::read) attribute by attribute.
     pub attributes: u8,
     /// Whether an unfinished plan names it.
     pub busy: bool,
@@ -63,15 +63,15 @@ impl PageView {
         self.owner.on_host()
     }
 
-    /// Whether the page is where no processor works on it: on the host, nowhere yet, or kept by a GPU for others.
-    /// To be used, it has to be brought to a processor.
+    /// Whether the page is where no processor works on it: on the host, nowhere yet, or kept by a GPU for others. It
+    /// has to be brought to a processor to be used.
     #[must_use]
     pub fn cold(&self) -> bool {
         self.on_host() || self.mode == Mode::Spare
     }
 
     /// Whether a GPU and the host hold the page, so that leaving the GPU's memory costs no copy. No store makes the
-    /// host's copy old: while there are several copies, no processor writes, or stores go to all of them.
+    /// host's copy stale: while there are several copies, no processor writes, or stores go to all of them.
     #[must_use]
     pub fn backed(&self) -> bool {
         self.resident.near(HOST) && self.replicated()

@@ -33,7 +33,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether a copy for this reason leaves the source what it was: another copy is made, and the page stays where it
+    /// Whether a copy for this reason leaves the source unchanged: another copy is made, and the page stays where it
     /// is.
     #[must_use]
     pub const fn keeps_source(self) -> bool {
@@ -60,7 +60,7 @@ pub enum MappingMode {
     Broadcast,
 }
 
-/// What it costs to move base pages within a memory so that a large frame becomes free.
+/// The cost of moving base pages within a memory so that a large frame becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compaction {
@@ -79,7 +79,7 @@ pub enum Step {
     Consult {
         /// Reads and writes before any other step.
         accesses: u32,
-        /// Those that run beside the host's page-table walk: only what exceeds the walk is paid.
+        /// Those that run in parallel with the host's page-table walk: only the time beyond the walk is charged.
         beside_walk: u32,
     },
     /// In-flight accesses of these processors to these pages complete; with them, the compute units stop issuing
@@ -88,7 +88,7 @@ pub enum Step {
     Drain {
         /// The processors that drain their compute units.
         processors: ProcessorMask,
-        /// Which pages are about to change hands.
+        /// Pages that are about to change hands.
         pages: PageRun,
     },
     /// Page-table entries are removed and translations shot down on these processors.
@@ -105,16 +105,16 @@ pub enum Step {
         /// The pages of these translations.
         pages: PageRun,
     },
-    /// Untouched pages get frames. Nothing is copied: they hold zeros.
+    /// Untouched pages get frames. Nothing is copied: they contain zeros.
     Populate {
         /// The memory of the frames.
         memory: MemoryId,
         /// Which pages.
         pages: PageRun,
-        /// Whether the frames have to be cleared for that. Device memory is handed out as it is.
+        /// Whether the frames have to be cleared for that. Device memory is returned as it is.
         zeroed: bool,
     },
-    /// Pages are copied between memories. Both hold them then: a source that is given up has a [`Step::Release`].
+    /// Pages are copied between memories. Both hold them then: a source that loses its copy has a [`Step::Release`].
     Copy {
         /// Which pages.
         pages: PageRun,
@@ -138,7 +138,7 @@ pub enum Step {
         processors: ProcessorMask,
         /// Which pages.
         pages: PageRun,
-        /// Which memory serves them; ignored (each its own) for `target == None`.
+        /// The memory that serves them; ignored (each its own) for `target == None`.
         target: Option<MemoryId>,
         /// What is allowed.
         permission: Permission,
@@ -164,8 +164,8 @@ pub enum Step {
         /// The aligned span of one large page.
         block: PageRun,
     },
-    /// Base pages are moved to other frames of the same memory. Those that have a number are invalidated before and
-    /// mapped again after it; foreign ones are only counted.
+    /// Base pages are moved to other frames of the same memory. Those with a number are invalidated before and mapped
+    /// again after it; foreign ones are only counted.
     Compact {
         /// The processor near the memory.
         processor: ProcessorId,
@@ -188,7 +188,7 @@ pub enum Step {
     },
 }
 
-/// What a plan is for, which decides who waits for whom.
+/// The purpose of a plan, which decides who waits for whom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlanClass {
     /// Somebody waits for it: a fault, or a program for its memory.
@@ -196,7 +196,7 @@ pub enum PlanClass {
     Demand,
     /// It prefetches pages. It begins when the demands that it was made with are met.
     Prefetch,
-    /// No fault waits for it: what counters, reports, ends of kernels and times lead to.
+    /// No fault waits for it: the results of counters, reports, ends of kernels and deadlines.
     Background,
 }
 
@@ -212,10 +212,10 @@ pub struct Plan {
     pub id: PlanId,
     /// What it is for.
     pub class: PlanClass,
-    /// What the waiting faults' time is accounted to.
+    /// The account for the time of the waiting faults.
     pub cause: Cause,
-    /// How many steps make room for the rest (evictions): the first, or those behind [`Step::Consult`]. Their time is
-    /// accounted to [`Cause::Eviction`].
+    /// The number of steps that make room for the rest (evictions): the first ones, or those after [`Step::Consult`].
+    /// Their time is accounted to [`Cause::Eviction`].
     pub room_steps: u32,
     /// What to do. Pages that leave to make room are held by none of the steps after those.
     pub steps: Vec<Step>,

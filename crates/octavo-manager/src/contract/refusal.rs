@@ -3,13 +3,13 @@
 use crate::contract::ids::PageRun;
 use crate::contract::plan::Step;
 
-/// How much of a plan is done, or of the steps that were begun.
+/// How much of a plan is done, or of the steps that have started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefix {
     /// Whole steps, the first ones.
     pub steps: u32,
-    /// Pages of the next step, the first ones of its run. Steps about other things than runs of pages are done as a
-    /// whole or not at all.
+    /// Pages of the next step, the first ones of its run. Steps that do not concern runs of pages are done as a whole
+    /// or not at all.
     pub pages: u32,
 }
 
@@ -23,7 +23,7 @@ impl Prefix {
         whole.iter().copied().chain(rest.first().and_then(|step| self.part(step)))
     }
 
-    /// What is done of the step behind the whole ones; `None` if nothing is.
+    /// The done part of the step after the complete ones; `None` if nothing is.
     #[must_use]
     pub fn part(self, step: &Step) -> Option<Step> {
         if self.pages > 0 { step.first_pages(self.pages) } else { None }
@@ -34,7 +34,7 @@ impl Prefix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Not now; a later try may succeed, perhaps an immediate one. An executor that knows the time answers later. After
-    /// a thousand times in a row the driver takes it as [`Broken`](Self::Broken).
+    /// a thousand times in a row the driver treats it as [`Broken`](Self::Broken).
     Again,
     /// The memory that it fills has no frame left, even if its capacity says otherwise.
     NoMemory,
@@ -44,10 +44,10 @@ pub enum Why {
     Broken,
 }
 
-/// A plan, or what was begun of it, is not carried out to its end.
+/// A plan, or the started part of it, is not carried out to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is done of it and stays done.
+    /// The part of it that is done and stays done.
     pub done: Prefix,
     /// Why the rest is not.
     pub why: Why,

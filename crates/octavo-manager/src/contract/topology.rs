@@ -24,19 +24,19 @@ pub struct Topology {
     pub reach: Reach,
     /// Which memory a processor reaches by a fast link.
     pub fast: FastLinks,
-    /// Whose page table leads GPUs to memory of the operating system.
+    /// Whose page table GPUs use for memory of the operating system.
     pub system: SystemTable,
 }
 
-/// Whose page table leads GPUs to memory of the operating system ([`Kind::System`](crate::Kind::System)).
+/// Whose page table GPUs use for memory of the operating system ([`Kind::System`](crate::Kind::System)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SystemTable {
     /// Their own: its pages move and are mapped as others are (HMM).
     #[default]
     Own,
-    /// The host's (ATS, `grace-hopper.md`): what one processor can access, all can that reach it. A page is made where
-    /// it is touched first or the placement says, and moves when counters or programs say so. It is never evicted and
-    /// evicts no other page: pages that find no frame on a GPU stay on the host, or are made there.
+    /// The host's (ATS, `grace-hopper.md`): if one processor can access a page, all can that reach it. A page is made
+    /// where it is touched first or the placement says, and moves when counters or programs say so. It is never evicted
+    /// and evicts no other page: pages that find no frame on a GPU stay on the host, or are made there.
     Shared {
         /// Whether GPUs' memories take its pages; if not, they are all on the host (CDMM).
         on_gpus: bool,
@@ -44,8 +44,8 @@ pub enum SystemTable {
 }
 
 impl Topology {
-    /// GPUs with so many pages each, which reach each other's memory by fast links, and the host's. The host's has no
-    /// limit, and the host does not reach theirs, as behind PCIe (`uvm-driver.md` section 1).
+    /// GPUs with this many pages each, which reach each other's memory by fast links, and the host's memory. The host's
+    /// has no limit, and the host does not reach theirs, as behind PCIe (`uvm-driver.md` section 1).
     ///
     /// ```
     /// use octavo_manager::{HOST, MemoryId, ProcessorId, Topology};
@@ -127,8 +127,8 @@ impl Topology {
     }
 }
 
-/// Which processor can map which memory. A processor that cannot map a memory never gets a mapping to it: what it
-/// touches there comes to it.
+/// Which processor can map which memory. A processor that cannot map a memory never gets a mapping to it: pages that it
+/// touches there come to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach(Vec<MemoryMask>);
 
@@ -148,7 +148,7 @@ impl Reach {
         Self(memories)
     }
 
-    /// Whether `processor` can have a mapping to `memory`; to what is near it, it always can.
+    /// Whether `processor` can have a mapping to `memory`; it always can for memory near it.
     #[must_use]
     pub fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
         processor == memory.processor() || self.0[processor.index()].contains(memory)
@@ -163,7 +163,7 @@ impl Reach {
 }
 
 /// Which memories a processor reaches by links with atomics that are faster than the way to a host behind PCIe:
-/// `NVLink` between GPUs, links of coherent hosts. What is near a processor needs none.
+/// `NVLink` between GPUs, links of coherent hosts. Memory near a processor needs none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FastLinks(Vec<MemoryMask>);
 
@@ -174,7 +174,7 @@ impl FastLinks {
         Self(memories)
     }
 
-    /// None: GPUs and host behind PCIe.
+    /// No switch: GPUs and host behind PCIe.
     #[must_use]
     pub fn none(gpus: usize) -> Self {
         Self(vec![MemoryMask::EMPTY; gpus + 1])

@@ -1,4 +1,4 @@
-//! Accesses to pages that are mapped, for evictors that ask to be told, and those under way, which may keep pages.
+//! Accesses to mapped pages, for evictors that request reports, and accesses in progress, which may keep pages.
 
 use octavo_units::Time;
 
@@ -8,14 +8,14 @@ use crate::contract::masks::MemoryMask;
 use crate::manager::Manager;
 
 impl Manager {
-    /// Whether accesses are to be [told](Manager::note_accesses). It can change with a new address space.
+    /// Whether accesses must be [reported](Manager::note_accesses). It can change with a new address space.
     #[must_use]
     pub fn wants_accesses(&self) -> bool {
         self.memory.evictors.want_accesses() || self.wants_synchronisations() || self.policies.needs().accesses
     }
 
-    /// GPUs accessed pages that they map, listed in the order of last accesses; told before any call that can make
-    /// room. No plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are passed over.
+    /// GPUs accessed pages that they map, listed in the order of last accesses; reported before any call that can make
+    /// room. It causes no plan. Pages that have been freed, or that are not in a GPU's memory, are passed over.
     pub fn note_accesses(&mut self, accesses: &[Accessed]) {
         if self.policies.needs().accesses {
             accesses.iter().for_each(|accessed| self.tell_placement(accessed));
@@ -31,15 +31,15 @@ impl Manager {
         }
     }
 
-    /// Whether accesses that are under way are to be [told](Manager::note_outstanding).
+    /// Whether accesses in progress must be [reported](Manager::note_outstanding).
     #[must_use]
     pub fn wants_outstanding(&self) -> bool {
         self.memory.pages.held().is_some()
     }
 
-    /// Accesses of GPUs to pages that they map are under way; told before any call that can make room. Their pages stay
-    /// until they have come back. No plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are
-    /// passed over.
+    /// Accesses of GPUs to pages that they map are in progress; reported before any call that can make room. Their
+    /// pages stay until they have come back. No plan comes of it. Pages that have been freed, or that are not in a
+    /// GPU's memory, are passed over.
     pub fn note_outstanding(&mut self, accesses: &[UnderWay]) {
         for &UnderWay { processor, page, until } in accesses {
             if let Some(holder) = self.holder_for(processor, page)
@@ -50,7 +50,7 @@ impl Manager {
         }
     }
 
-    /// When accesses will have come back next that may keep pages which someone waits to see leave.
+    /// The next time when accesses will have come back that may keep pages which should leave.
     pub(super) fn room_deadline(&self) -> Option<Time> {
         let held = self.memory.pages.held()?;
         let mut gpus = MemoryMask::all_gpus(self.geometry().gpus).iter();

@@ -24,8 +24,8 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Prefetches pages to a memory, block by block. Those in unfinished plans, those that stay where they are and
-    /// those for which there is no room are passed over; those that are mostly read are replicated.
+    /// Prefetches pages to a memory, block by block. Pages in unfinished plans, pages that stay where they are and
+    /// pages without room are skipped; those that are mostly read are replicated.
     pub(super) fn prefetch(&mut self, pages: PageRun, to: MemoryId, plans: &mut Vec<Plan>) {
         let list: Vec<PageId> = pages.iter().collect();
         let block = |page: &PageId| self.memory.pages.block(*page).first;
@@ -54,7 +54,7 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// What advice about the page of a fault decides, of managed memory.
+    /// The decision of advice about the page of a fault in managed memory.
     pub(super) fn advised(&self, fault: &Fault) -> Option<Decision> {
         let pages = &self.memory.pages;
         if pages.advised().is_empty() || pages.kind(fault.page) != Kind::Managed {

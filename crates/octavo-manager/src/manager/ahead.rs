@@ -1,4 +1,4 @@
-//! What comes before anyone asks for it: whole blocks that a prefetcher chooses after a batch of faults.
+//! Work before any request: whole blocks that a prefetcher chooses after a batch of faults.
 
 use crate::contract::ids::{MemoryId, PageId, ProcessorId};
 use crate::contract::page::Mode;
@@ -12,7 +12,7 @@ use crate::transaction::Transaction;
 use crate::transaction::flight::Pending;
 
 impl Manager {
-    /// Asks each prefetcher what each GPU with faults in the batch needs next of its pages, and begins to bring it.
+    /// Asks each prefetcher what each GPU with faults in the batch needs next, and starts to bring it.
     pub(super) fn bring_ahead(&mut self, batch: &[Pending], plans: &mut Vec<Plan>) {
         let asked: Vec<Decider> = self.policies.looking_ahead().collect();
         for prefetcher in asked {
@@ -39,8 +39,8 @@ impl Manager {
         }
     }
 
-    /// Whether a page is one of those that a prefetcher decides about. What faults at no cost has its place: a prefetch
-    /// would move it from there, and what comes with it would cost nothing either.
+    /// Whether a page is one of those that a prefetcher decides about. Pages that fault at no cost have their place: a
+    /// prefetch would move them from there, and the pages that come with it would cost nothing either.
     fn brings(&self, page: PageId, prefetcher: Decider) -> bool {
         let pages = &self.memory.pages;
         let kind = pages.kind(page);

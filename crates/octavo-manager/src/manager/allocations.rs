@@ -29,7 +29,7 @@ impl Manager {
         });
     }
 
-    /// An address space has an evictor. One that was made before and cannot be made again is a strategy that failed.
+    /// An address space has an evictor. A strategy that was made before and cannot be made again has failed.
     fn tell_evictors(&mut self, space: SpaceId, pages: usize) {
         if let Err(error) = self.memory.evictors.grow(space, pages) {
             let message = format!("the evictor of address space {} cannot be made: {error}", space.0);
@@ -37,7 +37,7 @@ impl Manager {
         }
     }
 
-    /// Pages that are there with their allocation fill the host's memories in order.
+    /// Pages that exist from their allocation on fill the host's memories in order.
     fn put_on_host(&mut self, run: PageRun, space: SpaceId) {
         let mut rest = Some(run);
         while let Some(run) = rest {

@@ -37,7 +37,7 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Moves what one placement decides about of a run: towards `to`, or to where advice wants it.
+    /// Moves the pages of a run that one placement decides about: towards `to`, or to where advice wants them.
     fn move_run(&mut self, decider: Decider, run: Option<PageRun>, to: MemoryId, draft: &mut Draft) {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         moves.clear();
@@ -55,8 +55,8 @@ impl Manager {
         (self.scratch.pages, self.scratch.moves) = (list, moves);
     }
 
-    /// Where advice wants a page that is used from `to`, if it can be mapped from there (`uvm-driver.md` section 3,
-    /// rules 3 and 9).
+    /// The memory where advice wants a page that is used from `to`, if it can be mapped from there (`uvm-driver.md`
+    /// section 3, rules 3 and 9).
     fn preferred(&self, page: PageId, to: MemoryId) -> Option<MemoryId> {
         let pages = &self.memory.pages;
         if pages.advised().is_empty() || pages.kind(page) != Kind::Managed {
@@ -73,7 +73,7 @@ impl Manager {
         movable && !memory.keeps(page) && memory.policy_lets_move(page, to)
     }
 
-    /// A periodic report; what a placement moves becomes one plan.
+    /// A periodic report; everything that a placement moves becomes one plan.
     pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
         for decider in self.policies.deciders() {
             if self.policies.needs_of(decider).reports.is_none() {
@@ -120,7 +120,7 @@ impl Manager {
         moved
     }
 
-    /// A kernel ended; what a placement of its address space gives up becomes one plan.
+    /// A kernel ended; everything that a placement of its address space gives up becomes one plan.
     pub(super) fn kernel_end(&mut self, end: &KernelEnd, plans: &mut Vec<Plan>) {
         for decider in [self.memory.pages.decider_of_space(end.space), Decider::SYSTEM] {
             self.tell_kernel_end(decider, end, plans);
@@ -166,7 +166,7 @@ mod tests {
 
     const LEFT: MemoryId = MemoryId::gpu(1);
 
-    /// Gives up what GPU 1 has of these pages when a kernel ends.
+    /// Gives up GPU 1's copies of these pages when a kernel ends.
     struct GivesUp(Vec<PageId>);
 
     impl Placement for GivesUp {
@@ -179,9 +179,9 @@ mod tests {
         }
     }
 
-    /// Two GPUs have replicas of two managed pages: stores to the first are broadcast, the second is only read. Which
-    /// pages GPU 1 loses at the end of a kernel, if the placements of managed memory and of the operating system's give
-    /// these up.
+    /// Two GPUs have replicas of two managed pages: stores to the first are broadcast, the second is only read. The
+    /// pages that GPU 1 loses at the end of a kernel, if the placements of managed memory and of the operating system's
+    /// memory give these up.
     fn lost(managed: &[PageId], system: &[PageId]) -> Vec<PageId> {
         let (broadcast, read) = (PageId(0), PageId(1));
         let config = MemoryConfig { placement: Choice::named("gps"), ..MemoryConfig::default() };

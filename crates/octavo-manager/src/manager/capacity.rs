@@ -12,8 +12,8 @@ use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
 
 impl Manager {
-    /// Checks that no GPU is asked to keep more than half of its memory free, which no processor could use. A memory
-    /// that shrinks later keeps at most half of what is left.
+    /// Checks that no GPU has to keep more than half of its memory free, since no processor could use that. A memory
+    /// that shrinks later keeps at most half of the remaining frames.
     ///
     /// # Errors
     /// Names the option of the demotion that asks for more.
@@ -48,10 +48,10 @@ impl Manager {
         self.memory.frames.set_capacity(memory, room);
     }
 
-    /// Does work that no access waits for: evicts what no longer fits since a capacity changed, or ahead of need if
-    /// frames should be kept free, and writes back. Call it after all events have been handled, including frees that
-    /// waited for a plan: pages that leave or are written back cannot be freed. Work that is refused is begun again
-    /// only here.
+    /// Does work that no access waits for: evicts pages that no longer fit since a capacity changed, or ahead of need
+    /// if frames should be kept free, and writes pages back. Call it after all events have been handled, including
+    /// frees that waited for a plan: pages that leave or are written back cannot be freed. Work that is refused is
+    /// begun again only here.
     pub fn work_ahead(&mut self, now: Time, plans: &mut Vec<Plan>) {
         let mut gpus = MemoryMask::all_gpus(self.geometry().gpus).iter();
         if !self.memory.pages.spare().any_awaiting() && !gpus.any(|memory| self.surplus(memory).frames > 0) {
@@ -81,8 +81,8 @@ impl Manager {
         }
     }
 
-    /// What a GPU holds beyond its capacity, or in the frames that should be free. Those kept for others give way only
-    /// where the capacity demands it.
+    /// The frames of a GPU beyond its capacity, or among those that should be free. Pages kept for others give way only
+    /// if the capacity requires it.
     pub(super) fn surplus(&self, memory: MemoryId) -> Wanted {
         let frames = &self.memory.frames;
         let yields = frames.excess(memory, 0, 0);

@@ -11,8 +11,8 @@ use crate::transaction::draft::Draft;
 use crate::transaction::flight::Pending;
 
 impl Manager {
-    /// Has a fault that needs a large frame wait for a plan that frees one, if there is such a plan or one can be made
-    /// beside the plan under construction.
+    /// Lets a fault that needs a large frame wait for a plan that frees one, if there is such a plan or one can be made
+    /// in addition to the plan under construction.
     pub(super) fn wait_for_compaction(
         &mut self,
         mut pending: Pending,

@@ -14,12 +14,12 @@ impl Delayed {
         self.0.insert(at, (until, pending));
     }
 
-    /// When the first goes on.
+    /// The time when the first of them continues.
     pub fn deadline(&self) -> Option<Time> {
         self.0.first().map(|(until, _)| *until)
     }
 
-    /// Takes those that go on by now.
+    /// Takes those whose time has come.
     pub fn due(&mut self, now: Time) -> Vec<Pending> {
         let due = self.0.partition_point(|(until, _)| *until <= now);
         self.0.drain(..due).map(|(_, pending)| pending).collect()

@@ -16,7 +16,7 @@ use crate::transaction::flight::Pending;
 use crate::transaction::state::Memory;
 
 impl Manager {
-    /// What the guard says about a fault that is about to be decided, and what it charged.
+    /// The guard's answer about a fault that is about to be decided, and what it charged.
     pub(super) fn hint(&mut self, fault: &Fault) -> (Hint, Charges) {
         if self.memory.guard.is_none() {
             return (Hint::Pass, Charges::default());
@@ -57,7 +57,7 @@ impl Manager {
         self.delayed.wait(until, pending);
     }
 
-    /// Faults whose time has come are served, as if they had just happened.
+    /// Faults whose time has come are served as if they had just happened.
     pub(super) fn serve_delayed(&mut self, plans: &mut Vec<Plan>) {
         let due = self.delayed.due(self.memory.now);
         self.serve(&due, plans);

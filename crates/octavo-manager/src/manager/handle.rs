@@ -9,7 +9,7 @@ use crate::transaction::commit::finish;
 use crate::transaction::flight::Pending;
 
 impl Manager {
-    /// Reacts to `event`; what is to be done about it is appended to `plans`.
+    /// Reacts to `event`; the resulting plans are appended to `plans`.
     pub fn handle(&mut self, now: Time, event: Event<'_>, plans: &mut Vec<Plan>) {
         self.begin(now);
         match event {

@@ -9,9 +9,9 @@ use crate::transaction::draft::Draft;
 use crate::transaction::flight::Pending;
 
 impl Manager {
-    /// Of the blocks of a batch that lie on the host, the later half of each GPU's come by way of another GPU, if the
-    /// demotion has them fetched so. The publication's second thread walks a batch from its end until it meets the
-    /// first; here they meet in the middle.
+    /// Of the blocks of a batch that are on the host, the later half of each GPU's come through another GPU, if the
+    /// demotion asks for it. The publication's second thread walks a batch from its end until it meets the first; here
+    /// they meet in the middle.
     pub(super) fn choose_lanes(&mut self, batch: &[Pending]) {
         self.detours.clear();
         if !self.memory.demotion.fetches_in_parallel() {

@@ -36,7 +36,7 @@ impl Manager {
         }
     }
 
-    /// Gives frames to as many of the pages as can be; those that got none, and the memory that is full.
+    /// Gives frames to as many of the pages as possible; returns the pages without one, and the memory that is full.
     fn give_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) -> Result<(), (PageRun, MemoryId)> {
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let zeroed = tx.memory.pages.kind(run.first) == Kind::Pinned;
@@ -89,7 +89,7 @@ impl Manager {
         if allocation.gpus.is_empty() { all } else { allocation.gpus.intersection(all) }
     }
 
-    /// Where the pages of an allocation that stays lie, in ascending runs.
+    /// The places of the pages of an allocation that stays, in ascending runs.
     fn homes(&mut self, allocation: &Allocation) -> Vec<(PageRun, MemoryId)> {
         let (run, gpus) = (allocation.run, self.gpus_of(allocation));
         match (allocation.kind, allocation.gpu, allocation.spread) {
@@ -123,7 +123,7 @@ impl Manager {
     }
 }
 
-/// The parts of a run in pieces of so many pages, of which the first and the last may have fewer.
+/// The parts of a run in pieces of this many pages; the first and the last may have fewer.
 fn parts_of(run: PageRun, piece: u32) -> Vec<PageRun> {
     let (mut parts, mut rest) = (Vec::new(), Some(run).filter(|run| run.count > 0));
     while let Some(left) = rest {

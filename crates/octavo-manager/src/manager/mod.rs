@@ -70,11 +70,13 @@ use crate::transaction::state::Memory;
 
 /// Decides where the pages of a node live.
 ///
-/// It has no clock: every call says what time it is, and one that goes back counts as the latest. Feed it what happens with
-/// [`handle`](Manager::handle), [`Event::Tick`](crate::Event::Tick) at its [`deadline`](Manager::deadline) included, carry out the plans it appends, and acknowledge each with
-/// [`complete`](Manager::complete) or [`fail`](Manager::fail), in any order; then let it [`work_ahead`](Manager::work_ahead). Any of these calls may append more plans.
-/// Every fault that is handed in is woken by exactly one plan; after a wake the access is tried again, and if it
-/// cannot be served then, it is a new fault.
+/// It has no clock: every call gives the time, and one that goes back counts as the latest. Call
+/// [`handle`](Manager::handle) for each event, including [`Event::Tick`](crate::Event::Tick) at its
+/// [`deadline`](Manager::deadline), carry out the plans that it appends, and acknowledge each with
+/// [`complete`](Manager::complete) or [`fail`](Manager::fail), in any order; then let it
+/// [`work_ahead`](Manager::work_ahead). Any of these calls may append more plans. Every fault that is handed in is
+/// woken by exactly one plan; after a wake the access is tried again, and if it cannot be served then, it is a new
+/// fault.
 ///
 /// Plans hold the pages that their steps copy, map, unmap, protect or release; plans that only wake faults or clear
 /// counters hold none. No two unfinished plans hold the same page.
@@ -97,13 +99,13 @@ pub struct Manager {
     unfinished: Unfinished,
     /// Faults of each processor that wait for a frame, oldest first.
     starved: Vec<VecDeque<Pending>>,
-    /// Memory that stays and waits for frames, oldest first, and where these are to be.
+    /// Memory that stays and waits for frames, oldest first, and where the frames should be.
     frameless: VecDeque<(PageRun, MemoryId)>,
-    /// Faults of refused plans: when they happen again, nothing else is brought beside them.
+    /// Faults of refused plans: when they happen again, nothing else is brought with them.
     refused: BTreeSet<(ProcessorId, PageId)>,
     /// Blocks of the present batch that come to a GPU by way of another.
     detours: Vec<Detour>,
-    /// Faults that were told to wait.
+    /// Faults that have to wait.
     delayed: Delayed,
     scratch: Scratch,
     /// The first fault that can never be served.
@@ -205,7 +207,7 @@ impl Manager {
     /// A manager with strategies that need not be registered, of frames without numbers.
     ///
     /// # Errors
-    /// As [`Manager::new`], for the topology and the attributes of the placement.
+    /// As for [`Manager::new`], for the topology and the attributes of the placement.
     pub fn with_strategies(
         geometry: Geometry,
         topology: &Topology,

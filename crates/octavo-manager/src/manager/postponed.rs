@@ -22,7 +22,7 @@ impl Manager {
         }
     }
 
-    /// Blocks whose pages are again what they were before a plan that failed may become large pages.
+    /// Blocks whose pages are again as they were before a plan that failed may become large pages.
     pub(super) fn postpone_touched(&mut self, flight: &Flight) {
         let Some(physical) = self.memory.physical.as_mut().filter(|physical| physical.coalescing.is_some()) else {
             return;

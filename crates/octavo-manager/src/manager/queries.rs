@@ -19,13 +19,13 @@ use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
 
 impl Manager {
-    /// What the node has to count, report or forgive, for all of its placements together.
+    /// What the node has to count, report or permit, for all its placements together.
     #[must_use]
     pub fn needs(&self) -> Needs {
         self.policies.needs()
     }
 
-    /// What the placement that decides about a page needs; nothing if none does.
+    /// The needs of the placement that decides about a page; none if no placement does.
     #[must_use]
     pub fn needs_of(&self, page: PageId) -> Needs {
         let pages = &self.memory.pages;
@@ -33,7 +33,7 @@ impl Manager {
         decider.map_or_else(Needs::default, |decider| self.policies.needs_of(decider))
     }
 
-    /// Which frames of the host hold pages that leave the GPUs.
+    /// The frames of the host that hold pages from the GPUs.
     #[must_use]
     pub fn host_frames(&self) -> HostFrames {
         self.host_frames
@@ -76,7 +76,7 @@ impl Manager {
         first.iter().copied().chain(gpus).chain(further.iter().copied())
     }
 
-    /// The most frames of a memory that were in use at once; 0 for the host's if none of them has a limit.
+    /// The most frames of a memory that were in use at once; 0 for the host's memories if none of them has a limit.
     #[must_use]
     pub fn most_held(&self, memory: MemoryId) -> u32 {
         self.memory.frames.most(memory)
@@ -178,7 +178,7 @@ impl Manager {
         self.memory.pages.drain_journal()
     }
 
-    /// Counts of what was decided so far, by the manager and by its strategies.
+    /// Counts of all decisions so far, by the manager and by its strategies.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let memory = &self.memory;
@@ -193,7 +193,7 @@ impl Manager {
         }
     }
 
-    /// Counts of all placements except the one for managed memory, by the memory or job that they decide for.
+    /// Counts of all placements except the one for managed memory, by the memory or job that they decide about.
     fn counts_of_others(&self) -> PlacementCounts {
         let pages = &self.memory.pages;
         let others = self.policies.deciders().skip(1);

@@ -1,4 +1,4 @@
-//! A plan is refused: what was done of it stays done.
+//! A plan is refused: the part of it that is done stays done.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use crate::transaction::kept::Kept;
 
 impl Manager {
     /// A plan could not be carried out to its end. Finished steps stay done, and all other pages are where they were. A
-    /// further plan cleans up what was half done, and wakes the plan's faults and those that waited for its pages. It
+    /// further plan cleans up the half-done steps, and wakes the plan's faults and those that waited for its pages. It
     /// is appended first, and its number is returned if there is such a plan. The accesses are tried again; if they
     /// fault again, each is served alone.
     ///
-    /// A memory that has [no frame left](Why::NoMemory) holds no more from now on than it does then; a host's that has
-    /// none is an end, and so is an allocation that is [broken](Why::Broken).
+    /// A memory that has [no frame left](Why::NoMemory) holds no more from now on than it does then; for the host's
+    /// memory that is the end, and so is an allocation that is [broken](Why::Broken).
     pub fn fail(&mut self, now: Time, plan: &Plan, refusal: Refusal, plans: &mut Vec<Plan>) -> Option<PlanId> {
         self.begin(now);
         let (slot, flight) = self.unfinished.flights.take(plan.id);
@@ -49,7 +49,7 @@ impl Manager {
         end
     }
 
-    /// What the refusal tells about memories.
+    /// Facts about memories in the refusal.
     fn believe(&mut self, plan: &Plan, refusal: Refusal) {
         if refusal.why != Why::NoMemory {
             return;
@@ -67,7 +67,7 @@ impl Manager {
         }
     }
 
-    /// Adds what is left to do about pages and frames.
+    /// Adds the remaining steps for pages and frames.
     fn end_what_began(&mut self, flight: &Flight, kept: &Kept, draft: &mut Draft) {
         // It is unknown whether they were before it failed.
         draft.flight.journal.splintered.extend_from_slice(&flight.journal.splintered);
@@ -103,7 +103,7 @@ impl Manager {
         flight.waiting.iter().for_each(|pending| draft.wake(pending.fault));
     }
 
-    /// Runs of pages that were to get frames for good and did not, and whose.
+    /// Runs of pages that should have got frames for good and did not, and their address spaces.
     fn unplaced(&mut self, kept: &Kept) -> Vec<(PageRun, MemoryId)> {
         let mut runs: Vec<(PageRun, MemoryId)> = Vec::new();
         for (&page, kept) in &kept.pages {

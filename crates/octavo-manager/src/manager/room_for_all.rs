@@ -36,7 +36,7 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// A fault with what is to be done about it, if there is something to decide; `None` if it was told to wait.
+    /// A fault with the decision about it, if there is something to decide; `None` if it has to wait.
     fn decided(&mut self, pending: Pending, draft: &mut Draft) -> Option<Pending> {
         let (pages, page) = (&self.memory.pages, pending.fault.page);
         let settled = !pages.allocated(page)
@@ -63,7 +63,7 @@ impl Manager {
         migrating
     }
 
-    /// What the prefetcher wants beside what migrates.
+    /// The pages that the prefetcher wants in addition to those that migrate.
     fn beside(&mut self, first: &Pending, migrating: BlockMap, was_full: MemoryMask) -> Vec<PageId> {
         let page = first.fault.page;
         let pages = &self.memory.pages;

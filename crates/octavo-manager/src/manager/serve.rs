@@ -98,7 +98,8 @@ impl Manager {
         self.note_failure(Some(&faults[0].fault));
     }
 
-    /// Whether a plan for one of these faults was refused: what was to come beside it may have been the reason.
+    /// Whether a plan for one of these faults was refused: the pages that would have come with it may have been the
+    /// reason.
     fn refused_before(&mut self, faults: &[Pending]) -> bool {
         if self.refused.is_empty() {
             return false;
@@ -107,7 +108,7 @@ impl Manager {
         faults.iter().filter(again).count() > 0
     }
 
-    /// Adds to `draft` what has to be done about one fault, or has it wait. Whether its page moved to the processor.
+    /// Adds the steps for one fault to `draft`, or lets it wait. Whether its page moved to the processor.
     pub(super) fn serve_one(&mut self, pending: Pending, draft: &mut Draft, plans: &mut Vec<Plan>) -> bool {
         let fault = pending.fault;
         let pages = &self.memory.pages;
@@ -161,7 +162,7 @@ impl Manager {
         }
     }
 
-    /// What is to be done about a fault; `None` if it was told to wait.
+    /// The decision about a fault; `None` if it has to wait.
     pub(super) fn decision(&mut self, pending: Pending, draft: &mut Draft) -> Option<(Decision, Charges)> {
         if pending.decided.is_some() {
             return pending.decided;
@@ -185,7 +186,7 @@ impl Manager {
         self.run_out_unless_frames_come(memory, fault.page);
     }
 
-    /// There is no memory for a page, unless something leaves `memory` in the end.
+    /// There is no memory for a page, unless something eventually leaves `memory`.
     pub(super) fn run_out_unless_frames_come(&mut self, memory: MemoryId, page: PageId) {
         if !self.something_leaves(memory) && !self.memory.frames.any_released(memory) {
             self.run_out(memory, page);
@@ -229,7 +230,7 @@ impl Manager {
         (decision, charges)
     }
 
-    /// Calls a placement strategy; what it answers and the metadata accesses it charged.
+    /// Calls a placement strategy; returns its answer and the metadata accesses that it charged.
     pub(super) fn ask_placement<T>(
         &mut self,
         decider: Decider,
@@ -259,7 +260,7 @@ impl Manager {
         self.scratch.pages = list;
     }
 
-    /// Asks the prefetcher: those pages of the block that can and may come beside those that migrate, ascending.
+    /// Asks the prefetcher: the pages of the block that can and may come with those that migrate, ascending.
     pub(super) fn what_else(&mut self, fault: &Fault, (migrated, was_full): (BlockMap, MemoryMask)) -> Vec<PageId> {
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
@@ -288,7 +289,7 @@ impl Manager {
         list
     }
 
-    /// Gives memory that stays its frames, and serves the faults that waited for room, as long as there is some.
+    /// Gives frames to memory that stays, and serves the faults that waited for room, while there is some.
     pub(super) fn retry_starved(&mut self, plans: &mut Vec<Plan>) {
         self.retry_frameless(plans);
         for index in 0..self.starved.len() {

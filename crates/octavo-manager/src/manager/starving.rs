@@ -5,8 +5,8 @@ use crate::manager::Manager;
 use crate::memories::usage::{OutOfMemory, Starving, Wait};
 
 impl Manager {
-    /// Who waits first, of memory that stays and of faults, for room that no unfinished plan can make: it waits until
-    /// something else happens, and for ever if nothing can. `None` if none does.
+    /// The first one, among memory that stays and faults, that waits for room which no unfinished plan can make: it
+    /// waits until something else happens, or forever if nothing can. `None` if none does.
     #[must_use]
     pub fn starving(&self) -> Option<Starving> {
         let unplaced = self.frameless.iter().map(|&(run, memory)| (run.first, memory));
@@ -19,7 +19,7 @@ impl Manager {
         })
     }
 
-    /// Whether some of these pages, which stay where they are to be, have yet to get a frame there.
+    /// Whether some of these pages, which stay where they belong, still need a frame there.
     #[must_use]
     pub fn awaits_frames(&self, run: PageRun) -> bool {
         let apart =
@@ -27,8 +27,8 @@ impl Manager {
         self.frameless.iter().any(|&(waiting, _)| !apart(waiting))
     }
 
-    /// What a [starving](Self::starving) address space waits for: its first page that stays and has no frame yet, or
-    /// else its oldest fault.
+    /// The wait of a [starving](Self::starving) address space: its first page that stays and has no frame yet, or else
+    /// its oldest fault.
     #[must_use]
     pub fn first_wait(&self, space: SpaceId) -> Option<Wait> {
         let own = |page: PageId| self.memory.pages.space(page) == space;
@@ -45,8 +45,8 @@ impl Manager {
         starved.filter_map(|waiting| waiting.lacks.map(|lack| (waiting.fault.page, lack.memory, lack.wait)))
     }
 
-    /// Whether an unfinished plan holds anything of a memory, or accesses under way keep anything there, so that their end
-    /// may make room. What is to leave for the host may go elsewhere, too.
+    /// Whether an unfinished plan or an access under way keeps anything in a memory, so that its end may make room.
+    /// Pages that should leave for the host may go elsewhere, too.
     fn may_get_room(&self, memory: MemoryId) -> bool {
         let pages = &self.memory.pages;
         if pages.held().is_some_and(|held| held.next(memory).is_some()) {

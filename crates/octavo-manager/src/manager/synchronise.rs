@@ -1,4 +1,4 @@
-//! The host waits for the GPUs between two launches: what they have written can go home.
+//! The host waits for the GPUs between two launches: pages that they have written can go home.
 
 use crate::contract::ids::{PageId, PageRun, SpaceId};
 use crate::contract::page::{Mode, PageView};

@@ -9,8 +9,8 @@ use crate::strategies::decision::Move;
 use crate::strategies::placement::Placement;
 
 impl Manager {
-    /// When something is to be done though nothing else happens: hand in [`Event::Tick`](crate::Event::Tick) then.
-    /// `None` if no strategy waits. Changes with any call.
+    /// The time when something must be done even though nothing else happens: call with
+    /// [`Event::Tick`](crate::Event::Tick) then. `None` if no strategy waits. Changes with any call.
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
@@ -26,7 +26,7 @@ impl Manager {
         self.memory.guard.as_ref().and_then(|guard| guard.deadline())
     }
 
-    /// Asks strategies whose deadline has come, and serves faults that waited until now, or for accesses under way.
+    /// Asks strategies whose deadline has come, and serves faults that waited until now, or for accesses in progress.
     pub(super) fn tick(&mut self, plans: &mut Vec<Plan>) {
         let now = self.memory.now;
         let due = |deadline: Option<Time>| deadline.is_some_and(|at| at <= now);

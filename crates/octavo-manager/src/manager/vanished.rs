@@ -10,7 +10,8 @@ use crate::transaction::Transaction;
 use crate::transaction::flight::Pending;
 
 impl Manager {
-    /// Maps the page again as it is believed to be mapped. If that is so no longer, the fault is one like any other.
+    /// Maps the page again as the manager believes it to be mapped. If that is so no longer, the fault is one like any
+    /// other.
     pub(super) fn vanished(&mut self, fault: &Fault, plans: &mut Vec<Plan>) {
         if !self.believes_mapped(fault) {
             return self.serve(&[Pending::new(*fault)], plans);

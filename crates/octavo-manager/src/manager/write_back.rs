@@ -8,8 +8,8 @@ use crate::pages::spare::WriteBack;
 use crate::transaction::Transaction;
 
 impl Manager {
-    /// Begins to copy the block of each space that has waited longest: one at a time, as one thread does it and waits
-    /// for each copy (`uvm-driver.md` section 8: write-back).
+    /// Starts to copy the block of each space that has waited longest: one at a time, since one thread does it and
+    /// waits for each copy (`uvm-driver.md` section 8: write-back).
     pub(super) fn write_back(&mut self, plans: &mut Vec<Plan>) {
         if !self.memory.pages.spare().any_awaiting() {
             return;

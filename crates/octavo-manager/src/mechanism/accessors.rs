@@ -7,8 +7,8 @@ use crate::contract::page::Mode;
 use crate::contract::plan::Permission;
 use crate::transaction::Transaction;
 
-/// Maps uniform pages for those who were said to access them and can, unless the pages are replicated. Who the pages
-/// should be with and are not is left out: it shall fault, and get them.
+/// Maps uniform pages for those who were said to access them and can, unless the pages are replicated. Processors that
+/// should have the pages and do not are left out: they should fault, and get them.
 pub(crate) fn map(tx: &mut Transaction<'_>, run: PageRun) {
     if tx.memory.pages.advised().is_empty() {
         return;

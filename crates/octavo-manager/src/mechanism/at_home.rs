@@ -20,7 +20,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: MemoryId) -> 
     Ok(map_remote::serve(tx, fault))
 }
 
-/// Where the page will be.
+/// The future place of the page.
 pub(super) fn place(tx: &Transaction<'_>, page: &PageState, home: MemoryId) -> MemoryId {
     let comes = page.owner.on_host() && tx.memory.frames.capacity(home) > 0;
     if comes { home } else { page.owner }

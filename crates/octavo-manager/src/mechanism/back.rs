@@ -1,4 +1,4 @@
-//! The host gets a copy of what a GPU keeps for others.
+//! The host gets a copy of pages that a GPU keeps for others.
 
 use crate::contract::ids::{MemoryId, PageRun};
 use crate::transaction::Transaction;

@@ -35,7 +35,7 @@ pub(crate) fn evacuate(tx: &mut Transaction<'_>, processor: ProcessorId, evacuat
     statistics.frames_freed_by_compaction += 1;
 }
 
-/// Who accesses `processor`'s copy of a page: itself, and, if it is the owner, those without a copy.
+/// The processors that access `processor`'s copy of a page: itself, and, if it is the owner, those without a copy.
 fn users(state: &PageState, processor: ProcessorId) -> ProcessorMask {
     let own = state.mapped.intersection(ProcessorMask::only(processor));
     debug_assert!(processor != HOST);

@@ -7,7 +7,7 @@ use crate::contract::plan::Cause;
 use crate::mechanism::room::{NoRoom, make_room};
 use crate::transaction::Transaction;
 
-/// Brings pages to a memory, from the GPU that keeps them: it is nearer than the host. Nothing tells whether they are
+/// Brings pages to a memory, from the GPU that keeps them: it is nearer than the host. Nothing shows whether they are
 /// written there, so the host's copy is given up. A memory that has them already keeps them, and copies nothing.
 pub(super) fn bring(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) -> Result<(), NoRoom> {
     let page = tx.state(run.first);

@@ -7,7 +7,7 @@ use crate::strategies::numa::OnHost;
 use crate::strategies::system::Huge;
 use crate::transaction::Transaction;
 
-/// The block of 2 MiB that is made with the faulted page: all of it belongs to the allocation, none of it has been
+/// The block of 2 MiB that is created with the faulted page: all of it belongs to the allocation, none of it has been
 /// touched, and `memory` has room. A GPU's first touch makes base pages (`uvm-driver.md` section 7:
 /// `uvm_migrate_pageable`), and so does a policy that deals out page by page.
 pub(super) fn touched(tx: &Transaction<'_>, fault: &Fault, memory: MemoryId) -> Option<PageRun> {
@@ -23,7 +23,7 @@ pub(super) fn touched(tx: &Transaction<'_>, fault: &Fault, memory: MemoryId) -> 
     (!dealt && whole && untouched && fits).then_some(block)
 }
 
-/// One entry leads to a block that came into being, if all of it is in one memory.
+/// One entry maps a new block if the whole block is in one memory.
 pub(super) fn note(tx: &mut Transaction<'_>, block: PageRun) {
     let owner = tx.state(block.first).owner;
     if block.count > 1 && block.iter().all(|page| tx.state(page).owner == owner) {

@@ -79,7 +79,7 @@ pub(crate) fn may_come(page: &PageView, to: MemoryId) -> bool {
     page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.near(to.processor())
 }
 
-/// Moves pages, ascending, as long as there is room; how many moved. An eviction for the first of them may have
+/// Moves pages, ascending, while there is room; returns how many moved. An eviction for the first of them may have
 /// claimed others, which then stay where they are put.
 pub(crate) fn move_all(tx: &mut Transaction<'_>, pages: &[PageId], to: MemoryId, cause: Cause) -> u32 {
     let mut moved = 0;

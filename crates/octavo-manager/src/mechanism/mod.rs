@@ -1,4 +1,4 @@
-//! How decisions are carried out, one file for each mechanism. Mechanisms know no strategy: they take a page from any
+//! How decisions are carried out; each mechanism has a file. Mechanisms know no strategy: they take a page from any
 //! state to the decided one.
 
 pub(crate) mod accessors;
@@ -38,7 +38,7 @@ use crate::mechanism::room::NoRoom;
 use crate::strategies::decision::Decision;
 use crate::transaction::Transaction;
 
-/// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
+/// Serves `fault` as decided; returns the account for its time. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
     if tx.memory.system_wide(fault.page) {
         return system_wide::serve(tx, fault, decision);

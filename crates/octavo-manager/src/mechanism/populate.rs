@@ -24,8 +24,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     Ok(Cause::Migration)
 }
 
-/// Where the page comes into being: at its home if it has one within reach, else with who touches it. What has lost all
-/// its memory to a change of capacity populates nothing.
+/// Where the page is created: at its home if that is within reach, otherwise near the toucher. A processor that lost
+/// all its memory to a change of capacity populates nothing.
 pub(super) fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> MemoryId {
     let has_room = |memory: MemoryId| memory.on_host() || tx.memory.frames.capacity(memory) > 0;
     match decision {

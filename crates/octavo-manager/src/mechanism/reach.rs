@@ -1,4 +1,5 @@
-//! A processor that cannot map a memory gets what it touches there: the mapping that was decided becomes a migration.
+//! A processor that cannot map a memory gets the pages that it touches there: the mapping that was decided becomes a
+//! migration.
 
 use super::{at_home, collapse, map_remote, migrate};
 use crate::contract::event::Fault;

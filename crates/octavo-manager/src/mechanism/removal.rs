@@ -1,4 +1,4 @@
-//! Blocks that a GPU keeps for others make room for what it needs itself.
+//! Blocks that a GPU keeps for others make room for pages that it needs itself.
 
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::pages::residency::Residency;
@@ -14,7 +14,7 @@ pub(super) struct Removable<'a> {
 }
 
 impl Removable<'_> {
-    /// First come first, until they have `wanted` frames or there are no more; and how many frames they have.
+    /// In order of arrival, until they have `wanted` frames or there are no more; returns how many frames they have.
     pub fn until(&self, tx: &Transaction<'_>, wanted: u32) -> (Vec<u32>, u32) {
         let (mut blocks, mut frames) = (Vec::new(), 0);
         if wanted == 0 {

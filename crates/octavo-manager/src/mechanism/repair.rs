@@ -1,4 +1,4 @@
-//! Pages of a refused plan come to rest: what was begun and cannot stay as it is, goes on.
+//! Pages of a refused plan come to rest: steps that have started and cannot stay half-done are completed.
 
 use super::{everywhere, unsubscribe};
 use crate::contract::ids::{HOST, MemoryId, PageId, PageRun};
@@ -8,7 +8,7 @@ use crate::contract::plan::Permission;
 use crate::transaction::Transaction;
 use crate::transaction::kept::{Kept, KeptPage};
 
-/// Adds what is left to do about each page. Most are in a state that can stay.
+/// Adds the remaining steps for each page. Most are in a state that can stay.
 pub(crate) fn repair(tx: &mut Transaction<'_>, kept: &Kept) {
     let pages: Vec<(PageId, KeptPage)> = kept.pages.iter().map(|(&page, &kept)| (page, kept)).collect();
     let kind = |page| tx.memory.pages.kind(page);

@@ -17,11 +17,11 @@ pub(crate) enum NoRoom {
     LargeFrame(MemoryId),
 }
 
-/// Where pages go, and how many of them: the others go elsewhere.
+/// The destination of pages, and how many of them fit: the others go elsewhere.
 pub(crate) type Room = (MemoryId, u32);
 
-/// Frees frames until `pages` fit into `memory`. One of the host's stands for all of them: nothing leaves these, and
-/// what does not fit into one goes to the next. Nothing changes if not all pages fit.
+/// Frees frames until `pages` fit into `memory`. One of the host's memories stands for all of them: nothing leaves
+/// these, and pages that do not fit into one go to the next. Changes nothing if not all pages fit.
 pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageRun) -> Result<Room, NoRoom> {
     if memory.on_host() {
         return room_on_host(tx, memory, pages);
@@ -52,26 +52,26 @@ fn room_on_host(tx: &Transaction<'_>, wanted: MemoryId, pages: PageRun) -> Resul
     room.ok_or(NoRoom::Frames(wanted))
 }
 
-/// Who needs room for these pages. Memory that stays takes frames from all: it is not shared.
+/// The address space that needs room for these pages. Memory that stays takes frames from all: it is not shared.
 fn asking(tx: &Transaction<'_>, pages: PageRun) -> Option<SpaceId> {
     let known = &tx.memory.pages;
     (!known.kind(pages.first).stays()).then(|| known.space(pages.first))
 }
 
-/// Frames that are to be freed.
+/// Frames that should be freed.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     /// How many.
     pub frames: u32,
     /// Whether fewer are of no use.
     pub all: bool,
-    /// How many of them can be those that hold pages for others.
+    /// How many of them may hold pages for others.
     pub yields: u32,
 }
 
 /// Frees frames of `memory` for some pages. Pages that it keeps for others leave before its own if they can be removed
-/// without a copy, and stay while they await their copy on the host. Kept pages of the blocks that room is made for
-/// leave last.
+/// without a copy, and stay while they await their copy on the host. Kept pages of the blocks that need the room leave
+/// last.
 pub(crate) fn evict(
     tx: &mut Transaction<'_>,
     memory: MemoryId,

@@ -9,7 +9,7 @@ use crate::strategies::decision::Decision;
 use crate::transaction::Transaction;
 
 /// Serves a fault on a page that is kept for others. No processor maps such a page: it goes where an untouched page
-/// would be made.
+/// would be created.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
     let (run, memory) = (PageRun::one(fault.page), populate::place(tx, fault.processor, decision));
     migrate::relocate(tx, run, memory, Cause::Migration)?;

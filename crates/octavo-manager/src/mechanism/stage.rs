@@ -23,7 +23,7 @@ pub(crate) fn lender(tx: &mut Transaction<'_>, to: MemoryId, pages: u32) -> Opti
     demotion.lender(to, pages, &outlook.occupancy(frames, known))
 }
 
-/// Copies stageable pages of one block to `lender`, all of them or none; whether they are there.
+/// Copies stageable pages of one block to `lender`, all of them or none; returns whether they arrived.
 pub(crate) fn stage(tx: &mut Transaction<'_>, pages: &[PageId], lender: MemoryId) -> bool {
     let Some(&first) = pages.first() else { return false };
     if !room_at(tx, lender, PageRun::one(first), pages.len() as u32) {

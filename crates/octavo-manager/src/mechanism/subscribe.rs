@@ -9,9 +9,9 @@ use crate::contract::plan::{Cause, Permission};
 use crate::mechanism::room::{NoRoom, make_room};
 use crate::transaction::Transaction;
 
-/// A page on the host moves to its first subscriber. For every later one, writers stop and their translations are
+/// A page on the host moves to its first subscriber. For each later one, writers stop and their translations are
 /// removed before the copy; otherwise the replica would miss their stores in between. Then all subscribers are mapped
-/// anew, and the stores of each go to all. Processors that mapped the owner's copy without a replica fault again.
+/// again, and the stores of each go to all. Processors that mapped the owner's copy without a replica fault again.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);

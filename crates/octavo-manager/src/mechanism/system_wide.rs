@@ -1,5 +1,5 @@
-//! Memory of the operating system where all processors share its page table: what one of them can access, all can. A
-//! fault means that no processor has the page, or that its entry is not there yet.
+//! Memory of the operating system where all processors share its page table: a page that one of them can access is
+//! accessible to all. A fault means that no processor has the page, or that its entry is not there yet.
 
 use super::populate::place;
 use super::repair::map_for_good;
@@ -33,8 +33,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     Ok(Cause::RemoteMap)
 }
 
-/// Nothing makes room for such a page: what does not fit goes to the host, which every GPU reaches, or, bound to some
-/// nodes, to another of these.
+/// Nothing makes room for such a page: if it does not fit, it goes to the host, which every GPU reaches, or, if bound
+/// to some nodes, to another of these.
 fn bring(tx: &mut Transaction<'_>, run: PageRun, wished: MemoryId) -> Result<Cause, NoRoom> {
     match migrate::relocate(tx, run, wished, Cause::Migration) {
         Err(NoRoom::Frames(full)) if tx.memory.bound(run.first).is_some() => bring_to_bound(tx, run, full),

@@ -1,4 +1,4 @@
-//! Where each victim goes, found before any of them leaves: if they find no room together, all stay.
+//! The destinations of victims, found before any of them leaves: if they do not all find room, all stay.
 
 use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, PageRun};
 use crate::contract::plan::Step;
@@ -12,7 +12,7 @@ use crate::transaction::state::Memory;
 /// Victims that leave together.
 pub(super) struct Way {
     pub to: MemoryId,
-    /// How many victims leave by it and those before it.
+    /// How many victims leave in this and the previous ways.
     pub end: usize,
     /// Blocks that are kept there for others and make room for them.
     pub removes: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Way {
     pub late: u32,
 }
 
-/// What memories will be like when the victims so far have left.
+/// The state of memories once the present victims have left.
 pub(super) struct Outlook {
     change: Change,
     /// Pages that were kept for others and make room, by memory.
@@ -89,8 +89,8 @@ impl Outlook {
         }
     }
 
-    /// Memories from which the plan fetches give frames up late. Where frames have numbers, nothing tells these from
-    /// frames that are free, so these memories take nothing: another neighbour is asked instead.
+    /// Memories from which the plan fetches give frames up late. If frames have numbers, nothing distinguishes these
+    /// from free frames, so these memories take nothing: another neighbour is asked instead.
     fn look_at_sources(&mut self, tx: &Transaction<'_>) {
         for step in &tx.draft.steps {
             if let Step::Release { memory, pages } = *step {
@@ -105,9 +105,9 @@ impl Outlook {
         Occupancy { frames, pages, change: &self.change, gone: &self.gone, closed: &self.closed, arriving: None }
     }
 
-    /// Finds room for this many pages in another GPU's memory, from free frames and removable blocks. Returns the blocks
-    /// to remove, or `None` if there is not enough room, or the memory is the host's or closed. Of the frames that are
-    /// free once the plan is done, `late` are not free yet.
+    /// Finds room for this many pages in another GPU's memory, from free frames and removable blocks. Returns the
+    /// blocks to remove, or `None` if there is not enough room, or the memory is the host's or closed. Of the frames
+    /// that will be free once the plan is done, `late` are not free yet.
     fn room_beside(
         &mut self,
         tx: &Transaction<'_>,

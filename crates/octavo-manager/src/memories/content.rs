@@ -2,7 +2,7 @@
 
 use crate::contract::ids::PageId;
 
-/// What a base frame holds, in 32 bits: a page by its number, or one of these.
+/// The content of a base frame in 32 bits: a page by its number, or one of these.
 pub(super) const FREE: u32 = u32::MAX;
 const FOREIGN: u32 = u32::MAX - 1;
 /// The last large frame may end beyond the memory.
@@ -10,7 +10,7 @@ const ABSENT: u32 = u32::MAX - 2;
 /// A page that an unfinished plan took away, with the plan's slot in the lower bits.
 const LEAVING: u32 = 1 << 31;
 
-/// What a base frame holds.
+/// The content of a base frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Free,

@@ -1,4 +1,4 @@
-//! Which large frame is emptied, and where its base pages go.
+//! The large frame to empty, and the destinations of its base pages.
 
 use crate::contract::ids::PageId;
 use crate::memories::content::Content;
@@ -104,7 +104,7 @@ impl FrameStore {
         Evacuation { moves: from.zip(holes).collect() }
     }
 
-    /// What the base frames of a large frame hold, in order.
+    /// The contents of the base frames of a large frame, in order.
     pub(crate) fn contents_of(&self, large: u32) -> impl Iterator<Item = (u32, Content)> + '_ {
         (large * self.span..(large + 1) * self.span).map(|frame| (frame, self.content(frame)))
     }

@@ -8,7 +8,8 @@ use crate::memories::store::FrameStore;
 
 impl FrameStore {
     /// Puts a page of `space` into a base frame. A page in its own place makes the large frame its block's home, if it
-    /// `settles`, and if that and the block's home up to now have no other such page. Answers what the frame held.
+    /// `settles`, and if that and the block's home up to now have no other such page. Returns the previous content of
+    /// the frame.
     pub(crate) fn put(&mut self, page: PageId, space: SpaceId, frame: u32, settles: bool) -> Content {
         let large = frame / self.span;
         let before = self.content(frame);
@@ -118,7 +119,7 @@ impl FrameStore {
         end.saturating_sub(u64::from(self.total)).min(u64::from(self.span)) as u16
     }
 
-    /// Writes what a base frame holds, and counts it.
+    /// Sets the content of a base frame, and counts it.
     pub(super) fn write(&mut self, frame: u32, content: Content) {
         let before = std::mem::replace(&mut self.contents[frame as usize], content.raw());
         let (span, offset) = (self.span, frame % self.span);

@@ -7,12 +7,12 @@ use crate::contract::error::ConfigError;
 use crate::memories::store::FrameStore;
 use crate::random::Random;
 
-/// How fragmented every GPU's memory is from the start, by data that no application here knows.
+/// The initial fragmentation of every GPU's memory, by data that no application here owns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fragmentation {
     /// Percent of the large frames that hold foreign data, 0 to 100, chosen at random; default 0 (Mosaic, MICRO 2017:
-    /// fragmentation index). More than 0 needs a memory with a limit.
+    /// fragmentation index). Values above 0 need a memory with a limit.
     #[schemars(range(min = 0, max = 100))]
     pub index: u32,
     /// Percent of such a large frame that is foreign, 0 to 100, in base pages at random places; default 0 (ditto:

@@ -12,7 +12,7 @@ pub(crate) struct Change(Vec<Used>);
 #[derive(Clone, Copy)]
 struct Used {
     memory: MemoryId,
-    /// How many more, or fewer, frames are used after the steps so far.
+    /// The increase or decrease of used frames after the steps so far.
     net: i32,
     /// The highest that this was after any step, or how many free frames were taken where frames have numbers.
     peak: i32,
@@ -32,7 +32,7 @@ impl Change {
         used.peak = used.peak.max(used.net);
     }
 
-    /// What was gained last comes before the steps that give up this many frames.
+    /// The frames that were gained last come before the steps that release this many frames.
     pub fn precede(&mut self, memory: MemoryId, later: u32) {
         let used = self.used(memory);
         used.peak = used.peak.max(used.net + later as i32);
@@ -77,17 +77,17 @@ impl Change {
 /// Frames in use, counting those that unfinished plans will bring and those they have yet to give up.
 ///
 /// A frame that an unfinished plan gives up can be reused later by the same plan, but by no other plan before the
-/// acknowledgement. So a plan that fails always finds room to go back to.
+/// acknowledgement. So a plan that fails can always return its pages.
 pub(crate) struct Frames {
     /// All memories of the node.
     memories: Vec<MemoryId>,
     capacity: [u32; MAX_MEMORIES],
     held: [u32; MAX_MEMORIES],
-    /// Of those held, frames that become free when unfinished plans are acknowledged.
+    /// Held frames that become free when unfinished plans are acknowledged.
     releasing: [u32; MAX_MEMORIES],
-    /// Frames that may be held: the capacity, or, after it was lowered, what was held then and has not left yet.
+    /// The limit for held frames: the capacity, or, after it was lowered, the frames held then that have not left yet.
     limit: [u32; MAX_MEMORIES],
-    /// Of those held, frames whose pages stay until they are freed.
+    /// Held frames whose pages stay until they are freed.
     staying: [u32; MAX_MEMORIES],
     /// The host's memories, the nearest to its cores first.
     hosts: Vec<MemoryId>,
@@ -141,8 +141,8 @@ impl Frames {
         self.host_ends || !memory.on_host()
     }
 
-    /// Where this many pages go that are to be in a host memory: the first with a free frame, `wanted` before all others,
-    /// and how many of the pages fit there. `None` if all are full.
+    /// The destination of this many pages that belong in a host memory: the first memory with a free frame, `wanted`
+    /// before all others, and how many of the pages fit there. `None` if all are full.
     pub fn room_on_host(&self, wanted: MemoryId, count: u32, change: &Change) -> Option<(MemoryId, u32)> {
         if !self.host_ends {
             return Some((wanted, count));
@@ -169,7 +169,7 @@ impl Frames {
         spare.sum::<u64>() >= u64::from(count)
     }
 
-    /// Frames are held at once, of pages that are there with their allocation.
+    /// Frames are held at once, for pages that exist from their allocation on.
     pub fn hold(&mut self, memory: MemoryId, frames: u32) {
         if self.counts(memory) {
             let held = &mut self.held[memory.index()];
@@ -187,7 +187,7 @@ impl Frames {
         self.limit[memory.index()]
     }
 
-    /// Frames that have to be given up before `count` more fit, beside what the plan under construction changed.
+    /// Frames that have to be released before `count` more fit, without the changes of the plan under construction.
     /// `None` if they never fit, or if the memory has to shrink first.
     pub fn missing(&self, memory: MemoryId, count: u32, change: &Change) -> Option<u32> {
         let capacity = i64::from(self.capacity(memory));
@@ -199,7 +199,7 @@ impl Frames {
         Some((used + i64::from(count) - capacity).max(0) as u32)
     }
 
-    /// Frames that are free, beside those that the plan under construction gave up.
+    /// Free frames, without those that the plan under construction released.
     pub fn spare(&self, memory: MemoryId, change: &Change) -> u32 {
         let used = self.held(memory) + change.of(memory).peak as u32;
         self.capacity(memory).saturating_sub(used)
@@ -210,7 +210,7 @@ impl Frames {
         self.staying[memory.index()]
     }
 
-    /// So many more pages can never be evicted.
+    /// This many more pages can never be evicted.
     pub fn stay(&mut self, memory: MemoryId, pages: u32) {
         self.staying[memory.index()] += pages;
     }
@@ -225,7 +225,7 @@ impl Frames {
         self.releasing[memory.index()] > 0
     }
 
-    /// Frames that no unfinished plan gives up, beyond the capacity less what should be free.
+    /// Frames beyond the capacity minus those that should be free, and that no unfinished plan releases.
     ///
     /// The frames to be kept free and the `staying` frames, which nothing evicts, are at most half of the capacity
     /// together, unless more stay. Pages that come for a fault have the other half, and do not leave before they are
@@ -237,7 +237,7 @@ impl Frames {
         if capacity == u32::MAX { 0 } else { held.saturating_sub(capacity - free.min(most)) }
     }
 
-    /// A plan with this change begins: what it uses at its peak is held from now on.
+    /// A plan with this change starts: the frames at its peak are held from now on.
     pub fn begin(&mut self, change: &Change) {
         for used in &change.0 {
             let index = used.memory.index();

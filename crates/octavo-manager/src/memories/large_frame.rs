@@ -12,7 +12,7 @@ pub(crate) enum Holder {
     Nobody,
     Space(SpaceId),
     Foreign,
-    /// Pages of several spaces, or beside foreign data.
+    /// Pages of several spaces, or with foreign data among them.
     Mixed,
 }
 

@@ -1,4 +1,4 @@
-//! How full each memory is, and, where a strategy asks for it, which of its frames hold what.
+//! How full each memory is, and, if a strategy requests it, the contents of its frames.
 
 mod check;
 pub(crate) mod content;

@@ -1,11 +1,11 @@
-//! The frames of one memory: which page each base frame holds, and what that makes of the large frames.
+//! The frames of one memory: the page in each base frame, and the resulting state of the large frames.
 
 use crate::contract::ids::PageId;
 use crate::memories::content::{Content, FREE};
 use crate::memories::frame_set::FrameSet;
 use crate::memories::large_frame::{Holder, LargeFrame, NONE};
 
-/// What is known of a block.
+/// The state of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// The large frame that it is at home in, or [`NONE`].
@@ -16,7 +16,7 @@ pub(super) struct Block {
     pub splintering: u16,
 }
 
-/// The frames of one memory. Large frames are made as they are needed, so that an empty memory takes no room.
+/// The frames of one memory. Large frames are created when they are needed, so that an empty memory takes no room.
 #[derive(Clone)]
 pub struct FrameStore {
     /// Base pages of a large frame, and of a block.
@@ -90,7 +90,7 @@ impl FrameStore {
         while self.free.first().is_none() && self.add_large_frame() {}
     }
 
-    /// Makes one more large frame; `false` if the memory has no more.
+    /// Creates one more large frame; `false` if the memory has no more.
     pub(crate) fn add_large_frame(&mut self) -> bool {
         let first = self.frames.len() as u64 * u64::from(self.span);
         if first >= u64::from(self.total) {
@@ -177,7 +177,7 @@ impl FrameStore {
 mod tests {
     use super::*;
 
-    /// What each base frame of the last large frame holds.
+    /// The contents of the base frames of the last large frame.
     fn last(memory: &FrameStore) -> Vec<Content> {
         let end = memory.contents.len() as u32;
         (end - memory.span..end).map(|frame| memory.content(frame)).collect()

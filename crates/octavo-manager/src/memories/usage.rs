@@ -1,4 +1,4 @@
-//! How full memories are, for those who ask.
+//! How full memories are, for callers that ask.
 
 use crate::contract::ids::{MemoryId, PageId, SpaceId};
 use crate::memories::large_frame::Holder;
@@ -34,23 +34,23 @@ pub struct OutOfMemory {
     pub memory: MemoryId,
     /// The requested page.
     pub page: PageId,
-    /// The application whose page that is.
+    /// The application that owns the page.
     pub space: SpaceId,
 }
 
-/// What waits for room. The same wait, asked for later, is equal.
+/// What waits for room. The same wait is equal even if it is requested later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
-    /// A page that stays where it is to be.
+    /// A page that stays where it belongs.
     Page(PageId),
     /// A fault, by a number that no other has.
     Fault(u64),
 }
 
-/// A page for which there is no room, when nothing is under way that could make some.
+/// A page for which there is no room, when nothing under way could make some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starving {
-    /// The page and the memory that it is to come to.
+    /// The page and the memory that it should come to.
     pub out: OutOfMemory,
     /// Pages that this memory keeps for others, and cannot remove before the host has a copy of them.
     pub awaiting: u32,

@@ -13,14 +13,14 @@ impl Advised {
         self.0.is_empty()
     }
 
-    /// What was said about `page` last.
+    /// The latest advice for `page`.
     pub fn of(&self, page: PageId) -> Advice {
         let after = self.0.partition_point(|(run, _)| run.first <= page);
         let below = after.checked_sub(1).map(|at| self.0[at]);
         below.filter(|(run, _)| page.0 - run.first.0 < run.count).map(|(_, advice)| advice).unwrap_or_default()
     }
 
-    /// From now on, this holds for these pages and nothing else does.
+    /// From now on, this is the advice for these pages; earlier advice no longer holds.
     pub fn set(&mut self, pages: PageRun, advice: Advice) {
         self.forget(pages);
         if advice != Advice::default() {

@@ -1,4 +1,4 @@
-//! Which pages exist, and whose they are.
+//! Which pages exist, and which address space owns them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,9 +18,9 @@ pub(super) struct Allocations {
     managed: Vec<PageRun>,
     /// The allocations that each placement decides about.
     decided: Vec<Vec<PageRun>>,
-    /// How many each address space has that has any.
+    /// The number of allocations of each address space that has any.
     of_space: BTreeMap<SpaceId, u32>,
-    /// Whose all are, unless they are of several: saves a search for each view of a page.
+    /// The owner of all of them, unless there are several: saves a search for each view of a page.
     only: Option<SpaceId>,
 }
 
@@ -65,7 +65,7 @@ impl Allocations {
         reached >= end
     }
 
-    /// A new one, of pages that are in no other and that somebody decides about, unless they stay.
+    /// A new allocation, of pages that are in no other and that a strategy decides about, unless they stay.
     pub fn insert(&mut self, run: PageRun, space: SpaceId, kind: Kind, by: Option<Decider>) {
         let at = self.runs.partition_point(|known| known.first < run.first);
         self.runs.insert(at, run);
@@ -81,7 +81,7 @@ impl Allocations {
         self.note_only();
     }
 
-    /// Takes `run` out; what is left of an allocation on either side stays.
+    /// Removes `run`; the rest of an allocation on either side stays.
     pub fn remove(&mut self, run: PageRun) {
         let at = overlapping(&self.runs, run);
         let owned = self.runs[at.clone()].iter().zip(&self.spaces[at.clone()]);
@@ -110,7 +110,7 @@ impl Allocations {
     }
 }
 
-/// One allocation more, or fewer, of a space.
+/// A space has one allocation more, or fewer.
 fn count(of_space: &mut BTreeMap<SpaceId, u32>, space: SpaceId, change: i32) {
     let known = of_space.entry(space).or_default();
     *known = known.saturating_add_signed(change);
@@ -119,14 +119,14 @@ fn count(of_space: &mut BTreeMap<SpaceId, u32>, space: SpaceId, change: i32) {
     }
 }
 
-/// Where those of `runs`, which are sorted and disjoint, are that have a page of `run`.
+/// The positions of those of `runs`, which are sorted and disjoint, that share a page with `run`.
 fn overlapping(runs: &[PageRun], run: PageRun) -> Range<usize> {
     let from = runs.partition_point(|known| known.first.0 + known.count <= run.first.0);
     let to = runs.partition_point(|known| known.first.0 < run.first.0 + run.count);
     from..to.max(from)
 }
 
-/// What is left of `known` on either side of `run`.
+/// The rest of `known` on either side of `run`.
 fn without(known: &PageRun, run: PageRun) -> impl Iterator<Item = PageRun> + use<> {
     let (from, to) = (known.first.0, known.first.0 + known.count);
     let pieces = [(from, to.min(run.first.0)), (from.max(run.first.0 + run.count), to)];

@@ -1,5 +1,5 @@
-//! Bits of pages that strategies own. The core keeps them, counts pages by them and tells when they change; what they
-//! mean, it does not know.
+//! Bits of pages that strategies own. The core keeps them, counts pages by them and reports their changes; it does not
+//! know their meaning.
 
 use crate::contract::error::ConfigError;
 use crate::contract::ids::PageId;
@@ -15,13 +15,13 @@ pub struct Attribute {
     pub name: &'static str,
     /// The first of its bits, from 0.
     pub shift: u32,
-    /// How many bits it has. All attributes of a placement fit into 8 bits. Several placements can use the same bits: a
-    /// page has only attributes of the placement that decides about it.
+    /// The number of its bits. All attributes of a placement fit into 8 bits. Several placements can use the same bits:
+    /// a page has only attributes of the placement that decides about it.
     pub width: u32,
-    /// Names of its values from 0, by which summaries count pages. Empty if they do not; then its changes are not told
-    /// either, and it can be written for pages that do not exist yet.
+    /// Names of its values from 0, by which summaries count pages. Empty if they do not; then its changes are not
+    /// reported, and it can be written for pages that do not exist yet.
     pub values: &'static [&'static str],
-    /// Names of the events that tell that a page's value became 1, 2, …; as many as it has values beyond 0.
+    /// Names of the events that report that a page's value became 1, 2, …; one for each value above 0.
     pub events: &'static [&'static str],
 }
 
@@ -52,7 +52,7 @@ pub struct AttributeChange {
     pub value: u8,
 }
 
-/// The attributes that placements claimed, and what is known about all pages' values.
+/// The attributes that placements claimed, and the values of all pages.
 #[derive(Clone, Default)]
 pub(super) struct Attributes {
     claimed: Vec<Claimed>,
@@ -102,7 +102,7 @@ impl Attributes {
         self.journal.iter_mut().flat_map(|journal| journal.drain(..))
     }
 
-    /// A page that `by` decided about and that has these bits is no more.
+    /// A page that `by` decided about and that has these bits no longer exists.
     pub fn forgotten(&mut self, by: Decider, bits: u8) {
         for known in self.claimed.iter_mut().filter(|known| known.by == by && !known.pages.is_empty()) {
             known.count(known.attribute.read(bits), |count| count - 1);

@@ -12,7 +12,7 @@ pub struct Census<'a> {
 }
 
 impl Census<'_> {
-    /// How many pages have each value, by its name. All have 0 if the placement did not claim the attribute.
+    /// The number of pages with each value, by its name. All have 0 if the placement did not claim the attribute.
     pub fn by(&self, attribute: &'static Attribute) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = self.pages.by_value(self.decider, attribute);
         attribute.values.iter().copied().zip(counts)

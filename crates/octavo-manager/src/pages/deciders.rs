@@ -23,7 +23,7 @@ impl Decider {
     }
 }
 
-/// Who decides, by what the pages' program asked for and whose they are.
+/// The strategy for pages, by their kind of memory and their address space.
 #[derive(Clone, Default)]
 pub(crate) struct Deciders {
     /// Deciders of single address spaces for managed memory, by number; none beyond the last.
@@ -42,12 +42,12 @@ impl Deciders {
         }
     }
 
-    /// Who decides about managed pages of an address space.
+    /// The strategy for managed pages of an address space.
     pub fn of_space(&self, space: SpaceId) -> Decider {
         self.own.get(usize::from(space.0)).copied().flatten().unwrap_or(Decider::MANAGED)
     }
 
-    /// An address space has one of its own, from before its first page on.
+    /// An address space has its own from before its first page on.
     pub fn set(&mut self, space: SpaceId, decider: Decider) {
         let index = usize::from(space.0);
         if index >= self.own.len() {

@@ -1,16 +1,16 @@
-//! Pages that accesses are under way to, and until when.
+//! Pages with accesses under way, and until when.
 
 use octavo_units::Time;
 
 use crate::contract::by_memory::ByMemory;
 use crate::contract::ids::{MemoryId, PageId};
 
-/// When the accesses under way to each page of a memory will have come back.
+/// The times when the accesses in progress to each page of a memory will have come back.
 #[derive(Clone, Default)]
 pub(crate) struct Held {
-    /// When the present call from outside happens.
+    /// The time of the present call from outside.
     pub now: Time,
-    /// By memory, then page, as far as any was told.
+    /// By memory, then page, for accesses that were reported.
     until: ByMemory<Vec<Time>>,
 }
 
@@ -29,7 +29,7 @@ impl Held {
         self.until[memory].get(page.index()).is_some_and(|&until| until > self.now)
     }
 
-    /// When accesses to some page of `memory` will have come back next, if any are under way.
+    /// The time when accesses to some page of `memory` will have come back next, if there are any.
     pub fn next(&self, memory: MemoryId) -> Option<Time> {
         self.until[memory].iter().copied().filter(|&until| until > self.now).min()
     }

@@ -5,7 +5,7 @@ use crate::contract::ids::{PageId, PageRun};
 /// Blocks of one word of the map.
 const WORD: u32 = u64::BITS;
 
-/// A bit for each block; none as long as there are no huge pages.
+/// A bit for each block; empty while there are no huge pages.
 #[derive(Clone, Default)]
 pub(crate) struct HugePages {
     blocks: Vec<u64>,

@@ -49,13 +49,13 @@ const ALLOCATED: u8 = 1;
 const TOUCHED: u8 = 2;
 /// The lowest of two bits that hold a [`Kind`].
 const KIND: u32 = 2;
-/// A store of a GPU was told of since the page came there.
+/// A store of a GPU was reported since the page came there.
 const DIRTY: u8 = 16;
 /// The page left a full memory and has not come to a GPU since.
 const LEFT: u8 = 32;
 const KINDS: [Kind; 4] = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned];
 
-/// What is kept for a page besides its bits in the bitmaps.
+/// The state of a page apart from its bits in the bitmaps.
 #[derive(Clone, Copy)]
 struct Record {
     /// Slot of the unfinished plan that names the page.
@@ -86,16 +86,16 @@ pub(crate) struct Pages {
     system_held: [u32; MAX_MEMORIES],
     /// Whether the pages in `system_held` are never evicted.
     system_stays: bool,
-    /// By block: how often neighbouring pages of it have left a full memory.
+    /// By block: the number of times that neighbouring pages of it have left a full memory.
     departures: BTreeMap<u32, u32>,
-    /// How much each address space has where, if anyone tells them apart.
+    /// The memory of each address space, if it is counted.
     tenants: Option<Box<Tenants>>,
-    /// Pages that accesses are under way to, if these stay.
+    /// Pages with accesses under way, if these stay.
     held: Option<Box<Held>>,
 }
 
 impl Pages {
-    /// No page of a node with so many memories.
+    /// No page, for a node with this many memories.
     pub fn new(geometry: Geometry, memories: usize) -> Self {
         Self {
             geometry,
@@ -127,7 +127,7 @@ impl Pages {
         self.geometry
     }
 
-    /// One more than the highest page there is room for.
+    /// One more than the number of the highest page that fits.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -185,22 +185,22 @@ impl Pages {
         self.allocations.decided(by).len() == self.allocations.runs().len()
     }
 
-    /// A placement of its own decides about the managed pages of an address space, of which there is none yet.
+    /// A separate placement decides about the managed pages of an address space that has no page yet.
     pub fn set_decider(&mut self, space: SpaceId, decider: Decider) {
         self.deciders.set(space, decider);
     }
 
-    /// From now on it is counted how much each address space has where.
+    /// From now on, memory is counted by address space.
     pub fn tell_apart(&mut self) -> &mut Tenants {
         self.tenants.get_or_insert_default()
     }
 
-    /// How much each address space has where, if that is counted.
+    /// The memory of each address space, if it is counted.
     pub fn tenants(&self) -> Option<&Tenants> {
         self.tenants.as_deref()
     }
 
-    /// What was said about pages.
+    /// Advice about pages.
     pub fn advised(&self) -> &Advised {
         &self.advised
     }
@@ -220,7 +220,7 @@ impl Pages {
         self.allocated(page) && self.kind(page) == Kind::Managed
     }
 
-    /// What the program of `page`, which is allocated, asked for.
+    /// The kind of memory that the program of `page`, which is allocated, requested.
     pub fn kind(&self, page: PageId) -> Kind {
         KINDS[usize::from(self.records[page.index()].flags >> KIND & 3)]
     }
@@ -288,7 +288,7 @@ impl Pages {
         self.records[page.index()] = UNALLOCATED;
     }
 
-    /// Takes `run` out of the list of allocations; what is left of one on either side stays.
+    /// Removes `run` from the list of allocations; the rest of one on either side stays.
     pub fn deallocate(&mut self, run: PageRun) {
         self.allocations.remove(run);
         self.advised.forget(run);
@@ -342,7 +342,7 @@ impl Pages {
         self.records[page.index()].mode
     }
 
-    /// Changes a page's state from what it is, `before`, to `after`.
+    /// Changes a page's state from `before` to `after`.
     pub fn change_state(&mut self, page: PageId, before: &PageState, after: &PageState) {
         let record = &mut self.records[page.index()];
         record.owner = after.owner;
@@ -373,7 +373,7 @@ impl Pages {
         self.system_stays = true;
     }
 
-    /// Pages that accesses are under way to stay from now on.
+    /// From now on, pages stay while accesses to them are under way.
     pub fn keep_outstanding(&mut self) {
         self.held = Some(Box::default());
     }
@@ -397,7 +397,7 @@ impl Pages {
         }
     }
 
-    /// What GPUs keep for others.
+    /// Pages that GPUs keep for others.
     pub fn spare(&self) -> &Spare {
         &self.spare
     }
@@ -525,7 +525,7 @@ impl Pages {
         }
     }
 
-    /// How often neighbouring pages of a page's block have left a full memory, as far as that is counted.
+    /// How many times neighbouring pages of a page's block have left a full memory, if that is counted.
     pub fn departures(&self, page: PageId) -> u32 {
         self.departures.get(&(page.0 / self.geometry.block_pages())).copied().unwrap_or_default()
     }

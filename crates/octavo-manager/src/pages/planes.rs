@@ -6,7 +6,7 @@ use crate::contract::block::BlockMap;
 use crate::contract::ids::{HOST, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
-/// Which of a page's bitmaps by processor.
+/// One of a page's bitmaps by processor.
 #[derive(Clone, Copy)]
 pub(super) enum Plane {
     Mapped = 0,

@@ -12,7 +12,7 @@ pub(crate) struct ProcessorSets {
 }
 
 impl ProcessorSets {
-    /// There are at least so many pages, of a node with so many GPUs; new ones have empty sets.
+    /// There are at least this many pages, on a node with this many GPUs; new ones have empty sets.
     pub fn grow(&mut self, pages: usize, gpus: usize) {
         self.each = (gpus + 1).div_ceil(u32::BITS as usize);
         if self.words.len() < pages * self.each {

@@ -1,14 +1,14 @@
-//! Which pages are where, for evictors.
+//! The places of pages, for evictors.
 
 use crate::contract::block::BlockMap;
 use crate::contract::ids::{MemoryId, PageId, PageRun, SpaceId};
 use crate::contract::page::{Mode, PageView};
 use crate::pages::Pages;
 
-/// Which pages are where, as an eviction strategy sees them.
+/// The places of pages, as an eviction strategy sees them.
 pub struct Residency<'a> {
     pub(crate) pages: &'a Pages,
-    /// The address space whose pages may leave; any may if there is none.
+    /// The address space whose pages may leave; `None` for any.
     pub(crate) space: Option<SpaceId>,
 }
 
@@ -32,8 +32,8 @@ impl Residency<'_> {
         !self.pages.kind(page).stays() && self.space.is_none_or(|space| self.pages.space(page) == space)
     }
 
-    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan; where accesses under way keep pages, no
-    /// such access either.
+    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan; also, where accesses under way keep
+    /// pages, that there is no such access.
     #[must_use]
     pub fn evictable(&self, memory: MemoryId, page: PageId) -> bool {
         let held = || self.pages.held().is_some_and(|held| held.holds(memory, page));

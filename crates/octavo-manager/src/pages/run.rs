@@ -13,7 +13,7 @@ impl Pages {
         (0..self.len() as u32).map(PageId).map(move |page| (page, self.state_of(page, group.masks(self, page))))
     }
 
-    /// What is known about each page of a run.
+    /// The state of each page of a run.
     pub fn views(&self, run: PageRun) -> impl Iterator<Item = PageView> {
         let mut group = Group::default();
         run.iter().map(move |page| {

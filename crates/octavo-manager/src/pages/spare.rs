@@ -1,5 +1,5 @@
-//! Blocks of victims that GPUs keep for others, in the order in which they came: those that still await their copy on
-//! the host, those that have it and can be removed, and copies of what the host has anyway.
+//! Blocks of victims that GPUs keep for others, in order of arrival: those that still wait for their copy on the host,
+//! those that have it and can be removed, and copies of pages that the host has anyway.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use crate::contract::ids::{MemoryId, SpaceId};
 use crate::contract::page::Mode;
 use crate::pages::state::PageState;
 
-/// What a GPU keeps of one block.
+/// A GPU's kept pages of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     /// The address space of the pages when they came.
     space: SpaceId,
     /// Its place in the list that it is in.
     order: u64,
-    /// Whether none of its pages ever awaited a copy on the host: they were staged.
+    /// Whether none of its pages ever waited for a copy on the host: they were staged.
     staged: bool,
     /// Pages without a copy on the host, and pages with one.
     pages: [u32; 2],
@@ -62,7 +62,7 @@ pub(crate) struct Staging {
     pub pages: u32,
 }
 
-/// What all GPUs keep for others. Follows the pages' states.
+/// The pages that all GPUs keep for others. Follows the pages' states.
 #[derive(Clone, Default)]
 pub(crate) struct Spare {
     blocks: BTreeMap<(MemoryId, u32), Block>,
@@ -132,7 +132,7 @@ impl Spare {
         !self.awaiting.is_empty()
     }
 
-    /// Of each space, the memory and the block that awaits its copy on the host longest.
+    /// For each space, the memory and the block that has waited longest for its copy on the host.
     pub fn longest_awaiting(&self) -> Vec<(SpaceId, MemoryId, u32)> {
         let mut first = Vec::new();
         let mut next = self.awaiting.first();
@@ -143,8 +143,8 @@ impl Spare {
         first
     }
 
-    /// Blocks in `memory` that can be removed without a copy, unless they are busy: victims first come first, then what
-    /// was staged (`uvm-driver.md` section 8, pick_root_chunk_to_evict).
+    /// Blocks in `memory` that can be removed without a copy, unless they are busy: first victims in order of arrival,
+    /// then staged blocks (`uvm-driver.md` section 8, pick_root_chunk_to_evict).
     pub fn removable(&self, memory: MemoryId) -> impl Iterator<Item = u32> + '_ {
         let from = (memory, false, 0, 0);
         self.removable.range(from..).take_while(move |listed| listed.0 == memory).map(|&(.., block)| block)
@@ -160,7 +160,7 @@ impl Spare {
         self.staging.push(plan);
     }
 
-    /// The plan in this slot is over.
+    /// The plan in this slot is finished.
     pub fn end(&mut self, slot: u32) {
         self.under_way.retain(|plan| plan.slot != slot);
         self.staging.retain(|plan| plan.slot != slot);
@@ -182,8 +182,8 @@ impl Spare {
         self.lent[memory].pages[1] - written - staged
     }
 
-    /// Those of them whose blocks can be removed, as no page of theirs there lacks a copy. Approximate while plans copy
-    /// or stage other pages of these blocks.
+    /// Those whose blocks can be removed, because each resident page has a copy. Approximate while plans copy or stage
+    /// other pages of these blocks.
     pub fn removable_pages(&self, memory: MemoryId) -> u32 {
         self.backed(memory).saturating_sub(self.lent[memory].held_back)
     }
@@ -209,7 +209,7 @@ impl Spare {
         self.blocks.len() * (size_of::<(MemoryId, u32)>() + size_of::<Block>() + lists)
     }
 
-    /// Whether what is known of each block is what its pages' states say; for tests.
+    /// Whether the record of each block matches its pages' states; for tests.
     pub fn agrees(&self, pages: impl Iterator<Item = (u32, PageState)>) -> Result<(), String> {
         let mut found: BTreeMap<(MemoryId, u32), [u32; 2]> = BTreeMap::new();
         for (block, state) in pages {
@@ -230,7 +230,7 @@ impl Spare {
     }
 }
 
-/// Where a page lies for others, and whether it has a copy on the host.
+/// Where a page is kept for others, and whether it has a copy on the host.
 fn place(state: &PageState) -> Option<(MemoryId, usize)> {
     let lent = state.mode == Mode::Spare && state.resident.contains(state.owner) && !state.owner.on_host();
     lent.then(|| (state.owner, usize::from(state.backed())))

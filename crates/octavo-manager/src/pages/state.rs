@@ -1,4 +1,4 @@
-//! Where a page is and who can reach it.
+//! The place of a page and the processors that can reach it.
 
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, HOST, HOST_MEMORY, MemoryId};
@@ -78,8 +78,8 @@ impl PageState {
         };
     }
 
-    /// GPUs whose in-flight accesses must be over before the page changes hands: all that can write it, and the GPU
-    /// that has the only copy.
+    /// GPUs whose in-flight accesses must finish before the page changes hands: all that can write it, and the GPU that
+    /// has the only copy.
     pub fn must_drain(&self) -> ProcessorMask {
         let writers = self.writable.without(HOST);
         if self.owner.on_host() || self.replicated() { writers } else { writers.with(self.owner.processor()) }

@@ -1,11 +1,11 @@
-//! Which address spaces have memory, and how much of it lies where.
+//! Which address spaces have memory, and how much of it is in each memory.
 
 use crate::contract::by_memory::ByMemory;
 use crate::contract::event::Allocation;
 use crate::contract::ids::{MemoryId, SpaceId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
-/// Counts by address space, of pages that can be made to leave.
+/// Counts of pages that can leave, by address space.
 #[derive(Clone, Default)]
 pub(crate) struct Tenants {
     spaces: Vec<Tenant>,

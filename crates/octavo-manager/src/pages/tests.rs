@@ -11,7 +11,7 @@ fn pages(page_size: u64) -> Pages {
     pages_of(page_size, 16)
 }
 
-/// Of a node with so many GPUs and all memories that a host can have.
+/// For a node with this many GPUs and all memories that a host can have.
 fn pages_of(page_size: u64, gpus: usize) -> Pages {
     Pages::new(Geometry { gpus, page_size: Bytes(page_size) }, MAX_MEMORIES - MAX_PROCESSORS + 1 + gpus)
 }

@@ -12,11 +12,11 @@ use crate::strategies::space::SpaceConfig;
 use crate::strategies::synchronisation::Synchronisation;
 
 impl MemoryConfig {
-    /// Whether GPUs note accesses: for a synchronisation, because those under way keep pages, or for a placement or an
-    /// evictor that wants them or may want them, of all pages or of one address space.
+    /// Whether GPUs record accesses: for a synchronisation, because accesses under way keep pages, or for a placement
+    /// or an evictor that wants them or may want them, of all pages or of one address space.
     ///
     /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
+    /// As for [`MemoryConfig::resolve`], for the keys that this depends on.
     pub fn may_see_accesses<'a>(&self, spaces: impl IntoIterator<Item = &'a SpaceConfig>) -> Result<bool, ConfigError> {
         if self.synchronisation == Synchronisation::DirtyHome || self.outstanding == OutstandingAccesses::Stay {
             return Ok(true);

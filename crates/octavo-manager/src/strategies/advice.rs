@@ -1,5 +1,5 @@
-//! What advice decides before the placement strategy is asked: the stock driver's residency selection
-//! (`uvm-driver.md` section 3, rules 2, 3, 6, 7 and 9).
+//! What advice decides before the placement strategy is asked: the stock driver's residency selection (`uvm-driver.md`
+//! section 3, rules 2, 3, 6, 7 and 9).
 
 use crate::contract::event::Fault;
 use crate::contract::ids::Access;

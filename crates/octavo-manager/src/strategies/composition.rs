@@ -1,4 +1,4 @@
-//! One strategy of each sort, as a memory system is composed of them.
+//! One strategy of each sort, which together form a memory system.
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
@@ -14,7 +14,7 @@ use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sharing::{SHARINGS, Sharing};
 use crate::strategies::sizing::Coalescing;
 
-/// What a manager is made of.
+/// The parts of a manager.
 pub(crate) struct Composition {
     /// Sizes that the strategies were built for.
     pub geometry: Geometry,
@@ -32,7 +32,7 @@ pub(crate) struct Composition {
 }
 
 impl Composition {
-    /// The strategies of `config` for a node with so many GPUs.
+    /// The strategies of `config` for a node with this many GPUs.
     pub fn new(config: &MemoryConfig, gpus: usize) -> Result<Self, ConfigError> {
         let geometry = config.geometry(gpus)?;
         Ok(Self {

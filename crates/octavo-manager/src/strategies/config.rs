@@ -24,7 +24,7 @@ use crate::strategies::sizing::{Coalescing, SIZINGS};
 use crate::strategies::synchronisation::Synchronisation;
 use crate::strategies::system::SystemConfig;
 
-/// Whose plan brings the pages that a prefetcher chooses.
+/// Which plan brings the pages that a prefetcher chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrefetchPlan {
@@ -148,10 +148,11 @@ impl MemoryConfig {
         Ok(config)
     }
 
-    /// Bytes of the pages that all decisions are about: the page size of the manager's driver and of a [`Topology`].
+    /// Bytes of the pages that all decisions are about: the page size of the driver and of a
+    /// [`Topology`](crate::Topology).
     ///
     /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that sizes depend on.
+    /// As for [`MemoryConfig::resolve`], for the keys that sizes depend on.
     pub fn decision_size(&self) -> Result<Bytes, ConfigError> {
         Ok(self.geometry(1)?.page_size)
     }
@@ -170,7 +171,7 @@ impl MemoryConfig {
     /// Whether each frame of a GPU has a number: the allocator, large pages or foreign data need it.
     ///
     /// # Errors
-    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
+    /// As for [`MemoryConfig::resolve`], for the keys that this depends on.
     pub fn numbers_frames(&self) -> Result<bool, ConfigError> {
         let allocator = built(&ALLOCATORS, &self.allocator, &self.geometry(1)?)?;
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())

@@ -1,4 +1,4 @@
-//! The context of a placement strategy or a guard: what it can see and change besides the page of the call.
+//! The context of a placement strategy or a guard: what it can see and change apart from the page of the call.
 
 use octavo_units::Time;
 
@@ -31,7 +31,7 @@ impl Charges {
 /// metadata accesses; only mechanisms move and map pages.
 pub struct Context<'a> {
     pub(crate) now: Time,
-    /// Which placement is asked; `None` for a guard, which sees all managed pages.
+    /// The placement that is asked; `None` for a guard, which sees all managed pages.
     pub(crate) decider: Option<Decider>,
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
@@ -98,7 +98,7 @@ impl Context<'_> {
         self.pages.set_attribute(decider, page, attribute, value);
     }
 
-    /// What the page's program said about its use.
+    /// The program's advice about the page's use.
     #[must_use]
     pub fn advice(&self, page: PageId) -> Advice {
         self.pages.advised().of(page)
@@ -145,7 +145,7 @@ impl Context<'_> {
         self.charges.metadata += accesses;
     }
 
-    /// The decision needs this many accesses to metadata beside the host's page-table walk.
+    /// The decision needs this many accesses to metadata in addition to the host's page-table walk.
     pub fn charge_overlapped(&mut self, accesses: u32) {
         self.charges.overlapped += accesses;
     }

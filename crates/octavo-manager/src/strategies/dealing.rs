@@ -3,8 +3,8 @@
 use crate::contract::ids::ProcessorId;
 use crate::contract::masks::ProcessorMask;
 
-/// Deals pages out to the GPUs of a program in turn: an allocation goes on where the one before it ended that was for
-/// the same GPUs.
+/// Deals pages out to the GPUs of a program in turn: an allocation continues where the previous one for the same GPUs
+/// ended.
 pub(crate) struct Dealer {
     /// The GPU, counted among those of a program, that gets the first page of all; the last if there are fewer.
     first: u32,
@@ -12,7 +12,7 @@ pub(crate) struct Dealer {
     dealt: Vec<(ProcessorMask, u32)>,
 }
 
-/// Pages that were dealt out: to whose GPUs, counted among those that asked, and after this many others.
+/// Pages that were dealt out: to which address space's GPUs, their position among those, and after how many others.
 #[derive(Clone, Copy)]
 pub(crate) struct Dealt {
     pub whose: u8,
@@ -36,7 +36,7 @@ impl Dealer {
         dealt
     }
 
-    /// Who gets the page that lies `offset` behind the first of `dealt`.
+    /// The GPU that gets the page at `offset` after the first of `dealt`.
     pub fn home(&self, dealt: Dealt, offset: u32) -> ProcessorId {
         let gpus = self.dealt[usize::from(dealt.whose)].0;
         let count = gpus.len() as u32;

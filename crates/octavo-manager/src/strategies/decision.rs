@@ -29,7 +29,7 @@ pub enum Decision {
     To(MemoryId),
     /// The same, and others map it there as well, as far as they can.
     Pin {
-        /// Where the page comes to lie.
+        /// The new place of the page.
         memory: MemoryId,
         /// Processors that map it besides the faulting one.
         mappers: ProcessorMask,

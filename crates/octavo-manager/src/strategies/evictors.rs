@@ -18,11 +18,11 @@ pub(crate) struct Evictors {
     /// One, or one for each address space in order of their numbers.
     all: Vec<Box<dyn Eviction>>,
     apart: bool,
-    /// What evictors are made of; `None` where the only one was made elsewhere.
+    /// How evictors are made; `None` if the only one was made elsewhere.
     choice: Option<(Choice, Geometry)>,
     /// The choice of evictor for address spaces that have their own.
     own: BTreeMap<SpaceId, Choice>,
-    /// Whether one of these is to be told of accesses, although it may not have been made yet.
+    /// Whether one of these requests reports of accesses, although it may not have been made yet.
     own_want_accesses: bool,
 }
 
@@ -32,7 +32,7 @@ impl Evictors {
         Self { all: vec![evictor], apart: false, choice: None, own: BTreeMap::new(), own_want_accesses: false }
     }
 
-    /// One for all pages, until they are [told apart](Evictors::tell_apart).
+    /// One for all pages, until spaces are [told apart](Evictors::tell_apart).
     pub fn new(choice: &Choice, geometry: &Geometry) -> Result<Self, ConfigError> {
         let all = vec![built(&EVICTIONS, choice, geometry)?];
         let choice = Some((choice.clone(), *geometry));
@@ -44,7 +44,7 @@ impl Evictors {
         self.apart = true;
     }
 
-    /// An address space has an evictor of its own sort; there is no page yet.
+    /// An address space has its own sort of evictor; there is no page yet.
     pub fn set(&mut self, space: SpaceId, choice: &Choice, geometry: &Geometry) -> Result<(), ConfigError> {
         let evictor = built(&EVICTIONS, choice, geometry)?;
         self.own_want_accesses |= evictor.wants_accesses();

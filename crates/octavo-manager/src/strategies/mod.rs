@@ -1,4 +1,4 @@
-//! Who decides, each kind behind a trait with its list of implementations, and how a memory system is composed of them.
+//! Strategies, each kind behind a trait with its list of implementations, and how a memory system is composed of them.
 
 mod accesses;
 pub(crate) mod advice;

@@ -19,7 +19,7 @@ pub(super) fn check(choices: &[(&str, &Choice)], geometry: &Geometry) -> Result<
     Ok(())
 }
 
-/// What both want to be told.
+/// Reports that both request.
 ///
 /// # Errors
 /// What was expected and found, if the node cannot give both what they want.

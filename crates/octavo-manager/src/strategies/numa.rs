@@ -1,4 +1,4 @@
-//! On which NUMA node a page of the operating system's memory comes into being: the policy of its mapping.
+//! The NUMA node on which a page of the operating system's memory is created: the policy of its mapping.
 
 use octavo_registry::nearest;
 use schemars::JsonSchema;
@@ -15,13 +15,13 @@ pub enum NumaPolicy {
     /// Where the page is touched first, or where the placement has it (`numactl --localalloc`).
     #[default]
     Local,
-    /// On one of `nodes` as long as any of these has room (`--preferred`, `--preferred-many`).
+    /// On one of `nodes` while any of these has room (`--preferred`, `--preferred-many`).
     Preferred,
-    /// On `nodes` in turn, by the page's number (`--interleave`). The production driver does not look at this policy:
-    /// what a GPU touches first is on that GPU (`uvm-driver.md` section 7).
+    /// On `nodes` in turn, by the page's number (`--interleave`). The production driver ignores this policy: memory
+    /// that a GPU touches first is on that GPU (`uvm-driver.md` section 7).
     Interleave,
-    /// On `nodes` and nowhere else: when these are full, memory is out (`--membind`). What a GPU evicts goes to the
-    /// host's memories among them, and to its others when these are full.
+    /// Only on `nodes`: when these are full, memory is out (`--membind`). Pages that a GPU evicts go to the host's
+    /// memories among them, and to its others when these are full.
     Bind,
 }
 
@@ -31,8 +31,8 @@ pub enum NumaPolicy {
 pub struct NumaConfig {
     /// Which policy; default `local`.
     pub policy: NumaPolicy,
-    /// The nodes that it speaks of, as tables call them: `host`, the host's other memories `host1` and so on, and on
-    /// coherent nodes whose GPU memory is the operating system's `gpu0` and so on. None for `local`.
+    /// Its nodes under their names in tables: `host`, the host's other memories `host1` and so on, and on coherent
+    /// nodes whose GPU memory is the operating system's `gpu0` and so on. None for `local`.
     pub nodes: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl NumaConfig {
         *self == Self::default()
     }
 
-    /// What can be checked without a node.
+    /// Checks that need no node.
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         match (self.policy, self.nodes.is_empty()) {
             (NumaPolicy::Local, false) => Err(refused(format!("expected none beside `local`, found {}", self.said()))),
@@ -88,7 +88,7 @@ pub struct Numa {
     nodes: Vec<MemoryId>,
 }
 
-/// What a policy says about pages that come to the host.
+/// The decision of a policy about pages that come to the host.
 pub(crate) enum OnHost<'a> {
     /// Nothing.
     Anywhere,
@@ -104,8 +104,8 @@ impl Numa {
         self.policy == NumaPolicy::Local
     }
 
-    /// Where a page comes into being that would come to `wish` without a policy. Of several nodes that have room, the
-    /// toucher's own is taken, else the nearest to the host's cores, as the driver does (`uvm-driver.md` section 7).
+    /// Where a page is created that would come to `wish` without a policy. If several nodes have room, the toucher's
+    /// own is taken, otherwise the nearest to the host's cores, as in the driver (`uvm-driver.md` section 7).
     pub(crate) fn first_touch(
         &self,
         page: PageId,
@@ -125,7 +125,7 @@ impl Numa {
         }
     }
 
-    /// The memory whose turn it is.
+    /// The memory that is next for this page.
     fn turn(&self, page: PageId) -> MemoryId {
         self.nodes[page.index() % self.nodes.len()]
     }

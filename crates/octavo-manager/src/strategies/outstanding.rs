@@ -1,13 +1,13 @@
-//! Whether pages that accesses are under way to can be made to leave.
+//! Whether pages can be evicted while accesses to them are under way.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a page that accesses are under way to when something has to leave its memory.
+/// The treatment of a page with accesses in progress when something has to leave its memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutstandingAccesses {
-    /// It can leave: the accesses are over before it does.
+    /// It can leave: the accesses finish before it does.
     #[default]
     Leave,
     /// It stays until they have come back, and a fault that finds no other page waits for that (UVMSmart,

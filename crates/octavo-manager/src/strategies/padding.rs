@@ -11,9 +11,9 @@ pub enum Padding {
     /// Nothing.
     #[default]
     None,
-    /// Pages that no program accesses. What an allocation has in its last 2 MiB is rounded up to 64 KiB times a power
-    /// of two, so that it fills a whole prefetch tree (UVMSmart, `cudaMallocManaged` in `libcuda/cuda_runtime_api.cc`
-    /// and `gmmu_t::initialize_large_page` in `gpu-sim.cc`).
+    /// Pages that no program accesses. The part of an allocation in its last 2 MiB is rounded up to 64 KiB times a
+    /// power of two, so that it fills a whole prefetch tree (UVMSmart, `cudaMallocManaged` in
+    /// `libcuda/cuda_runtime_api.cc` and `gmmu_t::initialize_large_page` in `gpu-sim.cc`).
     Trees,
 }
 

@@ -15,7 +15,7 @@ use crate::strategies::needs;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Prefetch;
 
-/// Who decides where pages live and what else comes along.
+/// The strategies that decide where pages lie and what comes along with them.
 pub(crate) struct Policy {
     pub placement: Box<dyn Placement>,
     pub prefetch: Box<dyn Prefetch>,
@@ -23,18 +23,18 @@ pub(crate) struct Policy {
 
 /// All strategies that decide. None decides about memory that [stays](Kind::stays).
 pub(crate) struct Policies {
-    /// By [`Decider`]: which of them decides about a page, the page knows.
+    /// By [`Decider`]: the page knows which of them decides about it.
     placements: Vec<Placing>,
     /// Likewise; which of them is asked is in `bringing`.
     prefetchers: Vec<Box<dyn Prefetch>>,
     bringing: Deciders,
-    /// What all placements want to be told.
+    /// The reports that all placements together request.
     needs: Needs,
 }
 
-/// A placement, and what it said when it was asked.
+/// A placement, and its answers when it was asked.
 struct Placing {
-    /// What it decides about, for summaries.
+    /// The part that it decides about, for summaries.
     name: String,
     placement: Box<dyn Placement>,
     needs: Needs,
@@ -54,7 +54,7 @@ impl Policies {
         Ok(policies)
     }
 
-    /// One more placement, chosen by this key, which decides about what is called this.
+    /// Adds a placement with this key, which decides about memory with this name.
     fn add(&mut self, name: &str, key: &str, placement: Box<dyn Placement>) -> Result<Decider, ConfigError> {
         let needs = placement.needs();
         let joint = needs::joint(&self.needs, &needs);
@@ -63,7 +63,7 @@ impl Policies {
         Ok(Decider::at(self.placements.len() - 1))
     }
 
-    /// An address space, called so, has a placement of its own for its managed pages.
+    /// An address space with this name has its own placement for its managed pages.
     ///
     /// # Errors
     /// If it needs what the node cannot give it beside the others.
@@ -92,22 +92,22 @@ impl Policies {
         self.placements[decider.index()].placement.as_mut()
     }
 
-    /// What the placement counts that decides about these pages.
+    /// The counts of the placement that decides about these pages.
     pub fn counters(&self, census: &Census<'_>) -> NamedCounts {
         self.placements[census.decider.index()].placement.counters(census)
     }
 
-    /// What a placement decides about, for summaries.
+    /// The part that a placement decides about, for summaries.
     pub fn name(&self, decider: Decider) -> &str {
         &self.placements[decider.index()].name
     }
 
-    /// What all placements want to be told.
+    /// What all placements together want to be told.
     pub fn needs(&self) -> Needs {
         self.needs
     }
 
-    /// What one of them wants to be told.
+    /// The reports that one of them requests.
     pub fn needs_of(&self, decider: Decider) -> Needs {
         self.placements[decider.index()].needs
     }
@@ -136,7 +136,7 @@ impl Policies {
         self.placements[placement.index()].placement.may_prefetch(page)
     }
 
-    /// A placement, and a prefetcher beside it.
+    /// A placement, and a prefetcher.
     pub fn both(&mut self, placement: Decider, prefetch: Decider) -> (&dyn Placement, &mut dyn Prefetch) {
         (self.placements[placement.index()].placement.as_ref(), self.prefetchers[prefetch.index()].as_mut())
     }

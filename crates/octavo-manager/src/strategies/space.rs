@@ -25,19 +25,19 @@ pub struct SpaceConfig {
     /// Which pages come along when one of its managed pages migrates; as `memory.prefetch` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<Choice>,
-    /// Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out.
+    /// Which of its pages leave where `memory.sharing` tells jobs apart; `memory.eviction` if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<Choice>,
 }
 
 impl SpaceConfig {
-    /// Whether it says nothing of its own.
+    /// Whether it has no settings of its own.
     #[must_use]
     pub const fn is_common(&self) -> bool {
         self.placement.is_none() && self.prefetch.is_none() && self.eviction.is_none()
     }
 
-    /// The same with every default written out, in the memory system `memory` and beside the spaces `before` it.
+    /// The same with all defaults, in the memory system `memory` and after the spaces `before` it.
     ///
     /// # Errors
     /// Names the key that cannot be used, what was expected and the nearest valid name.

@@ -1,9 +1,9 @@
-//! What becomes of written pages when the host waits for the GPUs between two launches.
+//! The treatment of written pages when the host waits for the GPUs between two launches.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of pages that a GPU has written when the host waits for it between two launches.
+/// The treatment of pages that a GPU has written when the host waits for it between two launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Synchronisation {

@@ -21,7 +21,7 @@ pub enum Huge {
     #[default]
     Never,
     /// A block of 2 MiB that belongs to one allocation is made as a whole when a core touches it first. One entry maps
-    /// it as long as none of its pages moves.
+    /// it while none of its pages moves.
     Always,
 }
 
@@ -66,7 +66,7 @@ pub struct SystemConfig {
     /// Whether cores that touch it first get huge pages; default `never`, which is not written out.
     #[serde(skip_serializing_if = "Huge::is_never")]
     pub huge_pages: Huge,
-    /// On which NUMA node its pages are allocated; if left out, the placement decides.
+    /// The NUMA node on which its pages are allocated; if left out, the placement decides.
     #[serde(skip_serializing_if = "NumaConfig::is_default")]
     pub numa: NumaConfig,
 }

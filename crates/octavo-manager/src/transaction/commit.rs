@@ -14,7 +14,7 @@ use crate::transaction::neighbours::join_neighbours;
 use crate::transaction::state::Memory;
 use crate::transaction::watch::watch;
 
-/// Plans whose step vectors are kept for reuse, at most.
+/// The most plans whose step vectors are kept for reuse.
 const SPARE_PLANS: usize = 1024;
 
 /// The plans that are not acknowledged yet.
@@ -101,7 +101,7 @@ pub(crate) fn finish(memory: &mut Memory, slot: u32, flight: &Flight) {
     }
 }
 
-/// The plan in `slot` was refused: pages and frames are as they were before, except for what was done.
+/// The plan in `slot` was refused: pages and frames are as they were before, except for the done part.
 pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept) {
     let frames = kept.frames(&memory.frames);
     memory.frames.refuse(&flight.change, &frames);
@@ -124,7 +124,7 @@ pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept)
     }
 }
 
-/// One wake for neighbouring pages of a processor.
+/// One wake-up for neighbouring pages of a processor.
 fn wake(faults: &[Fault], steps: &mut Vec<Step>) {
     let neighbours =
         |one: &Fault, next: &Fault| one.processor == next.processor && next.page.0 == one.page.0.wrapping_add(1);

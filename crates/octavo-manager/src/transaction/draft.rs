@@ -17,9 +17,9 @@ pub(crate) struct Draft {
     pub charges: Charges,
     /// Whether a fault may have to wait until memory is compacted for its page.
     pub may_compact: bool,
-    /// What the plan is for.
+    /// The purpose of the plan.
     pub class: PlanClass,
-    /// Whether the program asked for it, and not a fault, a counter or a strategy.
+    /// Whether the program requested it, and not a fault, a counter or a strategy.
     pub by_program: bool,
     /// The GPU that pages of the host come by.
     pub detour: Option<MemoryId>,

@@ -17,7 +17,7 @@ pub(crate) struct Pending {
     pub fault: Fault,
     /// The decision from before it had to wait for room, so that no strategy is asked twice about one fault.
     pub decided: Option<(Decision, Charges)>,
-    /// What it lacks, once it had to wait for room.
+    /// The missing room, if it had to wait for it.
     pub lacks: Option<Lack>,
     /// Whether memory was compacted for it; that happens once.
     pub compacted: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Pending {
 /// Room that a fault waits for.
 #[derive(Clone, Copy)]
 pub(crate) struct Lack {
-    /// The memory that had none when it was asked last.
+    /// The memory without room at the last attempt.
     pub memory: MemoryId,
     /// A number that no other wait has.
     pub wait: u64,
@@ -38,7 +38,7 @@ impl Pending {
     }
 }
 
-/// What is needed to finish a plan or to take it back.
+/// The data for finishing a plan or taking it back.
 #[derive(Default)]
 pub(crate) struct Flight {
     /// Faults that the plan wakes.
@@ -53,7 +53,7 @@ pub(crate) struct Flight {
     pub counters: Option<PageRun>,
     /// Copies that a refused plan left behind and that it gives up.
     pub owed: Vec<(PageRun, MemoryId)>,
-    /// What it changes about frames and sizes of pages.
+    /// Its changes to frames and sizes of pages.
     pub journal: Journal,
 }
 

@@ -6,11 +6,11 @@ use crate::memories::content::Content;
 /// Changes of frames and of the sizes of pages by one plan.
 #[derive(Default)]
 pub(crate) struct Journal {
-    /// Base frames that were written, and what they held before.
+    /// Base frames that were written, and their previous content.
     pub frames: Vec<(ProcessorId, u32, Content)>,
     /// Base frames that pages left; some may be in use again.
     pub spare: Vec<(ProcessorId, u32)>,
-    /// Blocks in their own places whose pages changed in any way.
+    /// Blocks in their own places with any change of their pages.
     pub touched: Vec<(ProcessorId, u32)>,
     /// Blocks that became large pages.
     pub coalesced: Vec<(ProcessorId, u32)>,

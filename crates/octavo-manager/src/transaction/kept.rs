@@ -47,7 +47,7 @@ impl Kept {
         kept
     }
 
-    /// How many more frames of each memory are used than before the plan.
+    /// The increase of each memory's used frames over the state before the plan.
     pub fn frames(&self, memories: &Frames) -> ByMemory<i32> {
         let mut frames = ByMemory::default();
         let counted = |state: &PageState| state.holders().iter().filter(|&memory| memories.counts(memory));

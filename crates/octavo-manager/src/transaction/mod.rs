@@ -1,4 +1,4 @@
-//! One plan under construction, and what becomes of it.
+//! One plan under construction, and its outcome.
 
 pub(crate) mod coalesce;
 pub(crate) mod commit;
@@ -44,8 +44,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// The longest run at the head of `pages` whose pages are ascending neighbours and alike; of one address space,
-    /// where these are told apart.
+    /// The longest run at the head of `pages` of ascending neighbours in the same state; of one address space, if these
+    /// are distinguished.
     fn uniform_run(&self, pages: &[PageId]) -> PageRun {
         let apart = self.memory.sharing.is_some();
         let whose = |page| apart.then(|| self.memory.pages.space(page));

@@ -1,6 +1,6 @@
-//! Faults of one service on neighbouring pages: what is done page by page is done to the run of them at once, as the
-//! production driver copies, maps and unmaps regions of a block (`uvm-driver.md` section 2; measured on an H200, where
-//! 512 faults on one block took 146 us and not 1.6 ms).
+//! Faults of one service on neighbouring pages: their pages are treated as a run at once, as the production driver
+//! copies, maps and unmaps regions of a block (`uvm-driver.md` section 2; measured on an H200, where 512 faults on one
+//! block took 146 us and not 1.6 ms).
 
 use crate::contract::ids::PageRun;
 use crate::contract::plan::Step;
@@ -39,7 +39,7 @@ fn joint(one: &Step, next: &Step) -> Option<Step> {
     alike.then(|| at(one, PageRun { count: first.count + then.count, ..first }))
 }
 
-/// The pages that a step treats; none of those that stay as they are whatever comes beside them.
+/// The pages that a step treats; not those that stay as they are in any case.
 fn pages_of(step: &Step) -> Option<PageRun> {
     if let Step::Drain { pages, .. } = *step { Some(pages) } else { step.changed() }
 }
@@ -71,7 +71,7 @@ mod tests {
         PageRun { first: PageId(first), count }
     }
 
-    /// What brings pages of the host to the first GPU.
+    /// The step that brings pages of the host to the first GPU.
     fn brings(pages: PageRun, cause: Cause) -> Vec<Step> {
         let here = MemoryId::gpu(0);
         vec![

@@ -18,7 +18,7 @@ impl Physical {
         }
     }
 
-    /// It is done: what it took from pages and did not use again is free.
+    /// It is done: frames that it took from pages and did not use again are free.
     pub fn complete(&mut self, slot: u32, journal: &Journal) {
         for &(processor, frame, _) in &journal.frames {
             let store = self.store_mut(processor);
@@ -29,8 +29,8 @@ impl Physical {
         self.end(slot, journal);
     }
 
-    /// It was refused: frames hold what they held, except for what was done. Large pages stay splintered until it is
-    /// seen that they need not.
+    /// It was refused: frames have their previous content, except for the done part. Large pages stay splintered until
+    /// it is seen that they need not.
     pub fn refuse(&mut self, slot: u32, journal: &Journal, kept: &Kept, pages: &Pages) {
         for &(processor, block) in &journal.coalesced {
             let store = self.store_mut(processor);
@@ -49,7 +49,7 @@ impl Physical {
         journal.splintered.iter().for_each(|&(processor, block)| self.postpone(processor, block));
     }
 
-    /// Changes a frame's content to what the plan put there, if that step was done.
+    /// Changes a frame's content to that of the plan, if that step was done.
     fn redo(
         &mut self,
         (processor, frame, before, planned): (ProcessorId, u32, Content, Content),
@@ -164,7 +164,8 @@ mod tests {
         assert_eq!(arrives(PageId(5)), None, "the block has a page that is not allocated");
     }
 
-    /// Frames 2 and 5, and the home of the page's block, after a plan that was to move page 9 from one to the other.
+    /// Frames 2 and 5, and the home of the page's block, after a plan that should have moved page 9 from one to the
+    /// other.
     fn moves(memory: MemoryId, compacted: bool) -> (Content, Content, Option<u32>) {
         let (mut physical, pages) = node();
         let page = PageId(9);

@@ -1,5 +1,5 @@
-//! Which frames of the GPUs' memories hold what. Only if somebody cares: otherwise [frames](crate::memories::frames)
-//! are only counted.
+//! The contents of the frames of the GPUs' memories. Only if some strategy needs them: otherwise
+//! [frames](crate::memories::frames) are only counted.
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
@@ -28,7 +28,7 @@ pub(crate) struct Physical {
 }
 
 impl Physical {
-    /// Nothing if neither the allocator nor the sizing nor foreign data needs to know frames.
+    /// `None` if neither the allocator nor the sizing nor foreign data needs frame numbers.
     pub fn new(
         geometry: &Geometry,
         topology: &Topology,
@@ -75,15 +75,15 @@ impl Physical {
         &mut self.compacting[index(processor)]
     }
 
-    /// The page is no more.
+    /// The page no longer exists.
     pub fn free(&mut self, processor: ProcessorId, page: PageId) {
         let store = self.store_mut(processor);
         let frame = store.place(page).expect("a resident page has a frame");
         store.replace(frame, Content::Free);
     }
 
-    /// Pages were freed, so that their blocks are whole no longer: what is left of one has no claim to a large frame,
-    /// unless it is a large page.
+    /// Pages were freed, so that their blocks are incomplete: the rest of one has no claim to a large frame, unless it
+    /// is a large page.
     pub fn unsettle(&mut self, pages: PageRun) {
         let blocks = self.blocks(pages);
         for store in &mut self.gpus {
@@ -110,7 +110,7 @@ impl Physical {
         self.allocator.choose(&self.gpus[index(request.processor)], request)
     }
 
-    /// Puts a page of `space` into a base frame. Answers what the frame held.
+    /// Puts a page of `space` into a base frame. Returns the previous content of the frame.
     pub fn put(&mut self, processor: ProcessorId, page: PageId, space: SpaceId, frame: u32, whole: bool) -> Content {
         let store = &mut self.gpus[index(processor)];
         let before = store.put(page, space, frame, whole);
@@ -118,7 +118,7 @@ impl Physical {
         before
     }
 
-    /// What `page` asks the allocator for, from within the plan in `slot`.
+    /// The request of `page` to the allocator, from within the plan in `slot`.
     pub fn request<'a>(
         &self,
         pages: &Pages,
@@ -133,7 +133,7 @@ impl Physical {
     }
 }
 
-/// Where frames are numbered without end, none is scarce.
+/// If frames are numbered without limit, none is scarce.
 fn check_endless(
     allocator: &dyn FrameAllocator,
     coalescing: Option<Coalescing>,

@@ -66,7 +66,7 @@ impl Transaction<'_> {
         contents.filter_map(|content| if let Content::Page(page) = content { Some(page) } else { None }).collect()
     }
 
-    /// What is in one base frame goes to another, which is free.
+    /// The content of one base frame goes to another, which is free.
     pub fn relocate_frame(&mut self, processor: ProcessorId, from: u32, to: u32) {
         let Some(physical) = &mut self.memory.physical else { return };
         let store = physical.store_mut(processor);

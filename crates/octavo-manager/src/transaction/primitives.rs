@@ -1,5 +1,5 @@
-//! What a plan is made of: every primitive adds a step *and* changes the state accordingly, so that the state is what
-//! the steps make of it.
+//! The parts of a plan: each primitive adds a step *and* changes the state accordingly, so that the state always
+//! matches the steps.
 
 use crate::contract::ids::{HOST, MemoryId, PageRun, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
@@ -138,7 +138,7 @@ impl Transaction<'_> {
         self.memory.statistics.pages_without_room += u64::from(pages.count);
     }
 
-    /// Pages with one copy belong to it no more, and take up room again.
+    /// Pages with one copy no longer belong to it, and take up room again.
     pub fn admit(&mut self, pages: PageRun) {
         self.set_mode(pages, Mode::Plain);
         self.gain(self.state(pages.first).owner, pages);

@@ -19,23 +19,23 @@ use crate::strategies::system::Huge;
 use crate::transaction::physical::Physical;
 
 pub(crate) struct Memory {
-    /// When the present call from outside happens.
+    /// The time of the present call from outside.
     pub now: Time,
     pub pages: Pages,
     pub frames: Frames,
     pub reach: Reach,
-    /// Which memory a processor reaches by a fast link.
+    /// The memories that a processor reaches by a fast link.
     pub fast: FastLinks,
-    /// Whose page table leads GPUs to memory of the operating system.
+    /// Whose page table GPUs use for memory of the operating system.
     pub system: SystemTable,
     /// Whether cores get huge pages of the operating system's memory.
     pub huge: Huge,
-    /// On which NUMA node memory of the operating system comes into being.
+    /// The NUMA node on which memory of the operating system is created.
     pub numa: Numa,
     /// The contents of frames, if a strategy needs them.
     pub physical: Option<Physical>,
     pub evictors: Evictors,
-    /// What address spaces may take from one another, if anyone tells them apart.
+    /// How much address spaces may take from one another, if they are distinguished.
     pub sharing: Option<Box<dyn Sharing>>,
     pub demotion: Box<dyn Demotion>,
     /// The guard against processors that fight over pages, if there is one.
@@ -55,13 +55,13 @@ impl Memory {
         self.system != SystemTable::Own && self.pages.kind(page) == Kind::System
     }
 
-    /// Frames whose pages nothing evicts.
+    /// Frames whose pages are never evicted.
     pub fn staying(&self, memory: MemoryId) -> u32 {
         let system = if self.system == SystemTable::Own { 0 } else { self.pages.system_held(memory) };
         self.frames.staying(memory) + system
     }
 
-    /// Where pages go that are to be in a host memory, and how many of them fit there, by the rule of
+    /// The destination of pages that belong in a host memory, and how many of them fit there, by the rule of
     /// [`Frames::room_on_host`]; for the operating system's memory, by its NUMA policy.
     pub fn room_on_host(&self, wanted: MemoryId, run: PageRun, change: &Change) -> Option<(MemoryId, u32)> {
         match self.policy_on_host(run.first) {
@@ -100,7 +100,7 @@ impl Memory {
         self.guard.as_ref().is_some_and(|guard| guard.keeps(page))
     }
 
-    /// Those of some pages of a block that are fought over, numbered from the block's first.
+    /// Pages of a block that processors compete for, numbered from the block's first.
     pub fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
         self.guard.as_ref().map_or(BlockMap::EMPTY, |guard| guard.contested(block, pages))
     }

@@ -1,4 +1,4 @@
-//! A guard watches what plans move.
+//! A guard observes the moves of plans.
 
 use crate::contract::ids::{PageId, PageRun};
 use crate::contract::kind::Kind;

@@ -1,4 +1,4 @@
-//! What plans are for, and prefetched pages in plans of their own.
+//! The purposes of plans, and prefetched pages in plans of their own.
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
@@ -57,7 +57,7 @@ fn prefetched_pages_can_have_a_plan_of_their_own() {
     manager.check().unwrap();
 }
 
-/// In a memory of one page the demand has its room, and what is prefetched finds none and takes none.
+/// In a memory of one page the demand gets its room, and prefetched pages find none and take none.
 #[test]
 fn the_demand_has_its_room_first() {
     let mut manager = manager(&own(), 1);
@@ -72,7 +72,7 @@ fn the_demand_has_its_room_first() {
     assert_eq!(manager.statistics().prefetched, 0);
 }
 
-/// Of the four blocks ahead of the first, one is allocated: it alone has a plan.
+/// Only one of the four blocks ahead of the first is allocated, and only that one has a plan.
 #[test]
 fn blocks_that_are_brought_ahead_have_plans_of_their_own() {
     let prefetch = choice("local-path", r#"{"blocks": 4, "stride": 1}"#);

@@ -1,4 +1,4 @@
-//! The placements of coherent nodes, `coherent` and `fault-and-count`: what counters bring, and what stays.
+//! The placements of coherent nodes, `coherent` and `fault-and-count`: which pages counters bring, and which stay.
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{
@@ -30,7 +30,7 @@ fn counted(node: &mut Node, gpu: usize, page: u32) {
     node.event(Event::Counter(CounterNotification { processor, page: PageId(page) }));
 }
 
-/// Those of the pages that the GPU has.
+/// Those of the pages that the GPU holds.
 fn held(node: &Node, gpu: usize, pages: std::ops::Range<u32>) -> Vec<u32> {
     pages.filter(|&page| node.manager.page(PageId(page)).resident.contains(MemoryId::gpu(gpu))).collect()
 }
@@ -55,7 +55,7 @@ fn counters_move_pages_of_the_host_alone_and_only_if_pages_are_to_migrate() {
     }
 }
 
-/// The tree brings the rest of what is there by more than half.
+/// The tree brings the rest of what is more than half resident.
 #[test]
 fn untouched_pages_come_along_and_those_that_are_somewhere_stay() {
     let mut node = node(&config("{}", "tree"), &[3075]);

@@ -4,8 +4,8 @@
 //!
 //! After each event: the manager's own invariants hold, its plans can be carried out by a
 //! [machine](crate::executor::Machine) that refuses nonsense, and both agree about every page. At the end every fault
-//! was woken. Where pages in use stay, none leaves by
-//! eviction while an access to it is under way. The first script of each composition, played twice, gives twice the same plans.
+//! was woken. If pages in use stay, none is evicted while an access to it is in progress. The first script of each
+//! composition, played twice, gives twice the same plans.
 
 use crate::common::choice;
 use crate::executor::Machine;
@@ -26,7 +26,7 @@ const PAGES: usize = 1100;
 const FIRST: PageRun = PageRun { first: PageId(30), count: 600 };
 const SECOND: PageRun = PageRun { first: PageId(700), count: 200 };
 
-/// A node and what happens on it. Numbers are taken modulo what there is.
+/// A node and what happens on it. Numbers are taken modulo the number of things.
 #[derive(Clone, Debug)]
 struct Script {
     gpus: usize,
@@ -47,7 +47,7 @@ enum Happening {
     /// Allocates the second run, or frees it.
     Toggle,
     Complete(usize),
-    /// After so many steps and pages of the next.
+    /// After this many steps, and pages of the next.
     Fail(usize, usize, u32),
     /// Time passes: up to the lapse of the stock driver, or until a page is unpinned.
     Pass(u64),
@@ -98,7 +98,7 @@ struct Pair {
     judged: bool,
     /// Every plan so far, for comparison with a second run.
     made: Vec<Plan>,
-    /// Until when accesses are under way, by the GPU whose memory has the page.
+    /// The ends of accesses in progress, by the GPU whose memory has the page.
     under_way: BTreeMap<(ProcessorId, PageId), Time>,
 }
 
@@ -133,7 +133,7 @@ impl Pair {
         pair
     }
 
-    /// One of the first run; now and then of the second, if it is there.
+    /// A page of the first run; sometimes of the second, if it exists.
     fn page(&self, number: u32) -> PageId {
         if self.second && number.is_multiple_of(5) {
             PageId(SECOND.first.0 + number % SECOND.count)
@@ -213,7 +213,7 @@ impl Pair {
         }
     }
 
-    /// Of what leaves a GPU to make room, no access is under way.
+    /// Pages that leave a GPU to make room have no access in progress.
     fn judge_evictions(&self, plan: &Plan) {
         for step in &plan.steps {
             let Step::Copy { pages, from, cause: Cause::Eviction, .. } = *step else { continue };
@@ -294,7 +294,7 @@ impl Pair {
         self.now = until;
     }
 
-    /// Acknowledges everything, whenever that may be, until nothing is under way.
+    /// Acknowledges everything until nothing is under way, at any time.
     fn finish(&mut self) {
         loop {
             while self.machine.unfinished() > 0 {
@@ -310,10 +310,10 @@ impl Pair {
     }
 }
 
-/// A memory system, what the second run is, and what the two runs, each an address space, have of their own.
+/// A memory system, the second run, and the strategies that the two runs, each an address space, have of their own.
 type Composed<'a> = (&'a MemoryConfig, Kind, &'a [SpaceConfig], Reach);
 
-/// Who reaches what on a node.
+/// Which processor reaches which memory on a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Reach {
     /// GPUs everything, the host its own memory.
@@ -390,13 +390,13 @@ fn every_evictor_conforms_where_address_spaces_are_told_apart() {
     }
 }
 
-/// A placement that goes beside any other: all that count have the default threshold of `access-counter`, as a GPU's
-/// counters have one.
+/// A placement that can be combined with any other: all that count have the default threshold of `access-counter`, as a
+/// GPU's counters have only one.
 fn beside_others(name: &str) -> Choice {
     if name == "delayed-migration" { choice(name, r#"{"threshold": 256}"#) } else { Choice::named(name) }
 }
 
-/// Each placement beside each other one, and each prefetcher.
+/// Each placement next to each other one, and each prefetcher.
 #[test]
 fn every_placement_conforms_for_system_memory() {
     let prefetchers: Vec<&str> = PREFETCHERS.names().collect();
@@ -415,7 +415,7 @@ fn every_placement_conforms_for_system_memory() {
     }
 }
 
-/// Each placement beside each other one, with every prefetcher and evictor in turn.
+/// Each placement next to each other one, with every prefetcher and evictor in turn.
 #[test]
 fn address_spaces_with_strategies_of_their_own_conform() {
     let prefetchers: Vec<&str> = PREFETCHERS.names().collect();

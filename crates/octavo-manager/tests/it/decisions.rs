@@ -1,4 +1,4 @@
-//! What becomes of decisions that no registered placement takes about a page in that state, and of homes.
+//! The results of decisions that no registered placement takes about a page in that state, and of homes.
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{
@@ -44,7 +44,7 @@ fn duplicate_but_for(fault: &Fault, third: ProcessorId, decision: Decision) -> D
     if fault.processor == third { decision } else { Decision::Duplicate { drain: false } }
 }
 
-/// What the time of a fault is accounted to.
+/// The account for the time of a fault.
 fn cause(node: &mut Node, fault: Fault) -> Cause {
     let mut plans = Vec::new();
     node.manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);

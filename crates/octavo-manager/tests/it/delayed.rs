@@ -10,7 +10,7 @@ fn node(options: &str, capacity: u32) -> Node {
     Node::with(&placement("delayed-migration", options), &Topology::of(vec![capacity]))
 }
 
-/// The GPU accesses a page so often; what comes of that when the hardware's counter is full.
+/// The GPU accesses a page this often; the result when the hardware's counter is full.
 fn accesses(node: &mut Node, page: u32, times: u32) -> Vec<String> {
     note(node, page, times);
     let notification = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(page) };

@@ -18,7 +18,7 @@ fn allocated(mut manager: Manager) -> Manager {
     manager
 }
 
-/// Something happens, and what nobody waits for is done.
+/// An event, followed by the work that nobody waits for.
 fn handle(manager: &mut Manager, event: Event<'_>, plans: &mut Vec<Plan>) {
     manager.handle(Time::ZERO, event, plans);
     manager.work_ahead(Time::ZERO, plans);
@@ -115,7 +115,7 @@ fn memory_of_the_operating_system_on_a_gpu_leaves_less_to_keep_free() {
     }
 }
 
-/// Two GPUs with so many pages of 2 MiB, of which GPU 1 keeps `reserve` MiB.
+/// Two GPUs with this many pages of 2 MiB, of which GPU 1 keeps `reserve` MiB.
 fn lenders(reserve: u32, gpus: &[u32]) -> Manager {
     let options = format!(r#"{{"reserve": "{reserve}MiB"}}"#);
     let demotion = choice("spare-memory", &options);
@@ -351,12 +351,12 @@ fn victims_leave_for_the_neighbour_ahead_of_need() {
     assert_eq!(manager.statistics().yielded, 1);
 }
 
-/// Three GPUs with so many pages of 64 KiB, two blocks of 32 pages for each megabyte, and these strategies.
+/// Three GPUs with this many pages of 64 KiB, two blocks of 32 pages for each megabyte, and these strategies.
 fn with_lanes(demotion: &str, prefetch: (&str, &str), gpus: &[u32]) -> Manager {
     with_plans(PrefetchPlan::Shared, demotion, prefetch, gpus)
 }
 
-/// The same, where this plan brings what is prefetched.
+/// The same, if this plan brings prefetched pages.
 fn with_plans(prefetch_plan: PrefetchPlan, demotion: &str, prefetch: (&str, &str), gpus: &[u32]) -> Manager {
     let (demotion, prefetch) = (choice("spare-memory", demotion), choice(prefetch.0, prefetch.1));
     let page_size = Bytes(64 << 10);
@@ -651,7 +651,7 @@ fn what_was_staged_before_makes_room_for_what_is_staged_next() {
     assert_eq!(shown(&write(&mut manager, 64), "gpu1"), ["release gpu1 32x32", "copy 96x32 host gpu1 staging"]);
 }
 
-/// GPUs with so many pages of 64 KiB, whose blocks leave as a whole.
+/// GPUs with this many pages of 64 KiB, whose blocks leave as a whole.
 fn block_by_block(gpus: &[u32]) -> Manager {
     let config = MemoryConfig {
         demotion: choice("spare-memory", r#"{"reserve": "0B"}"#),

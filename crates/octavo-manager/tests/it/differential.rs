@@ -14,10 +14,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Histories of a property test unless told otherwise.
+/// The default number of histories of a property test.
 const LIBRARY_DEFAULT: u32 = 256;
 
-/// The same histories at every run, unless `PROPTEST_RNG_SEED` asks for others or `PROPTEST_CASES` for more.
+/// The same histories in every run, unless `PROPTEST_RNG_SEED` selects others or `PROPTEST_CASES` more.
 fn cases(few: u32) -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if matches!(config.rng_seed, RngSeed::Random) {
@@ -65,7 +65,7 @@ const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 pub const NUMBERED: Mix = Mix { thinned: true, resize: Some(20), ..CALM };
 pub const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
 pub const THINNED: Mix = Mix { thinned: true, ..RESIZED };
-/// Programs say things; capacities stay, so that device memory has room.
+/// Programs give advice; capacities stay, so that device memory has room.
 pub const SPEAKING: Mix = Mix { speaking: true, ..LIVELY };
 const FILLED: Mix = Mix { resize: Some(1500), sweep: 800, ..THINNED };
 
@@ -191,7 +191,7 @@ proptest! {
         play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, LIVELY, &ops);
     }
 
-    /// Whatever is registered, known to the model or not: the machine never sees data lost, stale or misplaced.
+    /// Every registered strategy, known to the model or not: the machine never finds data lost, stale or misplaced.
     #[test]
     fn every_composition_on_the_machine(config in registered(), capacity in vec(1u32..30, 1..6), ops in vec(op(RESIZED), 1..60)) {
         let topology = Topology::of(capacity);
@@ -257,7 +257,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1000))]
 
-    /// Frames with numbers: what is one large page is in order, and changes only after it was splintered.
+    /// Frames with numbers: each large page is in order, and changes only after it was splintered.
     #[test]
     fn pages_of_several_sizes_on_the_machine(config in sized(1..=3), capacity in vec(6u32..60, 1..5), ops in vec(op(THINNED), 1..60)) {
         play_sized(&config, capacity, (41, 22), THINNED, &ops);
@@ -267,7 +267,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(40))]
 
-    /// Which frame holds which page, and what is one large page.
+    /// The frame of each page, and which pages form one large page.
     #[test]
     fn pages_of_several_sizes(
         rules in numbered(shared(with_prefetch(cramped(any_placement())))),
@@ -288,7 +288,7 @@ proptest! {
         play_sized(&config, capacity, (41, 22), THINNED, &ops);
     }
 
-    /// Large frames as large as they are in fact, mostly filled by the prefetcher.
+    /// Large frames of the real size, mostly filled by the prefetcher.
     #[test]
     fn large_pages_of_many_base_pages(config in sized(5..=9), capacity in vec(400u32..2000, 1..4), ops in vec(op(FILLED), 5..50)) {
         play_sized(&config, capacity, (1100, 700), FILLED, &ops);

@@ -88,13 +88,13 @@ pub fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Val
     )
 }
 
-/// A placement that keeps nothing of its own.
+/// A placement without state of its own.
 pub fn plain() -> impl Strategy<Value = Placement> {
     let counters = remote().prop_map(Placement::AccessCounter);
     prop_oneof![Just(Placement::OnTouch), Just(Placement::FirstTouch), Just(Placement::Duplication), counters]
 }
 
-/// The same where the two applications may have shares of each memory, and the second a placement of its own.
+/// The same if the two applications may have shares of each memory, and the second a placement of its own.
 pub fn shared(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
     let share = || prop_oneof![2 => Just(None), 3 => (1u32..=8).prop_map(Some)];
     let quota = prop_oneof![1 => Just(None), 1 => (share(), share()).prop_map(|(one, two)| Some([one, two]))];
@@ -120,7 +120,7 @@ pub fn with_tree(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = R
     (rules, threshold).prop_map(|(rules, threshold)| Rules { prefetch: Prefetch::Tree(threshold), ..rules })
 }
 
-/// With any prefetcher, and with what it brings in plans of their own or not.
+/// With any prefetcher, whose pages come in plans of their own or not.
 pub fn with_prefetch(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
     let prefetch = prop_oneof![
         3 => prop_oneof![3 => Just(51u32), 1 => 1u32..=100].prop_map(Prefetch::Tree),
@@ -148,7 +148,7 @@ pub fn eviction() -> impl Strategy<Value = Eviction> {
     ]
 }
 
-/// Any names that can be chosen, with their default options.
+/// Any names of strategies, with their default options.
 pub fn registered() -> impl Strategy<Value = MemoryConfig> {
     let names = |names: Vec<&'static str>| proptest::sample::select(names).prop_map(Choice::named);
     let placement = names(PLACEMENTS.names().collect());
@@ -188,7 +188,7 @@ pub fn spoken(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rule
     })
 }
 
-/// The production driver's guard against thrashing, whose times are so many of these picoseconds.
+/// The production driver's guard against thrashing, with times of this many picoseconds.
 pub fn guard(tick: u64) -> impl Strategy<Value = Guard> {
     let links = proptest::sample::select(vec![Links::Node, Links::None, Links::Gpus, Links::All]);
     let times = (1u64..30, any::<bool>(), 1u64..12, prop_oneof![1 => Just(0u64), 5 => 1u64..60], 1u64..60);

@@ -35,7 +35,7 @@ fn four_gpus_need_less_than_sixty_four_bytes_a_page() {
     }
 }
 
-/// Bytes of state after a page of the last of so many blocks moved once.
+/// Bytes of state after a page of the last of this many blocks moved once.
 fn bytes_with(guard: &str, blocks: u32) -> usize {
     let config = MemoryConfig { guard: choice(guard, "{}"), ..MemoryConfig::default() };
     let mut manager = Manager::new(&config, &Topology::unlimited(1)).unwrap();

@@ -37,8 +37,8 @@ fn a_page_comes_back_to_a_block_that_left() {
     play(&mut Harness::new(&rules), 1, &ops);
 }
 
-/// A replica that stores are broadcast to was being given up, and lost its mapping, when the plan was refused. The
-/// next store mapped the owner's copy beside it.
+/// A replica that stores are broadcast to was being given up, and lost its mapping, when the plan was refused. The next
+/// store mapped the owner's copy, too.
 #[test]
 fn a_replica_that_was_to_go_is_mapped_again() {
     let config = crate::common::placement("gps", "{}");
@@ -98,8 +98,8 @@ fn a_page_mapped_elsewhere_leaves_for_others_of_its_batch() {
     play(&mut Harness::new(&rules), 2, &ops);
 }
 
-/// Pages of two address spaces that have shares lay in one group of 64 KiB and moved together. The evictor of the first
-/// was told of both, so pages of the second could never be evicted.
+/// Pages of two address spaces that have shares lay in one group of 64 KiB and moved together. The first space's
+/// evictor got the reports of both, so pages of the second could never be evicted.
 #[test]
 fn a_group_of_two_address_spaces_moves_as_two() {
     let remote = Remote { map_host: true, moves_group: true };
@@ -140,7 +140,7 @@ fn pages_of_another_placement_are_no_part_of_a_group() {
     play(&mut Harness::new(&rules), 2, &ops);
 }
 
-/// Of two pages that were to leave ahead of need, the address space furthest above its share had only one to give. The
+/// Two pages should have left ahead of need, but the address space furthest above its share could give only one. The
 /// other gave up the second with the next event, a report that concerns no strategy, after which the model did nothing.
 #[test]
 fn whatever_happens_frames_are_freed_ahead_of_need() {
@@ -166,8 +166,8 @@ fn whatever_happens_frames_are_freed_ahead_of_need() {
     play(&mut Harness::new(&rules), 2, &ops);
 }
 
-/// Pages that the program fetches fill the host's first memory and go on into the second: two moves, between which the
-/// lapse of the guard grows. The model took them for one.
+/// Pages that the program fetches fill the host's first memory and continue into the second: two moves, between which
+/// the guard's lapse grows. The model took them for one.
 #[test]
 fn pages_that_fill_two_memories_of_the_host_move_twice() {
     let guard = Guard {

@@ -1,4 +1,4 @@
-//! GRIT: when a page's scheme is decided, what that does to its mappings, and what its neighbours learn from it.
+//! GRIT: when a page's scheme is decided, the effect on its mappings, and what its neighbours learn from it.
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{

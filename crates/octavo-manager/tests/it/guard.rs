@@ -33,7 +33,7 @@ impl Fight {
         Self { manager, woken: Vec::new() }
     }
 
-    /// Beside a prefetcher that brings the 64 KiB around faults once so many pages of their block have come in a row.
+    /// With a prefetcher that brings the 64 KiB around faults once this many pages of their block have come in a row.
     fn with_tree(min_faults: u32) -> Self {
         let prefetch = choice("tree", &format!(r#"{{"min_faults": {min_faults}}}"#));
         let config = MemoryConfig { guard: choice("stock-driver", "{}"), prefetch, ..MemoryConfig::default() };
@@ -83,7 +83,8 @@ fn five_moves(fight: &mut Fight) {
     assert_eq!((fight.count("thrashing_pages"), fight.owner()), (1, GPU[0]));
 }
 
-/// Over `NVLink` the page is pinned where it is as soon as it is fought over, mapped by both, and unpinned 150 ms later.
+/// Over `NVLink` the page is pinned where it is as soon as processors compete for it, mapped by both, and unpinned 150
+/// ms later.
 #[test]
 fn gpus_with_fast_links_share_the_page_where_it_is() {
     let mut fight = Fight::new("{}");
@@ -124,7 +125,7 @@ fn gpus_without_fast_links_take_turns_until_the_page_is_pinned() {
     assert_eq!(fight.manager.statistics().stale_faults, 1);
 }
 
-/// Which links are fast is the node's to say. With a link of one direction, the page is pinned as soon as it is at its end.
+/// The node decides which links are fast. With a link of one direction, the page is pinned as soon as it is at its end.
 #[test]
 fn links_are_as_fast_as_the_node_says() {
     let one_way = FastLinks::new(vec![MemoryMask::EMPTY, MemoryMask::only(GPU[1]), MemoryMask::EMPTY]);

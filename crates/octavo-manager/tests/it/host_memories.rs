@@ -4,7 +4,7 @@ use crate::common::{Node, placement};
 use octavo_manager::{Allocation, Event, Kind, Manager, MemoryConfig, MemoryId, MemorySpec, PageId, PageRun, Topology};
 use octavo_units::Time;
 
-/// One GPU of so many pages, and so many memories of the host.
+/// One GPU with this many pages, and this many memories of the host.
 fn topology(gpu: u32, hosts: &[u32]) -> Topology {
     let mut topology = Topology::of(vec![gpu]);
     topology.memories[0].capacity_pages = hosts[0];

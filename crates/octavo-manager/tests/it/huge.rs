@@ -1,4 +1,4 @@
-//! Huge pages of the operating system: what a core's first touch brings into being, and what splits it.
+//! Huge pages of the operating system: what a core's first touch creates, and what splits it.
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{

@@ -1,4 +1,4 @@
-//! Memory of every kind: who gets its pages, and what never moves.
+//! Memory of every kind: which processor gets its pages, and what never moves.
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{

@@ -1,4 +1,4 @@
-//! Who leaves a full memory after victims were asked for in vain or came back, and what takes up no room.
+//! Which pages leave a full memory after victims were requested in vain or came back, and what takes up no room.
 
 use crate::harness::Harness;
 use crate::harness::script::{Script, gpus};

@@ -17,7 +17,7 @@ fn memory(policy: NumaPolicy, nodes: &[&str], placement: &str) -> MemoryConfig {
     MemoryConfig { page_size: Bytes(64 << 10), system, ..MemoryConfig::default() }
 }
 
-/// One coherent GPU of so many pages, and so many memories of the host.
+/// One coherent GPU with this many pages, and this many memories of the host.
 fn coherent(gpu: u32, hosts: &[u32]) -> Topology {
     with_hosts(Topology::of(vec![gpu]).coherent(), hosts)
 }
@@ -40,7 +40,7 @@ fn touch(node: &mut Node, processor: ProcessorId, page: u32) -> Vec<String> {
     node.event(Event::Faults(&[Fault { processor, page: PageId(page), access: Access::Write }]))
 }
 
-/// Where pages are that the host touches, two of them, and then the GPU, four of them.
+/// The places of two pages that the host touches and then of four that the GPU touches.
 fn places(node: &mut Node) -> String {
     (3072..3078).for_each(|page| _ = touch(node, if page < 3074 { HOST } else { GPU }, page));
     let owner = |page| node.manager.page(PageId(page)).owner.to_string();

@@ -1,4 +1,4 @@
-//! Pages that accesses are under way to stay (UVMSmart, `gmmu_t::is_block_evictable`).
+//! Pages stay while accesses to them are under way (UVMSmart, `gmmu_t::is_block_evictable`).
 
 use octavo_manager::{
     Allocation, Event, Kind, MemoryConfig, OutstandingAccesses, PageId, PageRun, ProcessorId, Topology, UnderWay,
@@ -7,7 +7,7 @@ use octavo_units::Time;
 
 use crate::common::{Node, choice, placement};
 
-/// Two pages of memory with pages 0 and 1 in them; accesses to these are under way until then.
+/// Two pages of memory that hold pages 0 and 1; accesses to these are under way until then.
 fn full(outstanding: OutstandingAccesses, until: &[(u32, u64)]) -> Node {
     let config = MemoryConfig { outstanding, ..placement("on-touch", "{}") };
     let mut node = Node::with(&config, &Topology::of(vec![2]));
@@ -16,14 +16,14 @@ fn full(outstanding: OutstandingAccesses, until: &[(u32, u64)]) -> Node {
     node
 }
 
-/// Accesses of the GPU to these pages are under way until then.
+/// The GPU has accesses to these pages under way until then.
 fn under_way(node: &mut Node, until: &[(u32, u64)]) {
     let processor = ProcessorId::gpu(0);
     let access = |&(page, until): &(u32, u64)| UnderWay { processor, page: PageId(page), until: Time(until) };
     node.manager.note_outstanding(&until.iter().map(access).collect::<Vec<_>>());
 }
 
-/// Which pages the GPU has.
+/// The pages that the GPU has.
 fn here(node: &Node) -> Vec<u32> {
     (0..4).filter(|&page| node.manager.page(PageId(page)).resident.near(ProcessorId::gpu(0))).collect()
 }

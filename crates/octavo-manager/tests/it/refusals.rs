@@ -21,7 +21,7 @@ struct Point {
     pages: usize,
 }
 
-/// A program and what it has come to.
+/// A program and its present state.
 struct Run {
     harness: Harness,
     refused: Option<Point>,
@@ -37,7 +37,7 @@ impl Run {
         self.settle();
     }
 
-    /// Finishes everything that is under way, except for one plan, which is refused.
+    /// Finishes all plans under way, except for one, which is refused.
     fn settle(&mut self) {
         while let Some(running) = self.harness.running.first() {
             let steps = &running.plan.steps;
@@ -58,7 +58,7 @@ impl Run {
     }
 }
 
-/// Two GPUs and the host share pages, fill their memories, lose some of it, and free what they touched.
+/// Two GPUs and the host share pages, fill their memories, lose some of them, and free what they touched.
 fn program(config: &MemoryConfig, (kind, advice): (Kind, Advice), refused: Option<Point>) -> Run {
     let topology = Topology::of(vec![5, 3]);
     let by_decree = config.placement.name == "ideal";
@@ -136,7 +136,8 @@ fn plans_for_memory_of_every_kind_and_advice_can_be_refused_at_every_page() {
     }
 }
 
-/// The first plan of an event is refused after so many steps, and pages of the next; the steps of what comes of that.
+/// The first plan of an event is refused after this many steps, and pages of the next one; returns the steps that
+/// follow.
 fn refused(node: &mut Node, event: Event<'_>, (steps, pages): (u32, u32), why: Why) -> Vec<Plan> {
     let mut plans = Vec::new();
     node.manager.handle(Time::ZERO, event, &mut plans);

@@ -8,7 +8,7 @@ use octavo_manager::{
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
 
-/// GPUs with so many pages of so many bytes, that lend all they have, and a host with room for so many.
+/// GPUs with this many pages of this many bytes that lend all they have, and a host with room for this many.
 struct Node {
     manager: Manager,
     /// Plans without an acknowledgement.

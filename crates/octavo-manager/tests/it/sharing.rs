@@ -1,4 +1,4 @@
-//! What address spaces take from one another: by hand, and against a model that looks at every page.
+//! What address spaces take from one another: by hand, and compared with a model that examines every page.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ struct Node {
 }
 
 impl Node {
-    /// Address spaces with these shares, on GPUs with so many frames each.
+    /// Address spaces with these shares, on GPUs with this many frames each.
     fn new(eviction: &str, gpus: &[u32], shares: &[Option<f64>]) -> Self {
         let name = |index: usize| format!("job{index}");
         let said = shares.iter().enumerate().filter_map(|(index, share)| Some((name(index), json!((*share)?))));
@@ -45,7 +45,7 @@ impl Node {
         self.event(Event::Allocate(Allocation { space: SpaceId(space), gpus, kind, ..run.into() }));
     }
 
-    /// What happens, done at once; the plans.
+    /// Plays an event to its end; returns the plans.
     fn event(&mut self, event: Event<'_>) -> Vec<Plan> {
         self.manager.handle(Time::ZERO, event, &mut self.plans);
         self.manager.work_ahead(Time::ZERO, &mut self.plans);
@@ -97,7 +97,7 @@ fn what_is_unused_is_borrowed_and_given_back() {
     assert_eq!((node.held(2), node.for_others()), (vec![4, 4], 4));
 }
 
-/// Gives up at most so many pages of each.
+/// Gives up at most this many pages of each.
 struct AtMost(u32);
 
 impl Sharing for AtMost {
@@ -305,7 +305,7 @@ fn woken(plan: &Plan) -> i64 {
     plan.steps.iter().map(wakes).sum()
 }
 
-/// What a plan takes from whom; each plan serves faults of one space.
+/// Which pages a plan takes from whom; each plan serves faults of one space.
 fn follow(
     plan: &Plan,
     capacity: usize,

@@ -1,8 +1,9 @@
-//! Random histories for as long as anyone likes: nodes of all sizes, memory systems, kinds of memory, two address spaces,
-//! capacities that change, plans that are refused. Manager, reference model and machine agree after every event. One in
-//! six has idle memory of other GPUs between a GPU and the host, whose model knows no plans that overlap.
+//! Random histories for as long as anyone likes: nodes of all sizes, memory systems, kinds of memory, two address
+//! spaces, capacities that change, plans that are refused. Manager, reference model and machine agree after every
+//! event. One in six has idle memory of other GPUs between a GPU and the host; the model of it knows no overlapping
+//! plans.
 //!
-//! A history depends on its number alone. One that fails is made as short as it can be, and named.
+//! A history depends on its number alone. A history that fails is shortened as far as possible, and named.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -24,21 +25,21 @@ use crate::tiers;
 const EVENTS: &str = "OCTAVO_SOAK";
 /// The number of the first history, if not 0.
 const FIRST: &str = "OCTAVO_SOAK_FIRST";
-/// How far apart the numbers of histories are, if not 1: by what a number leaves it is drawn what is played.
+/// The distance between the numbers of histories, if not 1: a number's remainder decides what is played.
 const STEP: &str = "OCTAVO_SOAK_STEP";
 /// Pages of the two allocations.
 const PAGES: (u32, u32) = (40, 23);
 
-/// What is played, on which memory system.
+/// Which part of the soak test is played, on which memory system.
 #[derive(Clone, Debug)]
 enum Part {
-    /// One that the model knows.
+    /// A memory system that the model covers.
     Modelled(Rules),
     /// The same, with all kinds of memory and programs that speak.
     Spoken(Rules),
     /// Any other: the machine judges.
     Any(MemoryConfig, Topology, Kind),
-    /// One whose frames have numbers and that the model knows: one thing after another.
+    /// A memory system whose frames have numbers and that the model covers: one event after another.
     Numbered(Rules),
     /// Any other whose frames have numbers.
     Sized(MemoryConfig, Topology),
@@ -93,7 +94,7 @@ impl Part {
         }
     }
 
-    /// Nothing if foreign data leaves no room.
+    /// `None` if foreign data leaves no room.
     fn harness(&self) -> Option<Harness> {
         Some(match self {
             Self::Numbered(rules) if !rules.is_possible() => return None,

@@ -54,7 +54,7 @@ impl Node {
     }
 }
 
-/// What a space has of its own, by name.
+/// A space's own prefetcher and evictor, by name.
 fn own(prefetch: Option<&str>, eviction: Option<&str>) -> SpaceConfig {
     let choice = |name: Option<&str>| name.map(Choice::named);
     SpaceConfig { prefetch: choice(prefetch), eviction: choice(eviction), ..SpaceConfig::default() }
@@ -142,7 +142,7 @@ fn a_group_ends_where_the_pages_of_another_placement_begin() {
     assert_eq!(counts(&node, "groups_split"), [0, 1]);
 }
 
-/// A kernel of one space is told to the placement of that space: `gps` gives up what the other never read.
+/// The end of a kernel of one space reaches the placement of that space: `gps` gives up what the other never read.
 #[test]
 fn an_end_of_a_kernel_is_told_to_whose_it_was() {
     let gps = SpaceConfig { placement: Some(Choice::named("gps")), ..SpaceConfig::default() };
@@ -175,7 +175,7 @@ fn a_space_gives_up_what_its_own_evictor_says() {
     }
 }
 
-/// Who reports accesses asks once, before the space has memory and an evictor.
+/// The executor asks whether to report accesses only once, before the space has memory and an evictor.
 #[test]
 fn a_space_whose_evictor_counts_accesses_asks_for_them_from_the_start() {
     let config = MemoryConfig { sharing: Choice::named("quota"), ..MemoryConfig::default() };

@@ -1,7 +1,7 @@
 //! Jobs that grow and shrink, on GPUs that keep victims for each other, at random, with pages of one size or with
-//! Mosaic's large pages. Beside what holds of every composition ([conformance](crate::conformance)): everyone who waits
-//! is served in the end. Except with Mosaic's large pages, whose frames others cannot use, no fault waits for room where
-//! a block can be removed, and a lender has its reserve.
+//! Mosaic's large pages. In addition to what holds for every composition ([conformance](crate::conformance)): everyone
+//! who waits is served in the end. Except with Mosaic's large pages, whose frames others cannot use, no fault waits for
+//! room where a block can be removed, and a lender has its reserve.
 
 use crate::common::choice;
 use crate::executor::Machine;
@@ -18,7 +18,7 @@ const PAGES: u32 = 24;
 
 #[derive(Clone, Debug)]
 enum Happening {
-    /// A job touches one of its first pages: of so many, as large as it is now.
+    /// A job touches one of its first pages; the first number is its present size in pages.
     Touch(usize, u32),
     Grow(usize, u32),
     Resize(usize, u32),
@@ -159,7 +159,7 @@ impl World {
         blocks.filter(|kept| kept.iter().all(|page| can_go(page))).map(|kept| kept.len() as u32).sum()
     }
 
-    /// Whoever took a block for another has its reserve, once what these plans take from there has left.
+    /// Whoever took a block for another has its reserve once these plans have moved pages away from it.
     fn check_lenders(&self, plans: &[Plan]) {
         for step in plans.iter().flat_map(|plan| &plan.steps) {
             let &Step::Copy { to, cause: Cause::Eviction, .. } = step else { continue };

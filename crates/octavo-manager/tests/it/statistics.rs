@@ -1,4 +1,4 @@
-//! What summaries list: the same names in the same order, under any memory system.
+//! The entries of summaries: the same names in the same order, under any memory system.
 
 use octavo_manager::{Event, Manager, MemoryConfig, PageId, PageRun, Topology};
 use octavo_units::Time;

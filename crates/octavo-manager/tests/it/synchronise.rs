@@ -1,4 +1,4 @@
-//! What goes home when the host waits for the GPUs, and what comes again after it has left.
+//! Which pages go home when the host waits for the GPUs, and which of them come again.
 
 use std::collections::BTreeSet;
 

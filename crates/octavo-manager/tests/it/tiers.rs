@@ -49,7 +49,7 @@ pub fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// Manager and model; what the manager was told so far.
+/// The manager and the model, and what the manager has been told so far.
 struct Both {
     manager: Manager,
     model: Tiers,

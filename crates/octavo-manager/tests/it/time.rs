@@ -65,7 +65,7 @@ fn manager(placement: impl Placement + 'static) -> Manager {
     manager
 }
 
-/// The steps of what comes of `event`, whose plans are done at once.
+/// The steps that follow from `event`, when plans end at once.
 fn steps(manager: &mut Manager, now: u64, event: Event<'_>) -> Vec<String> {
     let mut plans = Vec::new();
     manager.handle(Time(now), event, &mut plans);

@@ -1,4 +1,4 @@
-//! What the uniform schemes do about the same few faults, step by step.
+//! How the uniform schemes treat the same few faults, step by step.
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{

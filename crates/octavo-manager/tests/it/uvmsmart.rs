@@ -237,8 +237,8 @@ fn eviction_policy_4_the_block_accessed_least_often_leaves_and_begins_anew() {
     assert_eq!((here(&node, 0..1).len(), here(&node, 512..513).len()), (1, 0), "what had left began anew");
 }
 
-/// Both blocks are to leave by a plan that fails: the first of them is the next victim again, however many of its pages
-/// are there.
+/// Both blocks are about to leave by a plan that fails: the first of them is the next victim again, however many of its
+/// pages are resident.
 #[test]
 fn blocks_that_are_back_leave_first_and_in_their_order() {
     let config = MemoryConfig { eviction: choice("lfu-block", "{}"), ..placement("on-touch", "{}") };
@@ -345,7 +345,7 @@ fn do_hardware_prefetch_what_comes_is_decided_before_anything_leaves() {
     }
 }
 
-/// Whole leaves come with what is touched, and room is made for all at once.
+/// Whole leaves come with touched pages, and room is made for all of them at once.
 fn at_once(name: &str) -> MemoryConfig {
     let prefetch = choice("sequential-local", "{}");
     MemoryConfig { prefetch_plan: PrefetchPlan::AtOnce, prefetch, ..placement(name, "{}") }
@@ -389,7 +389,7 @@ fn what_is_to_be_done_about_a_page_on_its_way_is_decided_when_it_has_come() {
     assert_eq!(counts(&node), (2, 1, 1), "it is mapped");
 }
 
-/// What does not fit as a whole comes as far as it finds room.
+/// What does not fit as a whole comes as far as there is room.
 #[test]
 fn what_is_more_than_the_memory_comes_run_by_run() {
     let config = at_once("on-touch");

@@ -2,8 +2,8 @@
 //!
 //! The whole program is streamed once; nothing but a few counters for each page is kept. Accesses are counted as line
 //! transactions before any cache. The time they come at plays no part: a page that two GPUs use one after the other is
-//! as shared as one they use together. Only launches are told apart: whether GPUs use a page in the same launch or in
-//! turn, and whether all launches that use it write it.
+//! as shared as one they use together. Only launches are distinguished: whether GPUs use a page in the same launch or
+//! in turn, and whether all launches that use it write it.
 
 mod pages;
 
@@ -41,7 +41,7 @@ impl Default for Setting {
 /// A workload in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Characteristics {
-    /// What it was measured under.
+    /// The setting of the measurement.
     pub setting: Setting,
     /// Sum of the buffers' sizes in bytes.
     pub footprint_bytes: u64,
@@ -94,7 +94,7 @@ impl Instructions {
 /// One buffer in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BufferCharacteristics {
-    /// What the program calls it.
+    /// Its name in the program.
     pub name: String,
     /// Size in bytes.
     pub bytes: u64,
@@ -119,11 +119,11 @@ pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Charac
     characterise_filled(workload, setting, &|_, _| 1)
 }
 
-/// As [`characterise`], and a dispatch that only a run decides as if all work-groups of a launch took equally long,
-/// with `room` for this many at once ([`Dispatch::expected_shares`]).
+/// Like [`characterise`], but a dispatch that only a run decides counts as if all work-groups of a launch took equally
+/// long, with `room` for this many at once ([`Dispatch::expected_shares`]).
 ///
 /// # Errors
-/// As [`characterise`], the dispatch aside.
+/// As for [`characterise`], the dispatch aside.
 pub fn characterise_filled(
     workload: &dyn Workload,
     setting: &Setting,

@@ -1,4 +1,4 @@
-//! Counters for each page, and what they add up to.
+//! Counters for each page, and their sums.
 
 use std::ops::Range;
 
@@ -64,14 +64,14 @@ struct PageCounts {
     gpus: u128,
     loads: u64,
     stores: u64,
-    /// The last launch that accesses it, and what that does.
+    /// The last launch that accesses it, and its kind of access.
     launch: u32,
     now: InLaunch,
     /// What launches before did.
     past: Past,
 }
 
-/// What a launch does to a page.
+/// The kind of a launch's accesses to a page.
 #[derive(Clone, Copy, Default)]
 struct InLaunch {
     /// One bit for each GPU that accesses it.
@@ -79,7 +79,7 @@ struct InLaunch {
     writes: bool,
 }
 
-/// What any launch did to a page.
+/// The kind of any launch's accesses to a page.
 #[derive(Clone, Copy, Default)]
 struct Past {
     /// Several GPUs accessed it in the same launch.
@@ -149,7 +149,7 @@ impl Pages {
         }
     }
 
-    /// What happens to a buffer, to which these lines and pages are counted.
+    /// The accesses to a buffer, which its lines and pages are counted for.
     pub fn traffic(&self, lines: Range<u64>, pages: Range<u64>, gpus: u32) -> Traffic {
         let touched = lines.filter(|line| self.lines[(line / 64) as usize] >> (line % 64) & 1 != 0).count();
         let mut traffic = Traffic::none(gpus);

@@ -24,7 +24,7 @@ pub enum ProgramError {
         action: usize,
         /// What it does.
         name: &'static str,
-        /// What is wrong with it.
+        /// Its problem.
         fault: ActionFault,
     },
     /// Actions wait for each other in a circle.
@@ -39,7 +39,7 @@ pub enum ProgramError {
     },
 }
 
-/// What is wrong with an action.
+/// The problem of an action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionFault {
     /// An action names a buffer that is not in the list.
@@ -103,7 +103,7 @@ pub enum ActionFault {
     /// A phase of the host has no threads, or a sweep names one that it does not have.
     #[error("thread {found} of a phase with {threads} threads")]
     NoThread {
-        /// What a sweep names, zero for the first.
+        /// The number that a sweep names, zero for the first.
         found: u32,
         /// Threads of the phase.
         threads: u32,
@@ -122,7 +122,7 @@ pub enum ActionFault {
         /// Name of the buffer.
         name: String,
     },
-    /// The buffer is there already.
+    /// The buffer exists already.
     #[error("`{name}` is allocated by action {first} already")]
     AllocatedTwice {
         /// Name of the buffer.

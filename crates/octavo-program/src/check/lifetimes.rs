@@ -46,7 +46,7 @@ impl<'a> Lifetimes<'a> {
         Ok(Self { buffers, actions, waits: Waits::new(actions, order), allocated, freed, users })
     }
 
-    /// Each buffer is allocated, if it is, before it is used, and freed after. Only what is allocated is freed.
+    /// Each buffer is allocated, if it is, before it is used, and freed after. Only allocated buffers are freed.
     pub fn check(&self) -> Result<(), ProgramError> {
         let never =
             (0..self.buffers.len()).find(|&buffer| self.allocated[buffer].is_none() && self.freed[buffer].is_some());
@@ -69,7 +69,7 @@ impl<'a> Lifetimes<'a> {
         begun.chain(freed.into_iter().flat_map(move |free| users.iter().map(move |&user| (free, user))))
     }
 
-    /// What is wrong if `action` does not wait for `before`, as it would have to.
+    /// The problem if `action` does not wait for `before`, as it must.
     fn disordered(&self, action: usize, before: usize) -> ProgramError {
         match (&self.actions[action].action, &self.actions[before].action) {
             (_, Action::Allocate(id)) => self.wrong(action, ActionFault::NotAllocated { name: self.name(id.index()) }),

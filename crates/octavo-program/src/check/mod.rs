@@ -46,7 +46,7 @@ fn check_predecessors(after: &[ActionId], expected: usize) -> Result<(), ActionF
     }
 }
 
-/// What actions are checked against, one by one.
+/// The checks of actions, one by one.
 struct Checked<'a> {
     buffers: &'a [ProgramBuffer],
     launches: u32,

@@ -2,7 +2,7 @@
 
 use crate::action::{ActionId, Ordered};
 
-/// Actions that are looked for at once, one a bit.
+/// Actions that are looked for at once, one for each bit.
 const TOGETHER: usize = 128;
 
 /// Answers at once in most programs: where actions follow one another, or all wait for one now and then.
@@ -12,7 +12,7 @@ pub(super) struct Waits<'a> {
     order: &'a [ActionId],
     /// By action: its place in the order.
     places: Vec<u32>,
-    /// By action: how many of the first in the order it is known to wait for, all of them.
+    /// By action: how many of the first actions in the order it is known to wait for, without exception.
     all_of_first: Vec<u32>,
 }
 

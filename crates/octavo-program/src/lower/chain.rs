@@ -46,7 +46,7 @@ impl Chain<'_> {
         Chain { program, views, side, lowering, buffers, used, begun: false, running: false }
     }
 
-    /// All actions, with `run` for each launch; `beside` is GPU memory that is no buffer of the workload.
+    /// All actions, with `run` for each launch; `beside` is GPU memory that belongs to no buffer of the workload.
     pub(super) fn push(mut self, launches: Range<u32>, beside: &[BufferId], run: impl Fn(&mut Self, u32)) {
         let used = Arc::clone(&self.used);
         let own = used.iter().copied().filter(|id| self.lowering.is_device(id.index()));
@@ -77,8 +77,8 @@ impl Chain<'_> {
         self.then(Action::Launch { launch, buffers: Arc::clone(&self.used) });
     }
 
-    /// A launch strip by strip, one after another: what a strip needs is copied in, it runs, what it changed is copied
-    /// out.
+    /// A launch strip by strip, one after another: the data that a strip needs is copied in, it runs, and the data that
+    /// it changed is copied out.
     pub(super) fn launch_strips(&mut self, strips: &Strips, arena: BufferId, launch: u32) {
         let staged: Vec<_> = strips.staged().map(|index| BufferId(index as u32)).collect();
         let kept = self.used.iter().copied().filter(|id| !staged.contains(id));
@@ -102,7 +102,7 @@ impl Chain<'_> {
         self.used.iter().filter_map(first).collect()
     }
 
-    /// Says of whole buffers what is to be said.
+    /// Gives advice about whole buffers.
     fn advise(&mut self) {
         for &buffer in Arc::clone(&self.used).iter() {
             let said = self.lowering.exceptions.get(&buffer.index()).map(|exception| exception.advice);
@@ -113,7 +113,7 @@ impl Chain<'_> {
         }
     }
 
-    /// The host writes a word of every page of what is to be populated.
+    /// The host writes a word of every page that should be populated.
     fn populate(&mut self) {
         let chosen = |id: &&BufferId| self.lowering.exceptions.get(&id.index()).is_some_and(|own| own.populate);
         let sweep = |&buffer: &BufferId| Sweep {
@@ -129,7 +129,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Brings whole buffers to where they are to be before a launch.
+    /// Brings whole buffers to their places before a launch.
     fn bring(&mut self, first: bool) {
         for &buffer in Arc::clone(&self.used).iter() {
             let wanted = self.lowering.exceptions.get(&buffer.index()).and_then(|exception| exception.prefetch);

@@ -12,7 +12,7 @@ use crate::strips::Strips;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramKind {
-    /// GPU memory, with system memory on the host beside it and copies between the two.
+    /// GPU memory, with system memory on the host for each of them and copies between the two.
     Explicit,
     /// Managed memory, which host and GPUs share.
     #[default]
@@ -36,7 +36,7 @@ impl ProgramKind {
         }
     }
 
-    /// What the buffers that GPUs touch are.
+    /// The kind of the buffers that GPUs touch.
     #[must_use]
     pub const fn buffers(self) -> Kind {
         match self {
@@ -53,7 +53,7 @@ impl ProgramKind {
 pub struct Exception {
     /// Its kind, if it differs from the other buffers' kind.
     pub kind: Option<Kind>,
-    /// What the program says about it once it is allocated.
+    /// The program's advice about it once it is allocated.
     pub advice: Advice,
     /// Where the program brings all of it before launches.
     pub prefetch: Option<Bring>,
@@ -95,7 +95,7 @@ pub struct Lowering {
 }
 
 impl Lowering {
-    /// What a buffer of the workload is.
+    /// The kind of a buffer of the workload.
     #[must_use]
     pub fn kind_of(&self, buffer: usize) -> Kind {
         let own = self.exceptions.get(&buffer).and_then(|exception| exception.kind);
@@ -106,7 +106,7 @@ impl Lowering {
         self.kind_of(buffer) == Kind::Device
     }
 
-    /// The same, but what is staged lies in memory of the host.
+    /// The same, but staged buffers are in memory of the host.
     pub(super) fn with_staged(&self, strips: &Strips) -> Self {
         let mut staged = self.clone();
         for buffer in strips.staged() {
@@ -117,7 +117,7 @@ impl Lowering {
 }
 
 impl Default for Lowering {
-    /// As the kernels' original programs do it, most of which have a host of one thread.
+    /// Like the kernels' original programs, most of which have a host with one thread.
     fn default() -> Self {
         Self { kind: ProgramKind::default(), spread: Spread::default(), host_threads: 1, exceptions: BTreeMap::new() }
     }

@@ -39,7 +39,7 @@ pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, Pr
 /// Staged buffers lie in host memory; a buffer on the GPU holds one strip at a time.
 ///
 /// # Errors
-/// As [`lower`]; or the launches cannot be cut into strips that fit, or not in reasonable time.
+/// As for [`lower`]; or the launches cannot be cut into strips that fit, or not in reasonable time.
 pub fn lower_in_strips(
     workload: &dyn Workload,
     lowering: &Lowering,

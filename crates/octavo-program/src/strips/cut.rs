@@ -14,7 +14,7 @@ use crate::op::LINE_BYTES;
 /// little memory still.
 const MOST: usize = 1 << 18;
 
-/// Work-groups of a launch that run together, and what they reach of staged buffers.
+/// Work-groups of a launch that run together, and the staged buffers that they reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
     /// The launch that it is a part of.
@@ -33,9 +33,9 @@ pub(super) struct Piece {
     pub bytes: Range<u64>,
     /// Address of the first of them.
     pub address: u64,
-    /// Where it lies in the arena.
+    /// Its place in the arena.
     pub offset: u64,
-    /// Whether the strip needs what the host has of it.
+    /// Whether the strip needs the host's data.
     pub comes: bool,
     /// Whether the strip changes it.
     pub goes: bool,
@@ -68,7 +68,7 @@ pub(super) fn cut(
     Ok((cutter.strips, first))
 }
 
-/// By granule of the address space: whether a staged buffer is there.
+/// For each granule of the address space, whether a staged buffer occupies it.
 fn granules(buffers: &[Buffer], staged: &[bool]) -> Vec<bool> {
     let end = buffers.last().map_or(0, |last| last.base + last.bytes);
     let mut granules = vec![false; end.div_ceil(GRANULE) as usize];
@@ -135,7 +135,7 @@ impl Cutter<'_> {
 }
 
 impl Piece {
-    /// Whether `next` goes on where this one ends, in memory and in what is done with it.
+    /// Whether `next` continues this one, in memory and in its kind of copy.
     fn joins(&self, next: &Self) -> bool {
         let alike = (self.buffer, self.comes, self.goes) == (next.buffer, next.comes, next.goes);
         alike && self.bytes.end == next.bytes.start
@@ -156,7 +156,7 @@ impl Known {
         known
     }
 
-    /// What the host writes just before a launch.
+    /// The host's writes just before a launch.
     fn host_writes(&mut self, side: &HostSide, buffers: &[Buffer], launch: u32) {
         for exchange in side.exchanges_before(launch).iter().filter(|exchange| exchange.writes) {
             let base = buffers[exchange.buffer].base;

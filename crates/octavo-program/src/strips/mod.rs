@@ -2,9 +2,10 @@
 //! another on what they reach.
 //!
 //! The smallest buffers stay on the GPU whole, while they take no more than half of its memory. Of the others, which
-//! are *staged*, the host has all and an arena of GPU memory has what one strip reaches. A launch is cut where the data
-//! of its next work-group no longer fits the arena. So the accesses of work-groups decide, not the name of a kernel: a
-//! program that goes through its buffers in order has few strips, and for one that jumps about in them none fits.
+//! are *staged*, the host has everything and an arena of GPU memory has the part that one strip reaches. A launch is
+//! cut where the data of its next work-group no longer fits the arena. So the accesses of work-groups decide, not the
+//! name of a kernel: a program that goes through its buffers in order has few strips, while one that jumps about in
+//! them has none that fit.
 
 mod cut;
 mod reach;
@@ -39,18 +40,18 @@ pub struct Strips {
     first: Vec<u32>,
 }
 
-/// How much of a workload's launches is looked at.
+/// How much of a workload's launches is examined.
 pub enum Look<'a> {
-    /// Nothing: buffers and arena have their sizes, but there are no strips.
+    /// Nothing is read: buffers and arena have their sizes, but there are no strips.
     Sizes,
-    /// All accesses. It is asked now and then whether to go on.
+    /// All accesses. It is asked at intervals whether to continue.
     Accesses(&'a mut dyn FnMut() -> ControlFlow<()>),
 }
 
 impl Strips {
     /// Cuts all launches. `is_device` says which buffers are in GPU memory, of which there are `room` bytes.
     ///
-    /// The smallest buffers stay whole. Where a work-group does not fit beside them, all buffers are staged.
+    /// The smallest buffers stay whole. If a work-group does not fit next to them, all buffers are staged.
     ///
     /// # Errors
     /// A work-group reaches more at once than fits, or there is too much to look at.
@@ -79,7 +80,7 @@ impl Strips {
         }
     }
 
-    /// With this much GPU memory for what is staged.
+    /// With this much GPU memory for staged data.
     fn staging(
         workload: &dyn Workload,
         side: &HostSide,
@@ -138,12 +139,12 @@ impl Index<u32> for Strips {
 }
 
 impl Strip {
-    /// What is copied before it runs: on the host, and in the arena.
+    /// The data that is copied before it runs: on the host, and in the arena.
     pub(crate) fn copies_in(&self, arena: BufferId) -> Vec<(Span, Span)> {
         self.copies(arena, |piece| piece.comes)
     }
 
-    /// What is copied after it ran.
+    /// The data that is copied after it ran.
     pub(crate) fn copies_out(&self, arena: BufferId) -> Vec<(Span, Span)> {
         self.copies(arena, |piece| piece.goes)
     }
@@ -167,7 +168,7 @@ impl Strip {
     }
 }
 
-/// As many device buffers as fit so many bytes, the smallest first.
+/// As many device buffers as fit into some bytes, the smallest first.
 fn smallest(buffers: &[Buffer], is_device: impl Fn(usize) -> bool, room: u64) -> Vec<usize> {
     let mut device: Vec<usize> = (0..buffers.len()).filter(|index| is_device(*index)).collect();
     device.sort_by_key(|index| taken(buffers, &[*index]));

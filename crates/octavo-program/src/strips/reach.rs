@@ -2,17 +2,17 @@
 
 use crate::op::{LINE_BYTES, Op};
 
-/// Bytes of what is staged as one. Chosen: the larger of the system's pages. Copying less takes as long, as the call
+/// Bytes of the unit of staging. Chosen: the larger of the system's pages. Copying less takes as long, as the call
 /// takes longer than its bytes.
 pub(super) const GRANULE: u64 = 64 << 10;
 
 const GRANULE_LINES: u64 = GRANULE / LINE_BYTES;
 const WORDS: usize = (GRANULE_LINES / 64) as usize;
 
-/// What work-groups do with a granule.
+/// The kinds of access of work-groups to a granule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Touch {
-    /// Whether they need what was there before: they load lines, or fill them in part.
+    /// Whether they need its previous content: they load lines, or fill them in part.
     pub needs: bool,
     /// Lines that they store to, a bit each.
     stored: [u64; WORDS],
@@ -29,7 +29,7 @@ impl Touch {
     }
 }
 
-/// What work-groups reach, by granule of the address space.
+/// The memory that work-groups reach, by granule of the address space.
 pub(super) struct Reach<'a> {
     /// By granule of the address space: whether it is staged.
     staged: &'a [bool],
@@ -94,7 +94,7 @@ impl<'a> Reach<'a> {
         seen.len()
     }
 
-    /// Gives what is reached, in the order of addresses, and begins anew.
+    /// Returns the reached ranges, in the order of addresses, and starts again.
     pub fn take(&mut self) -> Vec<(u64, Touch)> {
         self.granules.iter().for_each(|granule| self.place[*granule as usize] = 0);
         let mut taken: Vec<_> = self.granules.drain(..).zip(self.touches.drain(..)).collect();

@@ -22,7 +22,7 @@ pub enum StripsRefused {
         /// What would fit.
         expected: u64,
     },
-    /// Buffers share what is staged as one.
+    /// Buffers share a unit of staging.
     #[error("buffer `{buffer}` begins at {base:#x} and cannot be strip-mined, expected a multiple of 64 KiB")]
     Unaligned {
         /// The first such buffer.
@@ -60,7 +60,7 @@ pub enum StripsRefused {
     /// The caller no longer wants them.
     #[error("the search for strips was stopped")]
     Stopped,
-    /// There are too many strips for a program to be.
+    /// There are too many strips for a program.
     #[error(
         "launches 0 to {launch} (`{kernel}`) need more than {most} strips and copies, expected at most that many: \
          work-groups jump about in buffers that do not fit"

@@ -1,4 +1,4 @@
-//! The accesses of all work-groups, which are looked at once, as long as somebody wants that.
+//! The accesses of all work-groups, which are examined once, while the caller wants that.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use crate::op::{Op, OpKind, OpSink};
 
 /// The most operations that are looked at.
 const MOST: u64 = 1 << 32;
-/// Operations between two questions whether to go on: less than a tenth of a second. Chosen.
+/// Operations between two questions whether to continue: less than a tenth of a second. Chosen.
 const BETWEEN_QUESTIONS: u64 = 1 << 20;
 /// Operations produced at a time.
 const CHUNK: usize = 1024;
@@ -23,7 +23,7 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// None of them was looked at yet.
+    /// None of them has been examined yet.
     ///
     /// # Errors
     /// There are too many, as each wavefront has at least one.
@@ -55,7 +55,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Appends the next accesses of a wavefront; whether it goes on.
+    /// Appends the next accesses of a wavefront; returns whether there are more.
     fn fill(&mut self, (launch, group, wavefront): (u32, u32, u32), cursor: &mut Cursor, out: &mut Vec<Op>) -> bool {
         let mut sink = OpSink::new(&mut self.chunk);
         self.workload.fill(launch, group, wavefront, cursor, &mut sink);

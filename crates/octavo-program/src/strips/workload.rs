@@ -7,7 +7,7 @@ use crate::launches::{Cursor, Launch, Resources, Workload};
 use crate::op::{LINE_BYTES, Op, OpKind, OpSink};
 use crate::program::Program;
 
-/// A workload whose launches are strips of another's, on pieces of its buffers that lie in an arena.
+/// A workload whose launches are strips of another workload's, on pieces of its buffers in an arena.
 pub struct Stripped {
     launches: Box<dyn Workload>,
     strips: Strips,
@@ -51,7 +51,7 @@ impl Strip {
 }
 
 impl Workload for Stripped {
-    /// Of the workload: the arena is the program's.
+    /// The workload's: the arena belongs to the program.
     fn buffers(&self) -> &[Buffer] {
         self.launches.buffers()
     }
@@ -86,7 +86,7 @@ impl Workload for Stripped {
         self.launches.tells_dependences()
     }
 
-    /// Of the workload: what is staged is the host's.
+    /// The workload's: staged data belongs to the host.
     fn host_side(&self) -> HostSide {
         self.launches.host_side()
     }

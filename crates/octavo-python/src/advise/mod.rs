@@ -8,7 +8,7 @@ use std::fmt::Display;
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 
-/// What cannot be answered, in the model's own words.
+/// A question that cannot be answered, in the model's own words.
 fn refused(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

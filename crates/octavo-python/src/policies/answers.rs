@@ -12,7 +12,7 @@ use super::processors::{integer, processor};
 /// Most lines a hardware counter can count (`uvm_perf_access_counter_threshold`).
 const MAX_THRESHOLD: u32 = 65_535;
 
-/// What to do about a fault.
+/// A placement's decision about a fault.
 #[pyclass(frozen, eq, hash, module = "octavo.policies")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decision(What);
@@ -99,7 +99,7 @@ fn in_words(trouble: Trouble, before: &str, answer: &Bound<'_, PyAny>) -> Troubl
     }
 }
 
-/// What a guard does about a fault.
+/// A guard's decision about a fault.
 #[pyclass(frozen, module = "octavo.policies")]
 pub struct Hint(Step);
 
@@ -136,7 +136,7 @@ impl Hint {
 }
 
 impl Hint {
-    /// Nothing stands for passing the fault on.
+    /// `None` stands for passing the fault on.
     pub fn read(value: &Bound<'_, PyAny>, gpus: usize, now: Time) -> Result<octavo_manager::Hint, Trouble> {
         use octavo_manager::Hint as Manager;
         if value.is_none() {
@@ -169,7 +169,7 @@ pub fn later(value: &Bound<'_, PyAny>, after: Option<Time>, expected: &str) -> R
     time.ok_or_else(|| Trouble::nonsense(expected, shown(value)))
 }
 
-/// Reads what an iterable holds; nothing at all stands for an empty one.
+/// Reads the elements of an iterable; None stands for an empty one.
 pub fn each<T>(
     answer: &Bound<'_, PyAny>,
     read: impl Fn(&Bound<'_, PyAny>) -> Result<T, Trouble>,
@@ -314,7 +314,7 @@ pub fn run_within(value: &Bound<'_, PyAny>, bounds: PageRun) -> Result<Option<Pa
     Err(Trouble::nonsense("a range with a step of 1", shown(value)))
 }
 
-/// What a placement wants the node to count, report or forgive.
+/// What a placement asks the node to count, report or permit.
 #[pyclass(frozen, module = "octavo.policies")]
 pub struct Needs {
     counter_threshold: Option<u32>,

@@ -1,4 +1,4 @@
-//! One call of a policy, and what becomes of one that goes wrong.
+//! One call of a policy, and the handling of failures.
 
 use std::cell::RefCell;
 
@@ -7,16 +7,16 @@ use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
 thread_local! {
-    /// What a policy raised first in the run of this thread.
+    /// The first exception of a policy in the run of this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// What a policy raised on this thread since the last call.
+/// The exception of a policy on this thread since the last call.
 pub fn take_raised() -> Option<PyErr> {
     RAISED.take()
 }
 
-/// Keeps what was raised where no error of Python's can be handed on.
+/// Keeps the exception if no Python error can be returned.
 pub fn keep_raised(error: PyErr) {
     RAISED.set(Some(error));
 }
@@ -46,12 +46,13 @@ pub fn shown(value: &Bound<'_, PyAny>) -> String {
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain("…".chars()).collect() }
 }
 
-/// Characters that are kept of what a policy says; chosen: the message around it is to stay below 2,000, all that is shown.
+/// The most characters of a policy's text that are kept; our choice: the message around it should stay below 2,000, the
+/// most that is shown.
 const LONGEST_MESSAGE: usize = 1000;
-/// The same of a traceback; chosen.
+/// The same of a traceback; our choice.
 const LONGEST_TRACEBACK: usize = 20_000;
 
-/// What a policy says, without its middle if it is too long to read: it goes through many hands from here.
+/// What a policy says, without its middle if it is too long to read: it is passed on many times from here.
 pub fn cut(text: String) -> String {
     cut_to(text, LONGEST_MESSAGE)
 }
@@ -97,7 +98,7 @@ pub struct Method {
 /// A policy, and how it failed if it did.
 pub struct Caller {
     policy: Py<PyAny>,
-    /// What it is and what the user called it.
+    /// Its kind and the user's name for it.
     label: String,
     failure: RefCell<Option<Box<Failure>>>,
 }

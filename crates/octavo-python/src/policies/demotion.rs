@@ -9,12 +9,12 @@ use super::call::{About, Caller, Method, Trouble, shown};
 use super::memory::not_now;
 use super::processors::{integer, number, processor};
 
-/// A demotion whose destinations are a Python object's. Methods that it does not override are never called.
+/// A demotion whose destinations come from a Python object. Methods that it does not override are never called.
 pub struct PythonDemotion {
     caller: Caller,
     gpus: usize,
     destination: Option<Method>,
-    /// What it answered when it was asked, once.
+    /// Its answer when it was asked, once.
     reserve: u32,
 }
 
@@ -62,7 +62,7 @@ fn pages(answer: &Bound<'_, PyAny>) -> Result<u32, Trouble> {
     u32::try_from(integer(answer, EXPECTED)?).map_err(|_| Trouble::nonsense(EXPECTED, shown(answer)))
 }
 
-/// What a demotion is lent.
+/// The data that a demotion may use during a call.
 struct LentOccupancy<'a> {
     memories: &'a octavo_manager::Occupancy<'a>,
     gpus: usize,
@@ -70,7 +70,7 @@ struct LentOccupancy<'a> {
 
 scoped_thread_local!(static OCCUPANCY: for<'a> &'a LentOccupancy<'a>);
 
-/// How full the GPUs' memories are, as a demotion policy sees it, while `destination` is called.
+/// How full the GPUs' memories are, as a demotion policy sees it while `destination` is called.
 #[pyclass(frozen, module = "octavo.policies")]
 #[derive(Default)]
 pub struct Occupancy;
@@ -97,7 +97,7 @@ impl Occupancy {
         Self
     }
 
-    /// Pages that a GPU's memory has room for now, beside those that unfinished plans will bring or take away.
+    /// Pages that a GPU's memory has room for now, without those that unfinished plans will bring or take away.
     fn spare(&self, gpu: i64) -> PyResult<u32> {
         Self::of(gpu, |memories, memory| memories.spare(memory))
     }

@@ -44,7 +44,7 @@ impl PythonGuard {
         })
     }
 
-    /// Asks when it wants to be asked next: after `after`, if that is known.
+    /// Sets the next call: after `after`, if that is known.
     fn ask_deadline(&mut self, after: Option<Time>) {
         let Some(method) = &self.deadline else { return };
         let read = |answer: &Bound<'_, PyAny>| time(answer, after);

@@ -13,7 +13,7 @@ use super::call::Trouble;
 use super::processors::processor;
 use super::views::{Page, SCHEMES, range, scheme_name};
 
-/// What a placement is lent: its context, whatever that borrows from.
+/// The data that a placement may use during a call: its context, with all that it borrows.
 pub trait Lent {
     fn geometry(&self) -> Geometry;
     fn page(&self, page: PageId) -> PageView;
@@ -70,7 +70,7 @@ impl Lent for Context<'_> {
     }
 }
 
-/// What an eviction strategy is lent, and the sizes of the node.
+/// The data that an eviction strategy may use during a call, and the sizes of the node.
 pub struct LentResidency<'a> {
     pub residency: &'a octavo_manager::Residency<'a>,
     pub geometry: Geometry,
@@ -79,12 +79,12 @@ pub struct LentResidency<'a> {
 scoped_thread_local!(static mut CONTEXT: for<'a> &'a mut (dyn Lent + 'a));
 scoped_thread_local!(static RESIDENCY: for<'a> &'a LentResidency<'a>);
 
-/// Lends `context` to [`Memory`] for as long as `act` lasts.
+/// Lends `context` to [`Memory`] while `act` runs.
 pub fn lend<T>(context: &mut Context<'_>, act: impl FnOnce() -> T) -> T {
     CONTEXT.set(context, act)
 }
 
-/// Lends `residency` to [`Residency`] for as long as `act` lasts.
+/// Lends `residency` to [`Residency`] while `act` runs.
 pub fn lend_residency<T>(residency: &LentResidency<'_>, act: impl FnOnce() -> T) -> T {
     RESIDENCY.set(residency, act)
 }
@@ -149,7 +149,7 @@ impl Memory {
         Self::with(|lent| Ok(lent.held(existing(processor, lent.geometry().gpus)?)))
     }
 
-    /// When the present call happens, in picoseconds since the run began.
+    /// The time of the present call, in picoseconds since the run began.
     #[getter]
     fn now(&self) -> PyResult<u64> {
         Self::with(|lent| Ok(lent.now().0))
@@ -187,7 +187,8 @@ impl Memory {
         })
     }
 
-    /// The decision needs accesses to metadata in host memory: before anything else, or beside the host's walk.
+    /// The decision needs accesses to metadata in host memory: before anything else, or in parallel with the host's
+    /// walk.
     #[pyo3(signature = (metadata, *, overlapped=0))]
     fn charge(&self, metadata: u32, overlapped: u32) -> PyResult<()> {
         Self::with(|lent| {

@@ -1,8 +1,8 @@
 //! Strategies written as Python classes, behind the manager's traits.
 //!
 //! The package `octavo.policies` finds classes, checks their options and builds them; here their methods are called and
-//! their answers checked. Python's lock is taken for a call and given back after it. A policy that raises, or answers
-//! nonsense, is not asked again: it goes on with harmless answers until the node looks at its failure.
+//! their answers checked. Python's lock is taken for a call and given back after it. A policy that raises an exception
+//! or gives an invalid answer is not asked again: harmless answers replace it until the node notices its failure.
 
 mod answers;
 mod call;

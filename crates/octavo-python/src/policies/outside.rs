@@ -1,4 +1,4 @@
-//! How the registries of strategies find Python classes: by way of the package `octavo.policies`.
+//! How the registries of strategies find Python classes: through the package `octavo.policies`.
 
 use octavo_manager::{
     DEMOTIONS, Demotion, EVICTIONS, Eviction, GUARDS, Geometry, PLACEMENTS, PREFETCHERS, Placement, Prefetch, SHARINGS,
@@ -29,7 +29,7 @@ pub fn extend() {
     GUARDS.extend(&Guards);
 }
 
-/// What may stand where a strategy is named, in words.
+/// The permitted values in place of a strategy's name, in words.
 const EXPECTED: &str = "a Python class such as my_policy.py";
 
 struct Placements;

@@ -14,7 +14,7 @@ pub fn set(py: Python<'_>, processors: ProcessorMask) -> PyResult<Bound<'_, PyFr
     PyFrozenSet::new(py, processors.iter().map(number))
 }
 
-/// The processor that `number` stands for, if a node of `gpus` has it.
+/// The processor with this number, if a node of `gpus` has it.
 pub fn processor(number: i64, gpus: usize) -> Result<ProcessorId, Trouble> {
     match usize::try_from(number) {
         Ok(gpu) if gpu < gpus => Ok(ProcessorId::gpu(gpu)),

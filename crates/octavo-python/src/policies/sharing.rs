@@ -105,7 +105,7 @@ pub struct Shortage {
 }
 
 impl Shortage {
-    /// As it is now: what Python keeps of it does not change.
+    /// A snapshot: Python's copy does not change.
     fn of(shortage: &octavo_manager::Shortage<'_>) -> Self {
         let job = |space: SpaceId| JobMemory {
             number: space.0,
@@ -125,7 +125,7 @@ impl Shortage {
 
 #[pymethods]
 impl Shortage {
-    /// The GPU whose memory it is.
+    /// The GPU that owns the memory.
     #[getter]
     fn gpu(&self) -> i32 {
         self.gpu
@@ -156,7 +156,7 @@ impl Shortage {
     }
 }
 
-/// What one job has of a memory.
+/// One job's part of a memory.
 #[pyclass(frozen, module = "octavo.policies")]
 #[derive(Clone)]
 pub struct JobMemory {
@@ -174,7 +174,7 @@ impl JobMemory {
         self.number
     }
 
-    /// What it is called; empty for a program alone.
+    /// Its name; empty for a single program.
     #[getter]
     fn name(&self) -> &str {
         &self.name

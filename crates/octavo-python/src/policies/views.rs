@@ -109,7 +109,7 @@ impl Page {
         u64::from(self.view.page.0) * self.page_bytes
     }
 
-    /// Who has the copy that remote mappings point at and that is written back on eviction.
+    /// The processor whose copy remote mappings point at and that is written back on eviction.
     #[getter]
     fn owner(&self) -> i32 {
         number(self.view.owner.processor())

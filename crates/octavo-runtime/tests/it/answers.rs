@@ -1,4 +1,5 @@
-//! Answers equal `octavo advise`'s: `answers.json` is also what `python/tests/test_runtime.py` checks its plans by.
+//! Answers equal those of `octavo advise`: `python/tests/test_runtime.py` checks its plans against the same
+//! `answers.json`.
 
 use octavo::abi::{ASSUMED_MACHINE, Answer, Data, PLACEMENTS};
 use octavo::octavo_get_placement;

@@ -20,7 +20,7 @@ pub enum Link {
 }
 
 impl Installed {
-    /// Installs what was built with this test.
+    /// Installs the library that was built with this test.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();

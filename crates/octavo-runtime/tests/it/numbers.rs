@@ -24,7 +24,7 @@ const WHOLE: [fn(&mut Data) -> &mut u64; 9] = [
 /// All bits that have a meaning.
 const FLAGS: u32 = 15;
 
-/// Of 64 MiB, with nothing else known or with everything.
+/// For 64 MiB, with nothing else known or with everything.
 fn examples() -> [Data; 2] {
     let unknown = Data { struct_size: size_of::<Data>() as u32, bytes: 64 << 20, ..Data::default() };
     let known = Data {
@@ -86,7 +86,7 @@ fn what_is_no_number_is_refused_in_each_field() {
 /// A field set to a value.
 type Setting = Box<dyn Fn(&mut Data)>;
 
-/// Each field at the edges of what it may hold.
+/// Each field at the limits of its range.
 fn settings() -> Vec<Setting> {
     let floats = [0.0, f64::MIN_POSITIVE, 1e-300, 1.0, 1e6, 1e18, 1e300, f64::MAX];
     let whole = [0, 1, 4095, 1 << 40, 1 << 63, u64::MAX];

@@ -1,4 +1,4 @@
-//! `[program]`: what is around the launches of a workload, and which memory its buffers are in.
+//! `[program]`: the program around the launches of a workload, and the kind of memory of its buffers.
 
 mod refused;
 mod whole;
@@ -20,7 +20,7 @@ pub struct ProgramChoice {
     /// Which part runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
     /// program, with all buffers of one kind.
     pub kind: RunKind,
-    /// On which GPUs the bytes of device memory lie.
+    /// The GPUs that hold the bytes of device memory.
     pub devices: Spread,
     /// Threads of the host that write inputs and read outputs.
     #[schemars(range(min = 1))]
@@ -49,7 +49,7 @@ pub enum RunKind {
     Recorded,
 }
 
-/// How one buffer differs from the others.
+/// Differences of one buffer from the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BufferChoice {
@@ -72,7 +72,7 @@ pub struct BufferChoice {
     /// Before which launches it prefetches; the first if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch_before: Option<Before>,
-    /// Whether the host touches a word of each 4 KiB of it before anything else does, so that its pages are there.
+    /// Whether the host touches a word of each 4 KiB of it before any other access, so that its pages exist.
     #[serde(skip_serializing_if = "is_false")]
     pub populate: bool,
 }
@@ -128,7 +128,7 @@ impl RunKind {
 }
 
 impl BufferChoice {
-    /// What is said about the buffer.
+    /// The advice about the buffer.
     fn advice(&self) -> Advice {
         let named = |name: &String| processor(name);
         Advice {

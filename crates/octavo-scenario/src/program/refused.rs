@@ -40,7 +40,7 @@ pub enum ProgramRefused {
          of this node cannot use (`node.system_memory`): expected device, managed or pinned memory, found system"
     )]
     NotOffered {
-        /// What keys of the program begin with.
+        /// The beginning of the program's keys.
         place: String,
         /// The first such buffer.
         buffer: String,

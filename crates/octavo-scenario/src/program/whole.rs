@@ -9,13 +9,13 @@ use octavo_program::{
 use super::{ProgramChoice, ProgramRefused, RunKind};
 use crate::Scenario;
 
-/// Where a program is and what it has.
+/// The place of a program and its resources.
 pub(crate) struct Place<'a> {
-    /// What its keys begin with.
+    /// The beginning of its keys.
     pub key: &'a str,
     /// The node, with the memories that programs of this scale have.
     pub node: &'a NodeConfig,
-    /// How many GPUs it runs on.
+    /// The number of GPUs that it runs on.
     pub gpus: u32,
     /// Whether it is the only program of an only GPU.
     pub alone: bool,
@@ -24,8 +24,8 @@ pub(crate) struct Place<'a> {
 }
 
 impl Scenario {
-    /// What runs of a workload: itself, and the whole program that `choice` makes of it, none if its launches run
-    /// alone. An explicit program that does not fit its only GPU runs in strips, and so does the workload.
+    /// The parts of a workload that run: itself, and the whole program made from it by `choice`, none if its launches
+    /// run alone. An explicit program that does not fit its only GPU runs in strips, and so does the workload.
     pub(crate) fn whole_program(
         &self,
         choice: &ProgramChoice,

@@ -14,7 +14,7 @@ use crate::fabric::links::Traffic;
 use crate::fabric::memories::FurtherMemories;
 use crate::gpu::translate::entry::{Entry, PageTable};
 
-/// What the host's cores did.
+/// The work of the host's cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostAccesses {
     /// Lines of 64 bytes that they read.
@@ -25,14 +25,14 @@ pub struct HostAccesses {
     pub walks: u64,
     /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
     pub faults: u64,
-    /// Of all lines, those of GPUs' memory, where cores reach it. Not listed if there are none.
+    /// Of all lines, those in GPUs' memory, where cores reach it. Not listed if there are none.
     #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub gpu_lines: u64,
 }
 
-/// The memories beside the host's first, as its cores reach them.
+/// The memories other than the host's first, as its cores reach them.
 pub(crate) trait Beyond {
-    /// A core reads, or reads and writes back, a line of a page in `memory`, from `time` on; returns when it is there.
+    /// A core reads, or reads and writes back, a line of a page in `memory`, from `time` on; returns when it arrives.
     fn line(&mut self, now: u64, time: u64, memory: MemoryId, line: ChunkLine) -> u64;
 }
 
@@ -40,13 +40,13 @@ pub(crate) trait Beyond {
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkLine {
     pub page: u32,
-    /// How many lines of the page lie before it.
+    /// The number of lines before the page.
     pub index: u64,
     pub write: bool,
 }
 
 impl ChunkLine {
-    /// How often it passes memory: what is written is fetched and written back.
+    /// How often it passes memory: written lines are fetched and written back.
     pub const fn passes(self) -> u64 {
         if self.write { 2 } else { 1 }
     }
@@ -66,13 +66,13 @@ impl Beyond for FurtherMemories {
 /// Base pages of a huge page: 2 MiB of kernels with pages of 4 KiB.
 const HUGE: u32 = 512;
 
-/// What the translation of a huge page is kept under, beyond the numbers of all pages.
+/// The key of a huge page's translation, beyond the numbers of all pages.
 const fn huge_tag(block: u32) -> u32 {
     1 << 31 | block
 }
 
 impl Chunk {
-    /// What the translation of its page is kept under.
+    /// The key of its page's translation.
     const fn tag(&self) -> u32 {
         if self.huge { huge_tag(self.page / HUGE) } else { self.page }
     }
@@ -94,11 +94,11 @@ struct Core {
     tlb: CoreTlb,
     /// Threads that run on it.
     threads: u32,
-    /// When it can issue for the next of them.
+    /// The time when it can issue the next of them.
     free: u64,
 }
 
-/// What became of lines that a core was to touch.
+/// The result of lines that a core should touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Touched {
     /// When the core can issue the next line.
@@ -134,7 +134,7 @@ impl Cpu {
         core
     }
 
-    /// A thread on that core is over.
+    /// A thread on that core has ended.
     pub fn leave_core(&mut self, core: usize) {
         self.cores[core].threads -= 1;
     }
@@ -172,7 +172,7 @@ impl Cpu {
     }
 
     /// A core touches lines of one page from `time` on. A line that is written is fetched first and written back later:
-    /// it passes the memory's bandwidth twice. `first`: the host's first memory; `beyond`: those beside it.
+    /// it passes the memory's bandwidth twice. `first` is the host's first memory, `beyond` all others.
     pub fn touch(
         &mut self,
         now: u64,

@@ -33,13 +33,13 @@ impl FirstMemory {
         self.passed
     }
 
-    /// Cores or copies read and write so much from `time` on; returns when the last of it is there.
+    /// Cores or copies read and write this many bytes from `time` on; returns when the last of them arrive.
     pub fn access(&mut self, now: u64, time: u64, bytes: Passed) -> u64 {
         self.book(now, time, bytes).1 + self.latency
     }
 
-    /// GPUs read or write so much from `time` on, whose own links and latencies say how long that takes: when they can
-    /// begin, after what others booked.
+    /// GPUs read or write this many bytes from `time` on; their own links and latencies give the duration: returns when
+    /// they can begin, after earlier bookings.
     pub fn begin(&mut self, now: u64, time: u64, bytes: Passed) -> u64 {
         let (cost, end) = self.book(now, time, bytes);
         end - cost

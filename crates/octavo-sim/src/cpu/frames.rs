@@ -1,11 +1,11 @@
-//! Which frames of the host hold what came from GPUs: one a page, or one of 2 MiB for a block. A frame stays with its
-//! pages until they are freed, wherever their data goes in the meantime.
+//! Which frames of the host hold pages from GPUs: one for each page, or one of 2 MiB for a block. A frame stays with
+//! its pages until they are freed, wherever their data goes in the meantime.
 
 use std::ops::Range;
 
 use octavo_manager::{HostFrames as Choice, Manager, PageRun};
 
-/// What is known of a page: whether it has a frame of its own, a part of its block's, and whether the host holds it.
+/// The state of a page: whether it has a frame of its own or a part of its block's, and whether the host holds it.
 const OWN: u8 = 1;
 const PART: u8 = 2;
 const HELD: u8 = 4;
@@ -21,7 +21,7 @@ pub(crate) struct HostFrames {
 }
 
 impl HostFrames {
-    /// None yet, for this many pages; nothing if they are not tracked.
+    /// None yet, for this many pages; absent if they are not tracked.
     pub fn of(manager: &Manager, pages: usize) -> Option<Self> {
         let choice = manager.host_frames();
         let large = choice == Choice::Large;
@@ -32,7 +32,7 @@ impl HostFrames {
         Self { large, block_pages, pages: vec![0; pages], blocks: vec![false; pages.div_ceil(block_pages as usize)] }
     }
 
-    /// Pages come into being on the host, each in a frame of its own.
+    /// Pages are created on the host, each in a frame of its own.
     pub fn put(&mut self, run: PageRun) {
         self.pages[range(run)].fill(OWN | HELD);
     }
@@ -63,7 +63,7 @@ impl HostFrames {
         parts.map(|(block, part)| if self.blocks[block] { 1 } else { part.count }).sum()
     }
 
-    /// The host holds these pages no more; their frames stay.
+    /// The host no longer holds these pages; their frames stay.
     pub fn give_up(&mut self, run: PageRun) {
         self.pages[range(run)].iter_mut().for_each(|page| *page &= !HELD);
     }

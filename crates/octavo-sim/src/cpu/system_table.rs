@@ -20,7 +20,7 @@ pub(crate) struct SystemTable {
 }
 
 impl SystemTable {
-    /// Of a node with so many pages, none of which is there yet.
+    /// For a node with this many pages, none of which exists yet.
     pub fn new(config: &CoherenceConfig, pages: usize) -> Self {
         Self {
             pages: vec![0; pages.div_ceil(WORD as usize)],
@@ -46,17 +46,17 @@ impl SystemTable {
         self.pages[(page / WORD) as usize] >> (page % WORD) & 1 != 0
     }
 
-    /// When a walk is over that a GPU's request asks for, which arrives at `time`.
+    /// The end of a walk for a GPU's request, which arrives at `time`.
     pub fn walk(&mut self, time: u64) -> u64 {
         self.walkers.reserve(time, self.walk)
     }
 
-    /// When the kernel has made entries for this many pages that GPUs touch first, one after another.
+    /// The time when the kernel has made entries for this many pages that GPUs touch first, one after another.
     pub fn first_touch(&mut self, time: u64, pages: u32) -> u64 {
         self.kernel.reserve(time, u64::from(pages) * self.first_touch)
     }
 
-    /// When the kernel, which serves first touches as well, has done work of that duration.
+    /// The time when the kernel, which also serves first touches, has done work of that duration.
     pub fn work(&mut self, time: u64, duration: u64) -> u64 {
         self.kernel.reserve(time, duration)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Thread {
     pub core: usize,
     /// When the last of its lines has arrived.
     pub done: u64,
-    /// What it touches, the last piece first, in addresses of the program.
+    /// The ranges that it touches, the last piece first, in addresses of the program.
     pieces: Vec<Stretch>,
     /// Address of its next access.
     at: u64,
@@ -59,7 +59,7 @@ impl Thread {
         Self { doing, core, done: 0, pieces, at }
     }
 
-    /// What it touches next, of one page of `1 << page_shift` bytes; nothing at its end. The second is where it goes on
+    /// Its next touch, in one page of `1 << page_shift` bytes; nothing at its end. The second is where it continues
     /// once that is done.
     pub fn next(&self, page_shift: u32) -> Option<(Chunk, u64)> {
         let piece = self.pieces.last()?;

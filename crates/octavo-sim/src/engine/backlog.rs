@@ -4,12 +4,12 @@
 /// more work until then than the pipeline can do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Backlog {
-    /// When all that is booked could be over.
+    /// The earliest end of all bookings.
     over: u64,
 }
 
 impl Backlog {
-    /// It is `now`: books `busy` picoseconds of work that comes at `time`; returns when it is over.
+    /// It is `now`: books `busy` picoseconds of work that arrives at `time`; returns its end.
     #[inline]
     pub fn book(&mut self, now: u64, time: u64, busy: u64) -> u64 {
         self.over = self.over.max(now) + busy;

@@ -2,21 +2,21 @@
 //! link behind a switch.
 //!
 //! Requests are made ahead of the clock and not in order of their times: an answer is booked with its request, before
-//! requests that pass the same link earlier. So a request is served behind all that arrive before it, as far as they
-//! are known, whenever they were made. Those that arrive later were told their times already; requests behind them pay
-//! for it. (A [`Lane`](super::lane::Lane) cares less for the order and costs less.)
+//! requests that pass the same link earlier. So a request is served after all known requests that arrive before it, in
+//! whatever order they were made. Requests that arrive later have their times already, so the requests after them pay
+//! for it. (A [`Lane`](super::lane::Lane) depends less on the order and is cheaper.)
 
 use std::collections::VecDeque;
 
-/// Stretches are 131 ns long: about as many requests in one as there are stretches ahead of the clock where links are
-/// busy.
+/// Stretches are 131 ns long: where links are busy, one holds about as many requests as there are stretches ahead of
+/// the clock.
 const SHIFT: u32 = 17;
 
 #[derive(Default)]
 pub(crate) struct ByArrival {
-    /// Those in which requests arrive, in order of time.
+    /// The stretches in which requests arrive, in order of time.
     stretches: VecDeque<Stretch>,
-    /// When all of the stretches before these are over.
+    /// The end of all stretches before these.
     over: u64,
     busy: u64,
 }
@@ -24,11 +24,11 @@ pub(crate) struct ByArrival {
 /// Requests that arrive in a stretch of time.
 struct Stretch {
     number: u64,
-    /// When they arrive, in order, and how long they take.
+    /// Their arrival times, in order, and their durations.
     requests: Vec<(u64, u64)>,
-    /// How long they take together.
+    /// Their total duration.
     sum: u64,
-    /// When they are over if there was nothing before.
+    /// Their end if there were nothing before them.
     alone: u64,
 }
 
@@ -37,13 +37,13 @@ impl Stretch {
         Self { number, requests: Vec::new(), sum: 0, alone: 0 }
     }
 
-    /// When those that arrive until `time` are over, if all before are over at `over`.
+    /// The end of those that arrive until `time`, if all before them end at `over`.
     fn over_until(&self, over: u64, time: u64) -> u64 {
         let until = self.requests.iter().take_while(|(came, _)| *came <= time);
         until.fold(over, |over, &(came, duration)| over.max(came) + duration)
     }
 
-    /// When all are over, if all before are over at `over`.
+    /// The end of all of them, if all before them end at `over`.
     fn over(&self, over: u64) -> u64 {
         self.alone.max(over + self.sum)
     }
@@ -58,7 +58,7 @@ impl Stretch {
 }
 
 impl ByArrival {
-    /// When it is the turn of a request that arrives at `came`.
+    /// The turn of a request that arrives at `came`.
     pub fn turn(&self, came: u64) -> u64 {
         let (number, place) = self.place(came);
         let over = self.stretches.range(..place).fold(self.over, |over, stretch| stretch.over(over));
@@ -79,7 +79,7 @@ impl ByArrival {
         self.stretches[place].insert(came, duration);
     }
 
-    /// Serves a request that arrives at `came` for `duration`; returns when that is over.
+    /// Serves a request that arrives at `came` for `duration`; returns its end.
     pub fn serve(&mut self, now: u64, came: u64, duration: u64) -> u64 {
         let turn = self.turn(came);
         self.take_in(now, came, duration);

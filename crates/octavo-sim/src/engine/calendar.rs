@@ -3,7 +3,7 @@
 //! Events pop in the order (time, order of pushing), which is all that determinism needs. Buckets are lists through one
 //! array, three events a place. The place freed last is reused first, so the events of a running simulation stay in few
 //! cache lines, and nothing allocates. The next few are taken out of their buckets early, so that the simulating
-//! machine can be asked in time for what they need.
+//! machine can be asked in time for the data that they need.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,12 +17,12 @@ const WORDS: usize = BUCKETS / 64;
 const NONE: u32 = u32::MAX >> 2;
 const NO_BUCKET: u64 = u64::MAX;
 
-/// How many buckets beyond the next event's anything is taken ahead: what is pushed in between has to be sorted in.
+/// How many buckets beyond the next event's are taken in advance: events pushed in between have to be sorted in.
 const NEAR: u64 = 64;
 /// Popped events that are kept before those that are taken move to the front.
 const POPPED: usize = 64;
 
-/// A pending event: when, and what (opaque to the queue; its high 10 bits are zero).
+/// A pending event: its time, and its content (opaque to the queue; its high 10 bits are zero).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub time: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 /// Events of a place.
 const PLACES: usize = 3;
 
-/// Events of one bucket, or a free place. Events are one word each: what, and when in the bucket.
+/// Events of one bucket, or a free place. Events are one word each: the content, and the time within the bucket.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Node {
@@ -75,7 +75,7 @@ pub(crate) struct Calendar {
     free: u32,
     buckets: Box<[Bucket; BUCKETS]>,
     occupied: [u64; WORDS],
-    /// Events beyond the horizon: (time, order of pushing, what).
+    /// Events beyond the horizon: (time, order of pushing, content).
     far: BinaryHeap<Reverse<(u64, u64, u64)>>,
     /// Absolute number of the bucket of the first of them; `NO_BUCKET` if there are none.
     far_bucket: u64,
@@ -123,7 +123,7 @@ impl Calendar {
         }
     }
 
-    /// Removes the next event, and takes `ahead` more out of their buckets, if as many are near.
+    /// Removes the next event, and takes `ahead` more out of their buckets, if there are enough near ones.
     #[inline]
     pub fn pop(&mut self, ahead: usize) -> Option<Entry> {
         let taken = self.taken.len() - self.next;
@@ -136,7 +136,7 @@ impl Calendar {
         Some(entry)
     }
 
-    /// What the next events are, in order, as far as that is known.
+    /// The next events, in order, as far as they are known.
     #[inline]
     pub fn upcoming(&self) -> &[Entry] {
         &self.taken[self.next..]
@@ -172,7 +172,7 @@ impl Calendar {
         at
     }
 
-    /// Takes events out of buckets until there are `ahead` beyond the next, if as many are near.
+    /// Takes events out of buckets until there are `ahead` beyond the next, if there are enough near ones.
     #[inline(never)]
     fn take_more(&mut self, ahead: usize) {
         self.forget_popped();
@@ -235,7 +235,7 @@ impl Calendar {
         }
     }
 
-    /// Keeps what is taken in order: behind the events of the same time that came before.
+    /// Keeps taken events in order: after earlier events of the same time.
     fn insert_taken(&mut self, entry: Entry) {
         let at = self.taken[self.next..].partition_point(|other| other.time <= entry.time);
         self.taken.insert(self.next + at, entry);

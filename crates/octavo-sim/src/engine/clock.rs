@@ -1,4 +1,4 @@
-//! The clock: what time it is, and what is going to happen.
+//! The clock: the present time, and future events.
 
 use crate::engine::calendar::Calendar;
 use crate::engine::event::{Event, Kind};
@@ -7,7 +7,7 @@ use crate::engine::event::{Event, Kind};
 pub(crate) struct Clock {
     now: u64,
     calendar: Calendar,
-    /// Events in the calendar that keep themselves going: samples, reports, looks at what has yet to come.
+    /// Events in the calendar that repeat themselves: samples, reports, and checks for later events.
     periodic: usize,
     /// Those that have come.
     looks: u64,
@@ -29,18 +29,18 @@ impl Clock {
         self.calendar.push(time, Event::new(kind, index).pack());
     }
 
-    /// The wavefront in `slot` goes on with its operation `op` at `time`.
+    /// The wavefront in `slot` continues with its operation `op` at `time`.
     #[inline]
     pub fn schedule_wave(&mut self, time: u64, slot: usize, op: u16) {
         self.calendar.push(time, Event::wave(slot as u32, op).pack());
     }
 
-    /// Schedules a sample or report, unless nothing else is left that could happen; at time 0 in any case.
+    /// Schedules a sample or report, unless nothing else can happen any more; at time 0 in any case.
     pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
         self.schedule_look(time, kind, 0);
     }
 
-    /// Schedules a check of a condition that other events bring about, unless no events are left; at time 0 in any case.
+    /// Schedules a check of a condition that other events cause, unless no events are left; at time 0 in any case.
     pub fn schedule_look(&mut self, time: u64, kind: Kind, index: u32) {
         if self.calendar.len() > self.periodic || self.now == 0 {
             self.periodic += 1;
@@ -54,12 +54,12 @@ impl Clock {
         self.looks += 1;
     }
 
-    /// Periodic events that have come: they go on while something that takes long is awaited.
+    /// Periodic events that happened: they continue while something long is awaited.
     pub const fn looks(&self) -> u64 {
         self.looks
     }
 
-    /// The next event, whose time it is now; `ahead` more are taken note of, if as many are near.
+    /// The next event, which is due now; `ahead` more are noted, if there are enough near ones.
     #[inline]
     pub fn advance(&mut self, ahead: usize) -> Option<Event> {
         let next = self.calendar.pop(ahead)?;

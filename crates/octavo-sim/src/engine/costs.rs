@@ -4,7 +4,7 @@ use octavo_node::{InstructionConfig, NodeConfig};
 use octavo_program::Op;
 use octavo_units::Cycles;
 
-/// What the simulation adds up, in picoseconds.
+/// The durations that the simulation adds up, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     pub cycle: u64,
@@ -27,7 +27,8 @@ pub(crate) struct Costs {
     pub scalar_answer: u64,
     /// From one line of 64 bytes to the next of the same instruction, side by side.
     pub line: u64,
-    /// What a line of the first-level cache takes of the memory pipeline, and the binary logarithm of its parts of 64 bytes.
+    /// The time of a first-level cache's line in the memory pipeline, and the binary logarithm of its number of parts
+    /// of 64 bytes.
     pub transaction: u64,
     pub line_shift: u32,
     /// Lines of it that a load gets at once at most, where they lie apart.
@@ -58,13 +59,13 @@ pub(crate) struct Costs {
 pub(crate) struct Class {
     pub occupancy: u64,
     pub latency: u64,
-    /// From one instruction of a wavefront to its next.
+    /// The time from one instruction of a wavefront to its next.
     pub step: u64,
 }
 
 impl Class {
     /// Runs `count` instructions one after another on a unit that is free from `free` on, beginning at `time`; returns
-    /// when the wavefront can go on.
+    /// when the wavefront can continue.
     #[inline]
     pub fn run(self, free: &mut u64, time: u64, count: u32) -> u64 {
         let start = (*free).max(time);

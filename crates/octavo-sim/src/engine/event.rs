@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// A wavefront goes on; index: wavefront slot.
+    /// A wavefront continues; index: wavefront slot.
     Wave = 0,
     /// A fault reaches the driver; index: fault.
     FaultArrives,
@@ -20,15 +20,15 @@ pub(crate) enum Kind {
     BatchServed,
     /// The next step of a plan; index: plan slot.
     PlanStep,
-    /// A fault's walk is over and its message leaves for the host; index: fault.
+    /// A fault's walk ends and its message leaves for the host; index: fault.
     FaultLeaves,
     /// An entry of a fault is written to the buffer that the driver reads; index: GPU.
     FaultWritten,
     /// A fault's message has arrived at the host, which walks its page table; index: fault.
     FaultAtHost,
-    /// A deferred access goes on; index: deferred access.
+    /// A deferred access continues; index: deferred access.
     Access,
-    /// Remote lines that waited for others to arrive go on; index: GPU.
+    /// Remote lines that waited for others to arrive continue; index: GPU.
     RemoteQueue,
     /// The wake of a fault reaches its GPU; index: fault.
     FaultWakes,
@@ -42,19 +42,19 @@ pub(crate) enum Kind {
     Launch,
     /// An action of a whole program begins; index: action, numbered through all programs.
     Action,
-    /// An action of a program is over.
+    /// An action of a program ends.
     ActionEnds,
-    /// A thread of the host goes on; index: thread.
+    /// A thread of the host continues; index: thread.
     HostThread,
-    /// The kernel looks at what a thread of the host needs; index: thread.
+    /// The kernel handles a request of a thread of the host; index: thread.
     HostFault,
     /// A fault of the host is served; index: fault.
     HostWakes,
-    /// A copy goes on with its next piece; index: stream.
+    /// A copy continues with its next piece; index: stream.
     CopyPiece,
     /// The pages that an action frees are free; index: action.
     Freed,
-    /// A strategy of the memory manager wants to be asked.
+    /// A strategy of the memory manager requested a call.
     StrategiesDue,
     /// A job begins for the first time; index: job.
     JobBegins,
@@ -62,7 +62,7 @@ pub(crate) enum Kind {
     CapacityChanges,
     /// An allocation that waits for frames looks whether it has them; index: action.
     FramesAwaited,
-    /// Vector instructions of a unit whose SIMDs share a decoder may be over; index: unit, counted over all GPUs.
+    /// Vector instructions of a unit whose SIMDs share a decoder may end; index: unit, counted over all GPUs.
     VectorsDue,
 }
 
@@ -104,8 +104,8 @@ const KINDS: [Kind; 30] = [
 pub(crate) struct Event {
     pub kind: Kind,
     pub index: u32,
-    /// Of a wavefront, its next operation: so the simulating machine reads the operation beside the wavefront's record,
-    /// not after it.
+    /// For a wavefront, its next operation: so the simulating machine reads the operation together with the wavefront's
+    /// record, not after it.
     pub op: u16,
 }
 
@@ -119,7 +119,7 @@ impl Event {
         Self { kind, index, op: 0 }
     }
 
-    /// The wavefront in `slot` goes on with operation `op` of its buffer.
+    /// The wavefront in `slot` continues with operation `op` of its buffer.
     #[inline]
     pub const fn wave(slot: u32, op: u16) -> Self {
         Self { kind: Kind::Wave, index: slot, op }

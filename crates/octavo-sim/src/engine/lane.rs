@@ -17,16 +17,16 @@ const FIRST_PLACES: usize = 64;
 /// A stretch of time, one of those that share a place in the ring.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
-    /// Low bits of its absolute number. A place whose number is another's was booked for the past and is empty, so
-    /// that nothing has to be cleared as time goes on. Numbers repeat after a minute of simulated time.
+    /// Low bits of its absolute number. A place whose number belongs to another bucket was booked for the past and is
+    /// empty, so that nothing has to be cleared as time passes. Numbers repeat after a minute of simulated time.
     number: u32,
-    /// Busy picoseconds. Of a full bucket: its duration and the number of full buckets known to follow. Paths are
+    /// Busy picoseconds. For a full bucket: its duration and the number of full buckets known to follow. Paths are
     /// halved as in a disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
     booked: u32,
 }
 
 impl Bucket {
-    /// What is booked of the bucket with that number, which is here or nowhere.
+    /// The booked time of the bucket with that number, which is here or nowhere.
     #[inline(always)]
     fn booked_of(self, number: u64) -> u32 {
         // A mask, not a branch: which it is cannot be predicted.
@@ -58,8 +58,8 @@ impl Lane {
         Self { shift, places: vec![Bucket::default(); places], base: 0, far_free: 0, busy: 0 }
     }
 
-    /// Books `cost` picoseconds from `time` on and returns when they are over. `now` is the simulation's clock:
-    /// nothing will ever be asked for an earlier time.
+    /// Books `cost` picoseconds from `time` on and returns their end. `now` is the simulation's clock: nothing will
+    /// ever be asked for an earlier time.
     #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         debug_assert!(time >= now);
@@ -136,7 +136,7 @@ impl Lane {
         self.base + BUCKETS
     }
 
-    /// What is booked of a bucket in the ring, as [`Bucket`] says.
+    /// The booked time of a bucket in the ring, as described for [`Bucket`].
     #[inline(always)]
     fn booked(&self, bucket: u64) -> u32 {
         self.places[self.place(bucket)].booked_of(bucket)
@@ -160,7 +160,7 @@ impl Lane {
         bucket.wrapping_sub(now >> self.shift) < self.places.len() as u64
     }
 
-    /// Gives the ring as many places as it needs for `bucket`.
+    /// Gives the ring enough places for `bucket`.
     #[inline]
     fn make_place(&mut self, now: u64, bucket: u64) {
         while bucket >= (now >> self.shift) + self.places.len() as u64 {

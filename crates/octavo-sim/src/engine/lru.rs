@@ -17,7 +17,7 @@ pub(crate) fn lowest(stamps: u8x16) -> u8 {
 }
 
 /// Renumbers the stamps of a set from the smallest number on, in the same order, before its clock overflows. Returns
-/// the highest, from which the clock goes on.
+/// the highest, from which the clock continues.
 #[cold]
 pub(crate) fn renumber<'a, T>(stamps: impl Iterator<Item = &'a mut T>, no_way: T) -> T
 where

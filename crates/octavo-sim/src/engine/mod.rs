@@ -1,4 +1,4 @@
-//! Simulated time: what happens next, and what is booked until when.
+//! Simulated time: the next event, and bookings.
 
 pub(crate) mod backlog;
 pub(crate) mod by_arrival;

@@ -1,4 +1,4 @@
-//! How long bytes take at a bandwidth, and how finely what they pass is booked.
+//! The duration of bytes at a bandwidth, and the granularity of bookings.
 
 use octavo_units::Bandwidth;
 
@@ -15,7 +15,7 @@ impl Rate {
         Self(u64::try_from(per_byte).unwrap_or(u64::MAX))
     }
 
-    /// Picoseconds of so many bytes.
+    /// Picoseconds for this many bytes.
     #[inline]
     pub const fn time_for(self, bytes: u64) -> u64 {
         (bytes * self.0) >> 16

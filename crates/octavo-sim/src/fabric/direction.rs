@@ -1,4 +1,4 @@
-//! One direction of a link: bandwidth as reservations, and what the bytes were for.
+//! One direction of a link: bandwidth as reservations, and the purpose of its bytes.
 
 use crate::engine::by_arrival::ByArrival;
 use crate::engine::lane::Lane;
@@ -13,7 +13,7 @@ pub(super) struct Direction {
 
 /// Whose turn it is.
 enum Served {
-    /// Whose was booked first, as long as there is bandwidth.
+    /// In the order of bookings, while there is bandwidth.
     AsBooked(Lane),
     AsTheyArrive(ByArrival),
 }
@@ -23,7 +23,7 @@ impl Direction {
         Self { served: Served::AsBooked(Lane::new(BUCKET_SHIFT)), bytes: [0; Traffic::COUNT] }
     }
 
-    /// One that packets pass in the order in which they arrive.
+    /// A direction that packets pass in the order of their arrival.
     pub fn in_order() -> Self {
         Self { served: Served::AsTheyArrive(ByArrival::default()), bytes: [0; Traffic::COUNT] }
     }
@@ -48,7 +48,7 @@ impl Direction {
         }
     }
 
-    /// Bytes so far, by what they are for.
+    /// Bytes so far, by their purpose.
     pub fn bytes(&self) -> &[u64; Traffic::COUNT] {
         &self.bytes
     }
@@ -64,14 +64,14 @@ impl Direction {
 }
 
 impl Rate {
-    /// A packet of so many bytes of this traffic.
+    /// A packet with this many bytes of this traffic.
     #[inline(always)]
     pub(super) fn packet(self, bytes: u64, traffic: Traffic) -> Packet {
         Packet { bytes, duration: self.time_for(bytes).max(1), traffic }
     }
 }
 
-/// What travels, and how long it takes to pass a point of the link.
+/// What moves, and the time that it takes to pass a point of the link.
 #[derive(Clone, Copy)]
 pub(super) struct Packet {
     bytes: u64,

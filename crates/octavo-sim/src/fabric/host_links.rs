@@ -88,7 +88,7 @@ impl HostLinks {
         up.max(self.send_down(now, time, to, bytes, traffic)) + self.latency
     }
 
-    /// Bytes so far, by what they are for: from the host, and to it.
+    /// Bytes so far, by their purpose: from the host, and to it.
     pub fn bytes(&self) -> ([u64; Traffic::COUNT], [u64; Traffic::COUNT]) {
         (sum(&self.down), sum(&self.up))
     }

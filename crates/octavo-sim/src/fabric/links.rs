@@ -1,4 +1,4 @@
-//! Links between processors: bandwidth each way as reservations, latency, and what the bytes were for.
+//! Links between processors: bandwidth in each direction as reservations, latency, and the purpose of the bytes.
 
 use octavo_manager::ProcessorId;
 use octavo_node::NodeConfig;
@@ -36,7 +36,7 @@ impl Links {
         }
     }
 
-    /// Bytes of all links between the host and GPUs so far, by what they are for: from the host, and to it.
+    /// Bytes of all links between the host and GPUs so far, by their purpose: from the host, and to it.
     pub fn host_bytes(&self) -> ([u64; Traffic::COUNT], [u64; Traffic::COUNT]) {
         self.host.bytes()
     }

@@ -1,5 +1,5 @@
-//! The host's memories beyond its first: bandwidth as reservations, latency, and what the bytes were for. How the first
-//! is accessed, the host's own costs say.
+//! The host's memories beyond its first: bandwidth as reservations, latency, and the purpose of the bytes. The host's
+//! own costs say how the first one is accessed.
 
 use octavo_manager::MemoryId;
 use octavo_node::NodeConfig;
@@ -41,7 +41,7 @@ impl FurtherMemories {
         self.0.is_empty()
     }
 
-    /// `bytes` are read from, or written to, such a memory from `time` on; returns when the last of them are there.
+    /// `bytes` are read from, or written to, such a memory from `time` on; returns when the last of them arrive.
     ///
     /// # Panics
     /// If `memory` is a GPU's or the host's first.

@@ -1,4 +1,4 @@
-//! Pairs of GPUs with links of their own, each with as many as the node says.
+//! Pairs of GPUs with links of their own, as many for each pair as the node says.
 
 use octavo_manager::ProcessorId;
 use octavo_node::{NodeConfig, PairConfig};
@@ -14,7 +14,7 @@ pub(super) struct Pairs {
     wires: Vec<Option<Wire>>,
 }
 
-/// All links from one GPU to another, which share what they carry evenly.
+/// All links from one GPU to another, which share their traffic evenly.
 struct Wire {
     direction: Direction,
     rate: Rate,

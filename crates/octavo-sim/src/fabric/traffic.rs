@@ -2,7 +2,7 @@
 
 use octavo_manager::Cause;
 
-/// What bytes on a link are for.
+/// The purpose of bytes on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Traffic {
@@ -10,7 +10,7 @@ pub(crate) enum Traffic {
     Lines,
     /// Pages that move.
     Migration,
-    /// Pages that are replicated: for readers, for the host that gets copies of what another GPU keeps, and in the idle
+    /// Pages that are replicated: for readers, as copies on the host of pages that another GPU keeps, and in the idle
     /// memory of another GPU, to be fetched from there.
     Duplication,
     /// Pages that move because a write removed their replicas.
@@ -21,7 +21,7 @@ pub(crate) enum Traffic {
     Prefetch,
     /// Faults, notifications, reports and their answers.
     Control,
-    /// Copies that a program asks for.
+    /// Copies by a program.
     Copies,
 }
 

@@ -11,23 +11,23 @@ pub(super) struct Trunks {
     up: Vec<Direction>,
     down: Vec<Direction>,
     latency: u64,
-    /// Where packets leave a switch in the order in which they came by one way.
+    /// If packets leave a switch in the order of their arrival by one way.
     inputs: Option<Inputs>,
 }
 
 struct Inputs {
     /// From each GPU.
     gpus: Vec<Input>,
-    /// Of the root, from each switch; and of each switch, from the root.
+    /// From the root's side, the inputs from each switch; and for each switch, the one from the root.
     up: Vec<Input>,
     down: Vec<Input>,
 }
 
 /// An input of a switch.
 struct Input {
-    /// Taken by a packet that leaves, or by one that waits for its way out.
+    /// Taken by a packet that leaves, or that waits for its output.
     head: ByArrival,
-    /// Inputs from which others may want the same way out. Nothing leaves by the way by which it came.
+    /// Inputs from which others may want the same way out. No packet leaves the way that it came.
     others: u64,
 }
 
@@ -47,7 +47,7 @@ impl Inputs {
 }
 
 impl Input {
-    /// One of so many inputs of a switch: others are all but itself and that of the way out.
+    /// One of this many inputs of a switch: all but itself and that of the output are its rivals.
     fn among(inputs: usize) -> Self {
         Self { head: ByArrival::default(), others: inputs.saturating_sub(2) as u64 }
     }
@@ -93,11 +93,11 @@ impl Trunks {
     }
 }
 
-/// When a packet that comes to a switch at `came` begins to leave by `out`. If its input is in order, those that came
-/// before it pass the head of the input first. It occupies that head itself until it leaves, but no longer than its own
-/// length for each of the other inputs: the switch takes turns, piece by piece (MGPUSim,
-/// `noc/networking/arbitration/xbar.go`). After that it waits in the queue of its way out. Those behind it may then leave
-/// by others.
+/// The time when a packet that arrives at a switch at `came` begins to leave by `out`. If its input is in order, those
+/// that came before it pass the head of the input first. It occupies that head itself until it leaves, but no longer
+/// than its own length for each of the other inputs: the switch takes turns, piece by piece (MGPUSim,
+/// `noc/networking/arbitration/xbar.go`). After that it waits in the queue of its output. Packets behind it may then
+/// leave by other outputs.
 fn pass(now: u64, input: Option<&mut Input>, out: &mut Direction, came: u64, packet: Packet) -> u64 {
     let Some(Input { head, others }) = input else { return out.send(now, came, packet) - packet.duration };
     let first = head.turn(came);

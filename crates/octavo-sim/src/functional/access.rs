@@ -10,7 +10,7 @@ use crate::functional::machine::Machine;
 use crate::machine::happening::{Happening, Listen};
 
 /// How often an access is tried before it counts as stuck. One fault is mostly enough; a store may need a second one
-/// behind a load's, and a prefetch may take a page away again.
+/// after a load's, and a prefetch may take a page away again.
 const TRIES: u32 = 64;
 
 impl<L: Listen> Machine<L> {
@@ -84,7 +84,7 @@ impl<L: Listen> Machine<L> {
         self.drive(|driver, now, tables| driver.counter(now, notification, tables));
     }
 
-    /// An access needs the driver: the entry that serves it in the end; `None` if nothing goes on.
+    /// An access needs the driver: the entry that finally serves it; `None` if nothing progresses.
     #[inline(never)]
     pub fn fault(&mut self, fault: Fault) -> Option<Entry> {
         let needs = self.driver.manager().needs_of(fault.page);
@@ -128,7 +128,7 @@ impl<L: Listen> Machine<L> {
         self.drive(|driver, now, tables| driver.go_on(now, tables));
     }
 
-    /// Skips ahead to what a strategy waits for.
+    /// Skips ahead to the time that a strategy waits for.
     fn wait(&mut self, fault: Fault) {
         while !self.halted()
             && self.driver.outstanding().outstanding(fault.processor, fault.page).is_some()

@@ -8,7 +8,7 @@ use crate::functional::machine::Machine;
 use crate::machine::happening::Listen;
 
 impl<L: Listen> Machine<L> {
-    /// Whether every GPU's entries and every memory's copies are what the manager believes.
+    /// Whether all GPUs' entries and all memories' copies match the manager's belief.
     ///
     /// # Errors
     /// The first page that differs.

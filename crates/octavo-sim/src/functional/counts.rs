@@ -18,7 +18,7 @@ pub(super) enum Kind {
 /// Lines of one GPU in one memory, by [`Kind`].
 type Lines = [u64; 3];
 
-/// What the host's threads did in a whole program. Lines are 64 bytes.
+/// The work of the host's threads in a whole program. Lines are 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostLines {
     /// Lines that they read.

@@ -1,5 +1,5 @@
-//! Page tables, copies and counters as the driver's executor: each step is done at once, and what listeners hear of it
-//! is what they hear of the simulated node's.
+//! Page tables, copies and counters as the driver's executor: each step is done at once, and listeners get the same
+//! reports as from the simulated node.
 
 use octavo_driver::{Begun, Executor, FaultId, Happening as DriverHappening, Instant, Outstanding, Ticket, Wake};
 use octavo_manager::{Cause, Manager, MemoryId, PageId, PageRun, ProcessorId, Step};
@@ -14,11 +14,11 @@ use crate::machine::happening::{Happening, Listen};
 pub(super) struct Tables<L> {
     pub entries: Instant,
     pub counters: Counters,
-    /// Line accesses so far: what stands for time in what listeners hear.
+    /// Line accesses so far: the replacement for time in reports to listeners.
     pub lines: u64,
     /// Pages that plans copied, by cause.
     pub copied: Copied,
-    /// Where the pages of buffers were that are free again.
+    /// The former places of the pages of freed buffers.
     pub placed: Placement,
     pub listeners: L,
 }
@@ -54,7 +54,7 @@ impl<L: Listen> Tables<L> {
         steps as u32
     }
 
-    /// Says what the first step does, and those behind it that belong to it; how many these are.
+    /// Reports the first step, and the steps after it that belong to it; returns their number.
     fn tell(&mut self, left: &[Step], is_free: bool) -> usize {
         match left[0] {
             Step::Populate { memory, pages, .. } => self.say(Happening::Placed { pages, from: memory, to: memory }),
@@ -122,7 +122,7 @@ impl<L: Listen> Executor for Tables<L> {
     }
 }
 
-/// Tables for faults that cost nothing: what moves for them gets its place, and is not counted as copied.
+/// Tables for faults that cost nothing: pages that move for them get their place, and do not count as copied.
 pub(super) struct Free<'t, L>(pub &'t mut Tables<L>);
 
 impl<L: Listen> Executor for Free<'_, L> {

@@ -17,7 +17,7 @@ const ENOUGH: usize = 32;
 #[repr(align(64))]
 struct Chunk([Op; CHUNK]);
 
-/// What a wavefront does next.
+/// The next action of a wavefront.
 pub(super) enum Next {
     /// Accesses memory.
     Access(Op),
@@ -66,7 +66,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Nothing is in flight; work-groups of this many wavefronts come.
+    /// Nothing is in flight; work-groups of this many wavefronts follow.
     pub fn clear(&mut self, wavefronts: u32) {
         self.wavefronts = wavefronts as usize;
         self.groups.clear();
@@ -98,7 +98,7 @@ impl Places {
         place * self.wavefronts..(place + 1) * self.wavefronts
     }
 
-    /// Whether a wavefront can go on.
+    /// Whether a wavefront can continue.
     pub fn can_run(&self, wave: usize) -> bool {
         self.waves[wave].state == State::Running
     }
@@ -108,7 +108,7 @@ impl Places {
         self.groups[place].running == 0
     }
 
-    /// A hint that the work-group in `place` goes on after the next one: its wavefronts' records are needed.
+    /// A hint that the work-group in `place` continues after the next one: its wavefronts' records are needed.
     #[inline]
     pub fn hint_records(&self, place: usize) {
         let waves = self.waves_of(place);
@@ -116,7 +116,7 @@ impl Places {
         prefetch_index(&self.waves, waves.end - 1);
     }
 
-    /// A hint that the work-group in `place` goes on next: its wavefronts' operations are needed.
+    /// A hint that the work-group in `place` continues next: its wavefronts' operations are needed.
     #[inline]
     pub fn hint_operations(&self, place: usize) {
         for wave in self.waves_of(place) {
@@ -155,7 +155,7 @@ impl Places {
         (wave.next, wave.filled) = (0, sink.len() as u16);
     }
 
-    /// A wavefront has reached a barrier: the last to come lets all go on.
+    /// A wavefront has reached a barrier: the last one to come lets all continue.
     pub fn arrive(&mut self, place: usize, wave: usize) {
         self.waves[wave].state = State::AtBarrier;
         self.groups[place].arrived += 1;

@@ -1,4 +1,4 @@
-//! A job without time: what it has of the node, and what it does.
+//! A job without time: its part of the node, and its state.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,11 +28,11 @@ pub(super) struct Running<'a> {
     pub launch_began: u64,
 }
 
-/// What a job does at present.
+/// The present state of a job.
 pub(super) enum Doing {
-    /// Nothing: it goes on with its next action, if there is one.
+    /// Nothing: it continues with its next action, if there is one.
     Nothing,
-    /// It has ended, and perhaps begins anew in the next round.
+    /// It has ended, and may begin again in the next round.
     Resting,
     /// A launch has work-groups in flight.
     Launch,
@@ -53,7 +53,7 @@ pub(super) struct Whole<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// The jobs before they begin, which lie beside one another in `workload`; by job, the whole program there.
+    /// The jobs before they begin, combined in `workload`; by job, the whole program there.
     pub fn all(
         jobs: &[Job<'_>],
         units: Units,
@@ -88,7 +88,7 @@ impl<'a> Running<'a> {
         &self.program.name
     }
 
-    /// The job begins, for the first time or anew.
+    /// The job begins, for the first time or again.
     pub fn begin(&mut self) {
         self.doing = Doing::Nothing;
         self.launch = self.program.launches.start;
@@ -105,7 +105,7 @@ impl<'a> Whole<'a> {
         Self { program, order, ready, at: None }
     }
 
-    /// The action under way, if there was one, is over: the next one.
+    /// The action in progress, if there was one, ends: the next one.
     pub fn go_on(&mut self) -> Option<ActionId> {
         if let Some(done) = self.at.take() {
             let mut ready = Vec::new();

@@ -29,7 +29,7 @@ pub(super) struct Machine<L> {
 }
 
 impl<L: Listen> Machine<L> {
-    /// Of a node with so many GPUs, of which a cycle takes so long, whose addresses end at `address_end`.
+    /// For a node with this many GPUs, with this duration of a cycle, whose addresses end at `address_end`.
     pub fn new(
         manager: Manager,
         (gpus, cycle): (usize, Time),
@@ -79,7 +79,7 @@ impl<L: Listen> Machine<L> {
         }
     }
 
-    /// Whether nothing goes on, because a strategy failed, memory ran out or nothing more can happen.
+    /// Whether nothing progresses, because a strategy failed, memory ran out or nothing more can happen.
     pub fn halted(&self) -> bool {
         self.driver.halted() || self.stuck
     }
@@ -121,7 +121,7 @@ impl<L: Listen> Machine<L> {
         }
     }
 
-    /// Skips ahead to the next time that a strategy waits for, since nothing else goes on. Whether there is such a
+    /// Skips ahead to the next time that a strategy waits for, since nothing else progresses. Whether there is such a
     /// time.
     pub fn skip_ahead(&mut self) -> bool {
         let Some(at) = self.driver.deadline() else { return false };
@@ -130,7 +130,7 @@ impl<L: Listen> Machine<L> {
         true
     }
 
-    /// Frames of a GPU's memory that are in use, as the manager tells it.
+    /// The frames of a GPU's memory that are in use, according to the manager.
     pub fn memory_use(&self, gpu: usize) -> Option<octavo_manager::MemoryUse> {
         self.driver.manager().memory_use(MemoryId::gpu(gpu))
     }

@@ -1,15 +1,15 @@
-//! What is asked of a run without time, and told while it goes on.
+//! Options of a run without time, and reports during it.
 
 use std::ops::ControlFlow;
 
 use crate::bound::MemoryBound;
 
-/// How a run without time goes, what it records and where it reports progress.
+/// How a run without time proceeds, what it records and where it reports progress.
 pub struct InstantOptions<'a> {
     /// Memory instructions that a wavefront makes in its turn, at least 1.
     pub turn: u32,
-    /// Line accesses between two periodic reports, for placements that ask for these; `None`: as many as
-    /// all GPUs make in a period, if each makes one in 16 cycles.
+    /// Line accesses between two periodic reports, for placements that request these; `None`: the number that all GPUs
+    /// make in a period if each makes one in 16 cycles.
     pub report_lines: Option<u64>,
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,
@@ -22,7 +22,7 @@ pub struct InstantOptions<'a> {
     pub progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstantProgress {
     /// Line accesses made.

@@ -7,17 +7,17 @@ use octavo_units::Time;
 /// `grit`.
 pub(super) const CYCLES_OF_A_LINE: u64 = 16;
 
-/// How far the line accesses are, and when something is due.
+/// The number of line accesses so far, and when something is due.
 pub(super) struct Pace {
     /// Picoseconds that a line of each GPU takes.
     line: u64,
     gpus: u64,
-    /// What was skipped because an access had to wait for it.
+    /// Accesses that were skipped because one had to wait for it.
     skipped: Time,
     /// Line accesses between reports, if anyone wants any, and at how many the next is due.
     report_lines: Option<u64>,
     next_report: u64,
-    /// At how many the driver wants to go on.
+    /// The number at which the driver wants to continue.
     deadline: u64,
 }
 
@@ -53,7 +53,7 @@ impl Pace {
         due
     }
 
-    /// The driver wants to go on then.
+    /// The driver wants to continue then.
     pub fn note_deadline(&mut self, at: Option<Time>) {
         let lines = |at: Time| at.0.saturating_sub(self.skipped.0).div_ceil(self.line).saturating_mul(self.gpus);
         self.deadline = at.map_or(u64::MAX, lines);

@@ -1,4 +1,4 @@
-//! The pages that wavefronts access, one after another: what another model of memory can be given to replay.
+//! The pages that wavefronts access, one after another, for replay by another model of memory.
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
@@ -49,7 +49,7 @@ impl PageOrder {
 /// in a row. On one GPU no memory system changes the order.
 ///
 /// # Errors
-/// As [`run_jobs_at_once`](crate::run_jobs_at_once); or there is more than launches.
+/// As for [`run_jobs_at_once`](crate::run_jobs_at_once); or there is more than launches.
 pub fn page_order(node: &NodeConfig, memory: &MemoryConfig, job: &Job<'_>, turn: u32) -> Result<Table, SimError> {
     node.validate()?;
     if job.program.is_some() {

@@ -1,4 +1,4 @@
-//! Where pages are in the end: summed up by groups of 64 KiB and the memories that have them.
+//! The final places of pages: summed up by groups of 64 KiB and the memories that have them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::observe::table::{Column, Table};
 pub struct Placed {
     /// Name of the buffer.
     pub allocation: String,
-    /// Whose memory: `host`, `gpu0`, …
+    /// The memory: `host`, `gpu0`, …
     pub memory: String,
     /// Pages whose home it is: the copy that remote mappings lead to.
     pub pages: u64,
@@ -48,7 +48,7 @@ impl Placement {
         Self { page_bytes, groups: BTreeMap::new() }
     }
 
-    /// Forgets what was noted of the buffers of a job, which shares no group with others.
+    /// Forgets the notes about the buffers of a job, which shares no group with others.
     pub fn forget<'b>(&mut self, buffers: impl Iterator<Item = &'b Buffer>) {
         for buffer in buffers {
             let (first, end) = (buffer.base / GROUP_BYTES, (buffer.base + buffer.bytes).div_ceil(GROUP_BYTES));

@@ -39,22 +39,22 @@ pub struct InstantSummary {
     pub capacity_bytes: Option<u64>,
     /// What the wavefronts accessed.
     pub accesses: InstantAccesses,
-    /// What was moved between memories.
+    /// The data moved between memories.
     pub moved: Moved,
     /// Bytes of the manager's state at the end.
     pub manager_state_bytes: u64,
-    /// What the memory manager did.
+    /// The work of the memory manager.
     pub manager: Statistics,
-    /// Where the pages of each buffer were when it was freed, or in the end.
+    /// The places of each buffer's pages when it was freed, or at the end.
     pub placement: Vec<Placed>,
-    /// How each GPU's memory was used when it held most at the end of a launch, where frames are tracked; empty
+    /// The use of each GPU's memory at the end of the launch with the highest use, if frames are tracked; empty
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_use: Vec<FrameUse>,
-    /// What the host did in a whole program.
+    /// The work of the host in a whole program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLines>,
-    /// What each job did; empty for a program alone.
+    /// The work of each job; empty for a single program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<InstantJob>,
 }
@@ -72,7 +72,7 @@ pub struct InstantJob {
     pub repetitions: u32,
     /// Lines that its wavefronts and scalar units loaded and stored in all repetitions.
     pub lines: u64,
-    /// What happened to its pages, in the repetition that the end of the run cut off, too.
+    /// The events of its pages, including the repetition that the end of the run cut off.
     #[serde(flatten)]
     pub counts: JobCounts,
 }
@@ -98,7 +98,7 @@ pub struct InstantAccesses {
     pub faults: u64,
 }
 
-/// Bytes moved between memories, by what for.
+/// Bytes moved between memories, by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Moved {
     /// Pages that move for a fault, a counter or a report.
@@ -109,12 +109,12 @@ pub struct Moved {
     pub write_collapse_bytes: u64,
     /// Pages that leave a full memory.
     pub eviction_bytes: u64,
-    /// Pages that are brought before they are asked for.
+    /// Pages that are brought before they are requested.
     pub prefetch_bytes: u64,
-    /// Copies that the host gets of what other GPUs keep. Not listed if there are none.
+    /// Copies on the host of pages that other GPUs keep. Not listed if there are none.
     #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub write_back_bytes: u64,
-    /// Copies that a program asks for.
+    /// Copies by a program.
     pub copies_bytes: u64,
 }
 
@@ -175,7 +175,7 @@ impl InstantResult {
     }
 }
 
-/// What each job did, if they have names.
+/// The work of each job, if they have names.
 fn jobs_of(recorder: &Recorder, jobs: &[Running<'_>], rounds: &Rounds) -> Vec<InstantJob> {
     let of = |(number, ((name, counts), running)): (usize, ((&str, JobCounts), &Running<'_>))| {
         let (gpus, units) = running.lot.listed();

@@ -6,7 +6,7 @@ use crate::functional::turns::Turns;
 /// The jobs that run on a GPU.
 pub(super) struct Ring {
     jobs: Vec<Turns>,
-    /// The job whose turn it is.
+    /// The job that is next.
     at: usize,
 }
 

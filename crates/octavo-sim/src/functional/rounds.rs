@@ -1,5 +1,5 @@
-//! Jobs go on in rounds: each job with nothing under way begins its next action, then each thread of the host touches a
-//! page, and each GPU has a turn.
+//! Jobs advance in rounds: each job without an action in progress begins its next one, then each thread of the host
+//! touches a page, and each GPU has a turn.
 
 use octavo_manager::{Allocation, PageRun, SpaceId};
 
@@ -43,7 +43,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// A job begins actions until it has something under way or has ended. Whether there was anything to do.
+    /// A job begins actions until one of them takes time or the job has ended. Whether there was anything to do.
     fn go_on(&mut self, job: usize) -> Result<bool, Stop> {
         let (mut did, mut has_ended) = (false, false);
         while self.is_free(job)? {
@@ -67,7 +67,7 @@ impl<L: Listen> Run<'_, L> {
         Ok(did)
     }
 
-    /// Whether nothing of a job is under way. Ends what has just finished.
+    /// Whether nothing of a job is under way. Ends the actions that have just finished.
     fn is_free(&mut self, job: usize) -> Result<bool, Stop> {
         let is_over = match &self.jobs[job].doing {
             Doing::Nothing => return Ok(true),
@@ -124,7 +124,7 @@ impl<L: Listen> Run<'_, L> {
         Ok(taken)
     }
 
-    /// A job begins, for the first time or anew, as a process with memory of its own.
+    /// A job begins, for the first time or again, as a process with memory of its own.
     fn begin(&mut self, job: usize) {
         self.machine.tables.say(Happening::JobBegins { job });
         self.jobs[job].begin();
@@ -136,7 +136,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// A job has ended: it rests, or begins anew. Memory that it still has is freed, unless the run is over.
+    /// A job has ended: it rests, or begins again. Its remaining memory is freed, unless the run ends.
     fn end(&mut self, job: usize) {
         self.machine.tables.say(Happening::JobEnds { job });
         self.rounds.note_end(job);
@@ -160,7 +160,7 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// Only launches run: all memory of a job is there from its beginning, filled by the host.
+    /// Only launches run: all memory of a job exists from its beginning, filled by the host.
     fn allocate_launches(&mut self, job: usize) {
         let runs = runs_of(self.workload, &self.jobs[job].program, self.machine.page_bytes());
         for (run, asked) in runs {
@@ -194,7 +194,7 @@ impl<L: Listen> Run<'_, L> {
         runs.into_iter().map(|(run, _)| run).collect()
     }
 
-    /// Gives pages back. No plan holds them for long where each step is done at once.
+    /// Gives pages back. No plan holds them for long if each step is done at once.
     fn give_back(&mut self, runs: &[PageRun]) {
         for &run in runs {
             let is_there = |machine: &Machine<L>| machine.driver.manager().page(run.first).allocated;

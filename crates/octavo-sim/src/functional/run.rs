@@ -29,7 +29,7 @@ pub(super) enum Stop {
     Interrupted,
     /// It took more memory than it may.
     Full(Met),
-    /// The machine does not go on.
+    /// The machine does not progress.
     Halted,
 }
 
@@ -51,13 +51,13 @@ pub(super) struct Run<'a, L> {
     pub copied_bytes: u64,
     /// Launches before which the host waits for the GPUs.
     pub synchronised: BTreeSet<u32>,
-    /// By GPU: how its memory was used when it held most at the end of a launch.
+    /// By GPU: the use of its memory at the end of the launch with the highest use.
     pub most_used: Vec<Option<MemoryUse>>,
     watch: Option<Watch<'a>>,
     progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
 }
 
-/// Jobs that lie beside one another in a workload, about to begin.
+/// Jobs combined in a workload, about to begin.
 pub(super) struct Begun<'a> {
     node: &'a NodeConfig,
     page_bytes: u64,

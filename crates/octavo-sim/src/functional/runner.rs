@@ -18,7 +18,7 @@ use crate::observe::record::Recorder;
 /// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`run_jobs_at_once`].
 ///
 /// # Errors
-/// As [`run_jobs_at_once`].
+/// As for [`run_jobs_at_once`].
 pub fn run_at_once(
     node: &NodeConfig,
     memory: &MemoryConfig,

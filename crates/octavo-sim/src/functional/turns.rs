@@ -22,7 +22,7 @@ pub(super) struct Turns {
     turn: usize,
 }
 
-/// What runs: the streams, and how many memory instructions a turn of a wavefront has.
+/// What runs: the streams, and the number of memory instructions in a turn of a wavefront.
 #[derive(Clone, Copy)]
 pub(super) struct Streams<'a> {
     pub workload: &'a dyn Workload,

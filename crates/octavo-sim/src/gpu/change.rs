@@ -20,7 +20,7 @@ impl Gpu {
         pages.iter().for_each(|page| self.shoot_down(page));
     }
 
-    /// Writes an entry. Translations that this makes wrong are shot down; whether there could be any.
+    /// Writes an entry. Shoots down translations that this makes wrong; returns whether there could be any.
     pub fn map(&mut self, page: PageId, entry: Entry) -> bool {
         let stale = self.table.set(page, entry);
         if stale {
@@ -64,12 +64,12 @@ impl Gpu {
         }
     }
 
-    /// None of these lines stay in the second-level cache; how many were dirty.
+    /// None of these lines stays in the second-level cache; returns how many were dirty.
     pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
         self.l2.drop_lines(first, count)
     }
 
-    /// None of these lines stay dirty in the second-level cache; how many were.
+    /// None of these lines stays dirty in the second-level cache; returns how many were.
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
         self.l2.clean_lines(first, count)
     }
@@ -91,7 +91,8 @@ impl Gpu {
         (units.start / shared..units.end.div_ceil(shared)).for_each(|cache| self.scalar.discard(cache));
     }
 
-    /// When units have nothing in flight, `now` at the earliest: those with a translation of one of `pages`, or all.
+    /// The time when units have nothing in flight, `now` at the earliest: those with a translation of one of `pages`,
+    /// or all.
     pub fn quiet_time(&self, now: u64, pages: Option<PageRun>) -> u64 {
         let units = self.units.iter().enumerate().filter(|&(unit, _)| self.concerns(unit, pages));
         units.map(|(_, unit)| unit.quiet()).max().unwrap_or(0).max(now)

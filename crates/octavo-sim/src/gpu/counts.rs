@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What seldom happens is not listed.
+/// Rare events are not listed.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Counts of what the wavefronts did. Lines are 64 bytes.
+/// Counts of the wavefronts' work. Lines are 64 bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Accesses {
     /// Vector-ALU instructions.
@@ -44,11 +44,11 @@ pub struct Accesses {
     pub remote_host_lines: u64,
     /// Stores sent on to other subscribers (GPS), after coalescing.
     pub broadcast_lines: u64,
-    /// Translations asked of the first-level TLBs.
+    /// Translations requested from the first-level TLBs.
     pub translations: u64,
     /// First-level TLB hits (or merged with an outstanding miss).
     pub l1_tlb_hits: u64,
-    /// Those of them in its entries for large pages, where several page sizes are used at once.
+    /// Those of them in its entries for large pages, if several page sizes are used at once.
     pub l1_tlb_large_hits: u64,
     /// Second-level TLB hits (or merged).
     pub l2_tlb_hits: u64,
@@ -56,20 +56,21 @@ pub struct Accesses {
     pub l2_tlb_large_hits: u64,
     /// Page-table walks on GPUs.
     pub walks: u64,
-    /// Translations that GPUs asked of the host, which walked its page table for them (ATS). Not listed if there are
-    /// none.
+    /// Translations that GPUs requested from the host, which walked its page table for them (ATS). Not listed if there
+    /// are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub host_translations: u64,
     /// Page-table levels read from memory by those walks.
     pub walk_levels: u64,
     /// Faults sent to the driver (after merging a GPU's faults on one page).
     pub faults: u64,
-    /// Of those, faults that the end of the run cut short: nobody waited for them any more. Not listed if there are none.
+    /// Of those, faults that the end of the run cut off: no access waited for them any more. Not listed if there are
+    /// none.
     #[serde(skip_serializing_if = "is_zero")]
     pub faults_cut_short: u64,
     /// Accesses that waited for a fault.
     pub faulting_accesses: u64,
-    /// Wakes after which every access that had waited faulted anew. Not listed if there are none.
+    /// Wake-ups after which every waiting access faulted again. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub wakes_in_vain: u64,
     /// Accesses that were put off when their fault's wake arrived: their unit stood still, or their translation took

@@ -1,4 +1,4 @@
-//! One GPU: its state, and what its wavefronts do in it.
+//! One GPU: its state, and the execution of its wavefronts.
 
 pub(crate) mod caches;
 mod change;

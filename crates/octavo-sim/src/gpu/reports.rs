@@ -52,7 +52,7 @@ impl Reports {
         self.sent.remove(number)
     }
 
-    /// What is known of pages goes with their memory, also what is under way.
+    /// The state of pages ends with their memory, including accesses in progress.
     pub fn clear(&mut self, pages: PageRun) {
         if self.spec.is_none() {
             return;

@@ -4,8 +4,8 @@ use octavo_program::{Op, OpKind};
 
 use crate::gpu::caches::line_access::LineAccess;
 
-/// Consecutive lines accessed by one instruction: a load, a store or a scalar load. One word, since every step of an
-/// access hands it on.
+/// Consecutive lines accessed by one instruction: a load, a store or a scalar load. It takes one word, since every step
+/// of an access passes it on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run(Op);
 
@@ -49,7 +49,7 @@ impl Run {
         self.0.is_partial()
     }
 
-    /// What is done to each of its lines.
+    /// The kind of access to each of its lines.
     #[inline]
     pub const fn line_access(self) -> LineAccess {
         match (self.is_write(), self.0.is_partial()) {

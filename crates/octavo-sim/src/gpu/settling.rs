@@ -1,4 +1,4 @@
-//! What fidelity `page` has in place of first-level caches and of pipelines that take one thing after another.
+//! The replacements at fidelity `page` for first-level caches and for pipelines that process one thing after another.
 //!
 //! Wavefronts go further ahead of the clock than at fidelity `line`. A time from which a pipeline is free would then
 //! hold up everybody behind the one who went furthest, so pipelines count the work that lies before them.
@@ -11,14 +11,14 @@ use crate::engine::costs::{Class, Costs};
 use crate::engine::share::Share;
 use crate::gpu::counts::Accesses;
 
-/// Pages remembered of each unit: as many as the first-level TLBs of the presets have entries, or half as many.
+/// Pages remembered for each unit: as many as the first-level TLBs of the presets have entries, or half as many.
 const RECENT: usize = 32;
 
 /// The settling state of all GPUs.
 pub(crate) struct Settling {
-    /// How far ahead of the clock a wavefront goes.
+    /// How far ahead of the clock a wavefront proceeds.
     pub ahead: u64,
-    /// Which pages a unit remembers is asked in place of its first-level TLB.
+    /// The pages that a unit remembers replace its first-level TLB.
     remembers: bool,
     gpus: Vec<OfGpu>,
 }
@@ -43,12 +43,12 @@ struct Pipelines {
     branch: Backlog,
 }
 
-/// What a wavefront did since it last waited: settled together.
+/// The work of a wavefront since its last wait, which is processed together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     /// When it began.
     pub began: u64,
-    /// For how long it needs its SIMD and the memory pipeline of its unit.
+    /// How long it needs its SIMD and the memory pipeline of its unit.
     pub simd: u64,
     pub pipeline: u64,
     /// When its last memory operation on the own memory was issued, and a line of it.
@@ -82,7 +82,7 @@ impl Settling {
         Self { ahead: settled.ahead.0, remembers, gpus: (0..node.gpus).map(gpu).collect() }
     }
 
-    /// Of this many lines of the own memory that a GPU loads, those that its first level does not have.
+    /// Of this many lines that a GPU loads from its own memory, those that its first level does not hold.
     #[inline]
     pub fn missed(&mut self, gpu: usize, lines: u32) -> u32 {
         self.gpus[gpu].misses.of(lines)
@@ -102,7 +102,7 @@ impl Settling {
         }
     }
 
-    /// It is `now`: the SIMD and the memory pipeline of a wavefront do what it needs of them; when both are done.
+    /// It is `now`: the SIMD and the memory pipeline of a wavefront do its work; returns when both are done.
     #[inline]
     pub fn pass_pipelines(&mut self, (gpu, unit, simd): (usize, usize, usize), now: u64, segment: &Segment) -> u64 {
         let gpu = &mut self.gpus[gpu];
@@ -110,7 +110,7 @@ impl Settling {
         computed.max(gpu.units[unit].memory.book(now, segment.began, segment.pipeline))
     }
 
-    /// It is `now`: a wavefront executes instructions other than vector ones, class by class; when they are over.
+    /// It is `now`: a wavefront executes instructions other than vector ones, class by class; returns their end.
     pub fn execute(
         &mut self,
         (gpu, unit): (usize, usize),
@@ -136,7 +136,7 @@ const fn place(unit: usize, page: u32) -> usize {
     unit * RECENT + page as usize % RECENT
 }
 
-/// As [`Class::run`], out of order.
+/// Like [`Class::run`], out of order.
 #[inline]
 fn run(class: Class, pipeline: &mut Backlog, now: u64, time: u64, count: u32) -> u64 {
     if count == 0 {

@@ -27,12 +27,12 @@ pub(crate) struct Gpu {
     pub(super) scalar_tlb: Tlb,
     /// Units that share one.
     pub(super) scalar_units: usize,
-    /// What these caches have in flight.
+    /// The requests that these caches have in flight.
     pub(super) scalar_in_flight: Vec<Slots>,
     pub(super) dram: Dram,
     pub(super) l1_tlb: Tlb,
     pub(super) l2_tlb: Tlb,
-    /// Its miss registers: a miss holds one until its walk is over.
+    /// Its miss registers: a miss holds one until its walk ends.
     pub(super) l2_tlb_misses: Slots,
     /// Large translations, where several page sizes are used at once.
     pub(super) large: Option<LargePages>,
@@ -42,7 +42,7 @@ pub(crate) struct Gpu {
     pub(super) units: Vec<Unit>,
     /// Next-free time of each SIMD, by (unit, SIMD).
     pub(super) simds: Vec<u64>,
-    /// In place of these and of what the units' other pipelines have, where accesses are issued in order of time.
+    /// Replaces these, and the state of the units' other pipelines, if accesses are issued in order of time.
     pub(super) pipelines: Option<Pipelines>,
     /// Accesses are issued in order of time.
     timed: bool,
@@ -121,7 +121,7 @@ impl Gpu {
         self.decoders.get_mut(unit)
     }
 
-    /// When a unit can issue: now, or when a drain is over.
+    /// The time when a unit can issue: now, or at the end of a drain.
     #[inline]
     pub fn issue_time(&self, unit: usize, now: u64) -> u64 {
         self.units[unit].paused.max(now)

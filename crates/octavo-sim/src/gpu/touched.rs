@@ -1,24 +1,24 @@
-//! Which mapped pages were accessed since the driver was last told, for evictors that order pages by accesses.
+//! Which mapped pages were accessed since the last report to the driver, for evictors that order pages by accesses.
 
 use octavo_manager::{Accessed, Manager, PageId, ProcessorId};
 
 use crate::gpu::under_way::Outstanding;
 
-/// Accesses that the driver has not been told of yet.
+/// Accesses that have not been reported to the driver yet.
 pub(crate) struct Touched {
     /// By GPU, then page.
     touches: Vec<Vec<Touch>>,
     /// Those that have been.
     pages: Vec<(usize, u32)>,
-    /// Accesses since the driver was last told.
+    /// Accesses since the last report to the driver.
     now: u32,
-    /// What it is told, in the order of last accesses; kept for its capacity.
+    /// The report, in the order of last accesses; kept for its capacity.
     told: Vec<Accessed>,
     /// Accesses under way, if they keep pages.
     outstanding: Option<Outstanding>,
 }
 
-/// Accesses of one GPU to one page since the driver was last told.
+/// Accesses of one GPU to one page since the last report to the driver.
 #[derive(Clone, Copy, Default)]
 struct Touch {
     times: u32,
@@ -34,7 +34,7 @@ impl Touched {
         Self { touches, pages: Vec::new(), now: 0, told: Vec::new(), outstanding: None }
     }
 
-    /// For this many GPUs and pages, if a manager wants to be told of accesses, or of those under way.
+    /// For this many GPUs and pages, if a manager requests reports of accesses, or of those in progress.
     pub fn wanted(manager: &Manager, gpus: usize, pages: usize) -> Option<Self> {
         let outstanding = manager.wants_outstanding().then(|| Outstanding::new(gpus, pages));
         let wanted = manager.wants_accesses() || outstanding.is_some();
@@ -49,7 +49,7 @@ impl Touched {
         }
     }
 
-    /// Tells a manager what it was not told of yet.
+    /// Reports to a manager everything that has not been reported yet.
     pub fn tell(&mut self, manager: &mut Manager) {
         manager.note_accesses(self.take());
         if let Some(outstanding) = &mut self.outstanding {
@@ -68,7 +68,7 @@ impl Touched {
         *touch = Touch { times: touch.times.saturating_add(1), last: self.now, stores: touch.stores | write };
     }
 
-    /// What happened since this was last called.
+    /// The accesses since the last call.
     fn take(&mut self) -> &[Accessed] {
         let Self { touches, pages, now, told, outstanding: _ } = self;
         *now = 0;

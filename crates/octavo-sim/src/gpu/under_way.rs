@@ -1,15 +1,15 @@
-//! Until when accesses to mapped pages are under way, for memory systems in which these keep their pages.
+//! The ends of accesses in progress to mapped pages, for memory systems in which these keep their pages.
 
 use octavo_manager::{PageId, ProcessorId, UnderWay};
 use octavo_units::Time;
 
-/// What the driver was not told of yet.
+/// Accesses that have not been reported to the driver yet.
 pub(crate) struct Outstanding {
-    /// By GPU, then page: when the last access will have come back; zero for none.
+    /// By GPU, then page: the time when the last access will have come back; zero for none.
     until: Vec<Vec<u64>>,
     /// Pages that have one.
     pages: Vec<(usize, u32)>,
-    /// What it is told; kept for its capacity.
+    /// The report; kept for its capacity.
     told: Vec<UnderWay>,
 }
 
@@ -29,7 +29,7 @@ impl Outstanding {
         *last = until.max(*last).max(1);
     }
 
-    /// What was noted since this was last called.
+    /// The accesses noted since the last call.
     pub fn take(&mut self) -> &[UnderWay] {
         let Self { until, pages, told } = self;
         told.clear();

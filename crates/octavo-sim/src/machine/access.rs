@@ -19,7 +19,7 @@ use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
-    /// Accesses a run of lines from `time` on, one a cycle, page by page.
+    /// Accesses a run of lines from `time` on, one per cycle, page by page.
     #[inline(always)]
     pub(super) fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let lines = u64::from(run.count());
@@ -49,7 +49,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// A store that fills some of its lines and not others: what is alike one after another, from `time` on.
+    /// A store that fills some of its lines and not others: equal ones one after another, from `time` on.
     #[inline(never)]
     pub(super) fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
         for part in op.uniform() {
@@ -76,7 +76,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.serve_translated(gpu, unit, slot, entry, run, ready);
     }
 
-    /// Issues a scalar load; returns when its wavefront can go on.
+    /// Issues a scalar load; returns when its wavefront can continue.
     #[inline(never)]
     pub(super) fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
         let Hardware { gpus, costs, accesses, clock, .. } = &mut self.hardware;
@@ -104,7 +104,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.serve_scalar((gpu, unit), slot, entry, run, ready);
     }
 
-    /// An access that waited begins anew.
+    /// An access that waited begins again.
     pub(super) fn access_again(&mut self, (gpu, unit): (usize, usize), slot: usize, run: Run, time: u64) {
         if run.is_scalar() {
             self.scalar_line((gpu, unit), slot, run, time);
@@ -113,7 +113,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// An access that waited goes on, unless its unit issues nothing yet. A translation that is known is used even if
+    /// An access that waited continues, unless its unit issues nothing yet. A translation that is known is used even if
     /// the TLB has replaced it since, unless the entry has gone.
     pub(super) fn resume_access(&mut self, number: u32) {
         let Deferred { run, slot, translated, replay } = self.hardware.deferred[number];
@@ -138,7 +138,7 @@ impl<L: Listen> Node<'_, L> {
         self.leave_replay(replay);
     }
 
-    /// Remote lines have arrived: those that waited go on while there is room.
+    /// Remote lines have arrived: those that waited continue while there is room.
     pub(super) fn remote_queue(&mut self, gpu: usize) {
         while let Some(next) = self.hardware.next_of_queue(gpu) {
             self.leave_queue(next);
@@ -146,7 +146,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// Lines that waited travel now, unless their page has moved meanwhile: then they begin anew.
+    /// Lines that waited move now, unless their page has moved meanwhile: then they begin again.
     fn leave_queue(&mut self, waiting: Waiting) {
         let (lines, slot, since) = (waiting.lines(), waiting.slot as usize, waiting.since);
         let (gpu, unit) = self.hardware.waves.place(slot);
@@ -184,7 +184,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// What a first level has beside its entries for small pages, looked up until `time`.
+    /// The state of a first level apart from its entries for small pages, looked up until `time`.
     #[inline(never)]
     fn first_level_specially(
         &mut self,
@@ -220,7 +220,7 @@ impl<L: Listen> Node<'_, L> {
         Translation::ready(entry, time)
     }
 
-    /// A miss of a unit's first level holds a register of it until it is over.
+    /// A miss of a unit's first level holds a register of it until it ends.
     #[inline(never)]
     fn translate_missed(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         let FirstLevel::Vector(unit) = first else {
@@ -268,7 +268,7 @@ impl<L: Listen> Node<'_, L> {
         gpus[gpu].walk(first, page, write, (clock.now(), looked_up), walks, accesses)
     }
 
-    /// What the placement that decides about a page needs.
+    /// The needs of the placement that decides about a page.
     fn needs_at(&self, page: u32) -> Needs {
         self.driver.manager().needs_of(PageId(page))
     }
@@ -279,8 +279,8 @@ impl<L: Listen> Node<'_, L> {
         self.driver.outstanding().will_serve(ProcessorId::gpu(gpu), PageId(page), access)
     }
 
-    /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the manager
-    /// makes it wait for another plan.
+    /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the
+    /// manager makes it wait for another plan.
     fn resolve_for_free(&mut self, gpu: usize, page: u32) -> bool {
         self.tell_accesses();
         let now = Time(self.hardware.clock.now());

@@ -8,7 +8,7 @@ use crate::machine::happening::Listen;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
-    /// Whether every page-table entry says what the manager believes, pages of unfinished plans aside.
+    /// Whether all page-table entries match the manager's belief, except for pages of unfinished plans.
     ///
     /// # Errors
     /// The first GPU and page that differ.

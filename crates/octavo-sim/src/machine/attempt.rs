@@ -6,7 +6,7 @@ use crate::machine::node::Node;
 use crate::machine::replays::ReplayId;
 
 impl<L: Listen> Node<'_, L> {
-    /// Tries an access of so many lines, which may be part of a replay.
+    /// Tries an access of this many lines, which may be part of a replay.
     #[inline]
     pub(super) fn attempt(&mut self, replay: Option<ReplayId>, lines: u32, access: impl FnOnce(&mut Self)) {
         let Some(replay) = replay else { return access(self) };
@@ -19,7 +19,8 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// An access that was put off is over, or the wake has gone through all that waited: the last of them ends the wake.
+    /// An access that was put off ends, or the wake-up has gone through all that waited: the last of them ends the
+    /// wake-up.
     #[inline]
     pub(super) fn leave_replay(&mut self, replay: Option<ReplayId>) {
         let Some((fault, served)) = replay.and_then(|replay| self.hardware.replays.leave(replay)) else { return };

@@ -15,7 +15,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// Pages that no longer fit leave by ordinary plans; pages that a plan holds leave when it is over.
+    /// Pages that no longer fit leave by ordinary plans; pages that a plan holds leave when it ends.
     pub(super) fn capacity_changes(&mut self, number: usize) {
         let CapacityAt { gpu, pages, .. } = self.capacity[number];
         self.hardware.say(Happening::Capacity { gpu, pages });

@@ -25,7 +25,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.clock.schedule(time, Kind::Access, number);
     }
 
-    /// One pending access less; the last lets a waiting wavefront go on.
+    /// One pending access fewer; the last lets a waiting wavefront continue.
     pub(super) fn end_pending(&mut self, slot: usize) {
         if let Some(time) = self.waves.end_pending(slot, self.clock.now()) {
             // It may go on at once, before its event was among those known ahead.

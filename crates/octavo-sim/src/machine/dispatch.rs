@@ -1,4 +1,4 @@
-//! Launches, work-groups and their wavefronts: what starts where and when.
+//! Launches, work-groups and their wavefronts: which starts where and when.
 
 use octavo_manager::{KernelEnd, SpaceId};
 use octavo_node::LaunchDiscards;
@@ -125,7 +125,7 @@ impl<L: Listen> Node<'_, L> {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Empties what a launch of a job finds empty: the first level of its own units, or all caches of its GPUs.
+    /// Empties caches at the launch of a job: the first level of its own units, or all caches of its GPUs.
     fn empty_caches(&mut self, job: &Running, flushed: bool) {
         if flushed {
             self.flush_caches(&job.lot.gpus);
@@ -147,7 +147,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// When the stores of a launch that nobody waited for have arrived.
+    /// The arrival of the stores of a launch that nothing waited for.
     fn stores_over(&mut self, lot: &Lot) -> u64 {
         if !self.config.compute.posted_stores {
             return 0;

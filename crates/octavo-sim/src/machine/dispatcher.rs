@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use octavo_node::ComputeConfig;
 
-/// Starts so many work-groups a cycle, or one after each interval, at the beginning of a launch and later.
+/// Starts this many work-groups a cycle, or one after each interval, at the beginning of a launch and later.
 #[derive(Clone)]
 pub(super) struct Dispatcher {
     /// The cycle or the interval, in picoseconds.
@@ -24,7 +24,7 @@ impl Dispatcher {
         Self { cycle, each_cycle, began: 0, starts: 0 }
     }
 
-    /// When a work-group starts that could at `time`.
+    /// The start of a work-group that is possible at `time`.
     pub fn start(&mut self, time: u64) -> u64 {
         if time >= self.began + self.cycle {
             (self.began, self.starts) = (time, 0);

@@ -17,7 +17,7 @@ use crate::machine::waiters::{Queue, Waiter};
 
 impl<L: Listen> Node<'_, L> {
     /// An access of `slot` needs the driver; `walked` is when the GPU knows. A store that comes too late for a load's
-    /// fault waits for it all the same and then faults again.
+    /// fault still waits for it and then faults again.
     #[inline(never)]
     pub fn fault(&mut self, gpu: usize, slot: usize, page: u32, run: Run, time: u64, walked: u64) {
         self.hardware.accesses.faulting_accesses += u64::from(run.count());
@@ -69,7 +69,7 @@ impl<L: Listen> Node<'_, L> {
         self.drive(|driver, now, hardware| driver.fault_arrives(now, id, hardware));
     }
 
-    /// A fault's walk is over, and its message leaves.
+    /// A fault's walk ends, and its message leaves.
     pub fn fault_leaves(&mut self, number: u32) {
         let Outstanding { processor, page, .. } = self.driver.outstanding()[FaultId(number)];
         let gpu = processor.gpu_index().unwrap_or_default();

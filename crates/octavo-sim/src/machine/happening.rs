@@ -1,6 +1,6 @@
 //! Happenings in the machine, for listeners that record them.
 //!
-//! Listeners are a type parameter: what has no listener costs nothing.
+//! Listeners are a type parameter: events without a listener cost nothing.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::gpu::counts::Accesses;
 use crate::gpu::touched::Touched;
 use crate::machine::phase::Phase;
 
-/// What the time of accesses is spent on, faults aside.
+/// The causes of access time, except for faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spent {
     /// The own GPU's caches and memory.
@@ -36,7 +36,7 @@ pub(crate) enum Happening<'a> {
     Accessed { gpu: usize, page: u32, write: bool },
     /// An access of a GPU to a page that it maps will have come back then.
     UnderWay { gpu: usize, page: u32, until: u64 },
-    /// A GPU walks its page table for a page that no TLB has, or asks the host to.
+    /// A GPU walks its page table for a page that no TLB has, or requests a walk from the host.
     Walks { page: u32 },
     /// Lines of another processor's memory travel to or from a GPU.
     RemoteLines { page: u32, lines: u32 },
@@ -56,7 +56,7 @@ pub(crate) enum Happening<'a> {
     /// The driver sees a notification of a counter.
     Notified { gpu: ProcessorId, page: u32 },
 
-    /// A step of the plan in a slot takes time until then; `is_done`: and is over then.
+    /// A step of the plan in a slot takes time until then; `is_done`: and ends then.
     Step { slot: u32, step: &'a Step, is_done: bool, until: u64 },
     /// Pages are copied.
     Copied { pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause },
@@ -66,33 +66,33 @@ pub(crate) enum Happening<'a> {
     MappedRemotely { pages: PageRun, by: ProcessorId, at: MemoryId },
     /// A copy is given up.
     Discarded { pages: PageRun, memory: MemoryId },
-    /// What the placement keeps about a page changes.
+    /// The placement's attributes of a page change.
     Attribute(&'a AttributeChange),
     /// What the driver says.
     Driver(octavo_driver::Happening<'a>),
 
     /// A GPU holds this many pages from now on.
     Capacity { gpu: usize, pages: u32 },
-    /// A job begins, for the first time or anew.
+    /// A job begins, for the first time or again.
     JobBegins { job: usize },
     /// It has ended once more.
     JobEnds { job: usize },
-    /// An action of a whole program is over.
+    /// An action of a whole program ends.
     Phase { job: usize, action: u32, phase: Phase, name: &'a str, began: u64, ended: u64 },
     /// A kernel began and will have ended at these times.
     Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
     /// A launch begins on a node whose host and GPUs are coherent.
     LaunchBegins { job: usize, accesses: &'a Accesses, links: &'a Links, host: Passed },
-    /// It is over; [`Kernel`](Self::Kernel) has said which.
+    /// It ends; [`Kernel`](Self::Kernel) has said which.
     LaunchEnds { job: usize, accesses: &'a Accesses, links: &'a Links, host: Passed },
-    /// The [interval](Listen::interval) is over. `host`: what passed the host's first memory, on nodes whose host and GPUs
-    /// are coherent.
+    /// The [interval](Listen::interval) is over. `host`: the traffic of the host's first memory, on nodes whose host
+    /// and GPUs are coherent.
     Sample { accesses: &'a Accesses, manager: &'a Manager, links: &'a Links, host: Option<Passed> },
     /// Some events have happened.
     Moment { manager: &'a Manager, links: &'a Links },
 }
 
-/// Who keeps a record of what happens.
+/// Listeners that keep a record of events.
 pub(crate) trait Listen {
     fn hear(&mut self, now: u64, what: Happening<'_>);
 
@@ -101,7 +101,7 @@ pub(crate) trait Listen {
         None
     }
 
-    /// Whether changes of what the placement keeps about pages are wanted.
+    /// Whether changes of pages' attributes are requested.
     fn wants_attributes(&self) -> bool {
         false
     }
@@ -111,7 +111,7 @@ pub(crate) trait Listen {
         Recorded::default()
     }
 
-    /// Accesses that the driver is to be told of, if evictors want to know them.
+    /// Accesses that must be reported to the driver, if evictors request it.
     #[inline(always)]
     fn touched(&mut self) -> Option<&mut Touched> {
         None

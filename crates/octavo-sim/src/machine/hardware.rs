@@ -37,13 +37,13 @@ use crate::machine::replays::Replays;
 use crate::machine::write_queue::Broadcast;
 use octavo_node::{NodeConfig, WalkerScope};
 
-/// All processors, what connects them, and the clock.
+/// All processors, their connections, and the clock.
 pub(crate) struct Hardware<'a, L> {
     pub(super) config: &'a NodeConfig,
     pub(super) costs: Costs,
     /// log2 of the lines of a page.
     pub(super) page_line_shift: u32,
-    /// One page size, no limit of ports, no bound on translation: what the fast path of translation serves.
+    /// One page size, no limit of ports, no bound on translation: the case for the fast path of translation.
     pub(super) plain_translation: bool,
 
     pub(super) clock: Clock,
@@ -51,11 +51,11 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) waves: Waves,
     pub(super) fetch: Fetch,
     pub(super) links: Links,
-    /// Which are busy beyond the bytes that they copy, if that is so on this node.
+    /// Engines that are busy beyond the bytes that they copy, if this node has any.
     pub(super) copy_engines: Option<CopyEngines>,
     pub(super) deferred: Slab<Deferred>,
     pub(super) replays: Replays,
-    /// Vector instructions that are over, kept for its capacity.
+    /// Vector instructions that have ended, kept for its capacity.
     pub(super) decoded: Vec<Decoded>,
     pub(super) counters: Counters,
     pub(super) reports: Reports,
@@ -69,16 +69,16 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) first_memory: FirstMemory,
     /// The page table that coherent GPUs share with the host.
     pub(super) system: Option<SystemTable>,
-    /// Which frames of the host hold what came from GPUs, if that makes a difference.
+    /// Which frames of the host hold pages from GPUs, if that makes a difference.
     pub(super) host_frames: Option<HostFrames>,
     pub(super) walks: Walks,
-    /// What fidelity `page` has in place of first-level caches and pipelines.
+    /// The replacements at fidelity `page` for first-level caches and pipelines.
     pub(super) settling: Option<Settling>,
     /// Wavefronts issue at fidelity `page`, or in order of time.
     pub(super) issues_specially: bool,
     /// Lines are served in order, or without tags.
     pub(super) serves_specially: bool,
-    /// Which processors have been told of which plans under way.
+    /// Which processors have got messages about which plans in progress.
     pub(super) told: Told,
 
     pub(super) accesses: Accesses,

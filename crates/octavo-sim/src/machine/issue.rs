@@ -1,4 +1,4 @@
-//! A wavefront's step: from an event to its next wait, it issues what its stream says.
+//! A wavefront's step: from an event to its next wait, it issues the operations of its stream.
 
 use octavo_program::{InstructionMix, Op, OpKind};
 
@@ -19,7 +19,7 @@ impl<L: Listen> Node<'_, L> {
         self.run_wave_by(slot, op, Self::issue);
     }
 
-    /// As above; `issue` says how.
+    /// Like the function above; `issue` says how.
     #[inline(always)]
     pub(super) fn run_wave_by(
         &mut self,
@@ -117,14 +117,14 @@ impl<L: Listen> Node<'_, L> {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Vector-ALU instructions occupy the wavefront's SIMD; returns when they are over.
+    /// Vector-ALU instructions occupy the wavefront's SIMD; returns their end.
     #[inline]
     fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32) -> u64 {
         self.accesses.compute_instructions += u64::from(instructions);
         self.gpus[gpu].run_vector(self.waves.simd(slot), &self.costs, time, instructions)
     }
 
-    /// Instructions of several classes; returns when they are over.
+    /// Instructions of several classes; returns their end.
     #[inline]
     fn mixed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, instructions: InstructionMix) -> u64 {
         let Self { costs, gpus, waves, fetch, accesses, .. } = self;
@@ -138,13 +138,13 @@ impl<L: Listen> Hardware<'_, L> {
         self.fetch.run_on(self.waves.fetcher(slot), time, op.line(), op.count(), &mut self.accesses)
     }
 
-    /// When `unit` can issue: now, or when a drain is over.
+    /// The time when `unit` can issue: now, or at the end of a drain.
     #[inline]
     pub(super) fn issue_time(&self, gpu: usize, unit: usize) -> u64 {
         self.gpus[gpu].issue_time(unit, self.clock.now())
     }
 
-    /// The wavefront in `slot` goes on at `time`.
+    /// The wavefront in `slot` continues at `time`.
     #[inline]
     pub(super) fn schedule_wave(&mut self, time: u64, slot: usize) {
         self.clock.schedule_wave(time, slot, self.waves.next_op(slot));

@@ -11,7 +11,7 @@ use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
-    /// As `run_wave`, where accesses are issued in order of time.
+    /// Like `run_wave`, if accesses are issued in order of time.
     #[inline(never)]
     pub(super) fn run_wave_timed(&mut self, slot: usize, op: u16) {
         self.run_wave_by(slot, op, Self::issue_timed);
@@ -85,7 +85,7 @@ impl<L: Listen> Node<'_, L> {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Instructions of several classes; returns when they are over.
+    /// Instructions of several classes; returns their end.
     pub(super) fn compute_timed(
         &mut self,
         (gpu, unit): (usize, usize),
@@ -104,7 +104,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.config.compute.vector_decoder > 0 && instructions.vector > 0
     }
 
-    /// The wavefront sleeps until its vector instructions are over.
+    /// The wavefront sleeps until its vector instructions end.
     fn begin_vectors(&mut self, (gpu, unit): (usize, usize), slot: usize, instructions: InstructionMix) {
         self.accesses.compute_instructions += u64::from(instructions.vector);
         let now = self.clock.now().div_ceil(self.costs.cycle);
@@ -114,7 +114,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.look_again((gpu, unit), now);
     }
 
-    /// Vector instructions of a unit may be over: those wavefronts go on with the rest of theirs.
+    /// Vector instructions of a unit may have ended: those wavefronts continue with the rest of theirs.
     pub(super) fn vectors_due(&mut self, index: usize) {
         let units = self.config.compute.units as usize;
         let (gpu, unit, now) = (index / units, index % units, self.clock.now().div_ceil(self.costs.cycle));

@@ -1,4 +1,4 @@
-//! The running node: what it has, and the files that move it on, each named after what it decides.
+//! The running node: its state, and the files that advance it, each named after its decision.
 
 mod access;
 mod agreement;

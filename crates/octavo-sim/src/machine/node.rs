@@ -20,7 +20,7 @@ pub(crate) struct Node<'a, L> {
     pub(super) workload: &'a dyn Workload,
     pub(super) driver: Driver,
     pub(super) hardware: Hardware<'a, L>,
-    /// Who waits for the driver's outstanding faults.
+    /// The wavefronts that wait for the driver's outstanding faults.
     pub(super) waiters: Waiters,
 
     pub(super) jobs: Jobs,
@@ -78,7 +78,7 @@ impl<'a, L: Listen> Node<'a, L> {
         }
     }
 
-    /// Tells the driver something, and looks at what came of it: if a strategy failed, the run is over.
+    /// Calls the driver, and checks the result: if a strategy failed, the run ends.
     pub(super) fn drive<T>(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Hardware<'a, L>) -> T) -> T {
         self.tell_accesses();
         let now = self.hardware.clock.now();

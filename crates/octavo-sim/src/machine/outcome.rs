@@ -19,12 +19,12 @@ use crate::stall::Progress;
 pub(crate) struct Outcome {
     /// How closely accesses to GPUs' own memory were followed.
     pub fidelity: Fidelity,
-    /// When the last kernel ended, or the last whole program.
+    /// The end of the last kernel, or of the last whole program.
     pub ended: u64,
     /// Launches that have ended, of all programs.
     pub launches: u32,
     pub accesses: Accesses,
-    /// What the host's cores did, if the host computed.
+    /// The work of the host's cores, if the host computed.
     pub host: Option<HostAccesses>,
     pub driver: Driver,
     pub links: Vec<LinkUse>,
@@ -40,7 +40,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.clock.now()
     }
 
-    /// Whether every program has ended as often as it must. Never if the driver has stopped.
+    /// Whether every program has ended as often as it must. False if the driver has stopped.
     pub const fn is_finished(&self) -> bool {
         self.finished && !self.in_vain
     }
@@ -60,7 +60,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.accesses.load_lines + self.hardware.accesses.store_lines
     }
 
-    /// What changes whenever something gets on.
+    /// A value that changes with all progress.
     pub fn progress(&self) -> Progress {
         let accesses = &self.hardware.accesses;
         let host = self.hardware.cpu.as_ref().map(Cpu::accesses).map_or(0, |host| host.load_lines + host.store_lines);
@@ -102,13 +102,13 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.listeners.recorded()
     }
 
-    /// Listeners may look at how things are.
+    /// Lets listeners examine the state of the run.
     pub fn pause(&mut self) {
         let Hardware { clock, links, listeners, .. } = &mut self.hardware;
         listeners.hear(clock.now(), Happening::Moment { manager: self.driver.manager(), links });
     }
 
-    /// The run is over: what it leaves, and who listened.
+    /// The run has ended: its results, and its listeners.
     pub fn end(mut self) -> (Outcome, L) {
         debug_assert_eq!(self.check_agreement(), Ok(()));
         if self.hardware.listeners.interval().is_some() {

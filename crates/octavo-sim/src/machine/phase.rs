@@ -1,11 +1,11 @@
-//! Actions of whole programs, and what they are part of.
+//! Actions of whole programs, and their phases.
 
 use octavo_program::ActionId;
 
 /// An action of a job.
 pub(super) type Doing = (usize, ActionId);
 
-/// What a phase of a program is part of.
+/// The phase that an action of a program belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The first call that needs a GPU creates what it needs.

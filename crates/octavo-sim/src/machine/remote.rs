@@ -54,7 +54,7 @@ impl<L: Listen> Hardware<'_, L> {
         cached.max(self.remote_lines(gpu, unit, entry, missing, sent))
     }
 
-    /// Lines that may travel together: as many as a mask holds and as may be in flight.
+    /// Lines that may move together: as many as a mask holds and as may be in flight.
     #[inline]
     fn lines_together(&self) -> u32 {
         match self.config.remote.lines_in_flight {

@@ -1,14 +1,14 @@
-//! Wakes that have arrived and are not over. A wake is over when every access that waited for it was served or has
-//! faulted anew; until then its plan holds its pages, so that none leaves before who waited for it has used it.
+//! Wakes that have arrived and are not over. A wake-up ends when every access that waited for it was served or has
+//! faulted again; until then its plan holds its pages, so that none leaves before a waiting access has used it.
 
 use octavo_driver::Outstanding;
 use octavo_driver::slab::Slab;
 
-/// Number of a replay while it goes on.
+/// Number of a replay in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReplayId(u32);
 
-/// What waited for one fault and is tried again.
+/// Accesses that waited for one fault and are retried.
 struct Replay {
     fault: Outstanding,
     /// When the wake arrived.
@@ -19,10 +19,10 @@ struct Replay {
     served: bool,
 }
 
-/// What became of an access that is tried again.
+/// The result of an access that is retried.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Attempt {
-    /// Nothing else was heard of it. Lines that queue for a link count: their mapping was used.
+    /// Nothing else has been heard about it. Lines that queue for a link count: their mapping was used.
     #[default]
     Served,
     PutOff,
@@ -33,15 +33,15 @@ enum Attempt {
 #[derive(Default)]
 pub(crate) struct Replays {
     replays: Slab<Replay>,
-    /// The one whose access is being tried, if the access is part of one.
+    /// The replay whose access is being tried, if there is one.
     current: Option<ReplayId>,
     attempt: Attempt,
-    /// Wakes that are over and with which an access was served.
+    /// Finished wake-ups with which an access was served.
     useful: u64,
 }
 
 impl Replays {
-    /// A wake has arrived: it is over after [`leave`](Self::leave) for it and for each access that is put off.
+    /// A wake-up has arrived: it ends after [`leave`](Self::leave) for it and for each access that is put off.
     pub fn begin(&mut self, fault: Outstanding, now: u64) -> ReplayId {
         ReplayId(self.replays.insert(Replay { fault, since: now, left: 1, served: false }))
     }
@@ -55,7 +55,7 @@ impl Replays {
         Some(replay)
     }
 
-    /// The access that is being tried has faulted anew.
+    /// The access that is being tried has faulted again.
     #[inline]
     pub fn fault_anew(&mut self) {
         self.attempt = Attempt::Faulted;
@@ -77,7 +77,8 @@ impl Replays {
         (late > 0 && self.attempt != Attempt::PutOff).then_some(late)
     }
 
-    /// One less is part of a replay. The last ends the wake: of which fault, and whether an access was served.
+    /// An access is no longer part of a replay. The last ends the wake: of which fault, and whether an access was
+    /// served.
     #[inline]
     pub fn leave(&mut self, ReplayId(number): ReplayId) -> Option<(Outstanding, bool)> {
         self.replays[number].left -= 1;
@@ -89,7 +90,7 @@ impl Replays {
         Some((fault, served))
     }
 
-    /// Wakes that are over and with which an access was served.
+    /// Wakes that have ended and served an access.
     pub const fn useful(&self) -> u64 {
         self.useful
     }

@@ -1,4 +1,4 @@
-//! Lines whose translation is there: from the own memory, from another processor's, or in order.
+//! Lines with a known translation: from the GPU's own memory, from another processor's, or in order.
 
 use octavo_manager::MemoryId;
 
@@ -10,7 +10,7 @@ use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Serves lines of one page whose translation is there at `time`.
+    /// Serves lines of one page whose translation arrives at `time`.
     #[inline(always)]
     pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
         self.say(Happening::Accessed { gpu, page: self.page_of(run.line()), write: run.is_write() });
@@ -62,8 +62,8 @@ impl<L: Listen> Hardware<'_, L> {
         last
     }
 
-    /// An access of so many lines of the wavefront in `slot` of a unit will be over at `done`. The wavefront does not wait
-    /// for stores that are posted.
+    /// An access of this many lines of the wavefront in `slot` of a unit will end at `done`. The wavefront does not
+    /// wait for stores that are posted.
     #[inline]
     pub(super) fn note_done(&mut self, (gpu, unit): (usize, usize), slot: usize, lines: u32, done: u64, write: bool) {
         let unit = self.gpus[gpu].unit(unit);
@@ -115,7 +115,7 @@ impl<L: Listen> Hardware<'_, L> {
         Some(done)
     }
 
-    /// A store, which also uses a line that is there, or a load that fetches its line into a way that is free.
+    /// A store, which also uses a line that is present, or a load that fetches its line into a free way.
     fn miss_in_order(&mut self, (gpu, unit): (usize, usize), run: Run, entry: Entry, time: u64) -> u64 {
         let looked_up = time + self.costs.l1_lookup;
         if run.is_write() {
@@ -128,7 +128,7 @@ impl<L: Listen> Hardware<'_, L> {
         done
     }
 
-    /// One line at the memory that `entry` leads to; when the wavefront has it, or the answer to its store.
+    /// One line at the memory of `entry`; returns when the wavefront has it, or the answer to its store.
     fn beyond_first_level(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
         if entry.target() == MemoryId::gpu(gpu) {
             self.l2_line(gpu, run.line(), run.line_access(), time) + self.costs.l1_fill
@@ -142,7 +142,7 @@ impl<L: Listen> Hardware<'_, L> {
         unit / self.config.scalar.units as usize
     }
 
-    /// Serves a line of a scalar load of the wavefront in `slot`, whose translation is there at `time`.
+    /// Serves a line of a scalar load of the wavefront in `slot`, whose translation arrives at `time`.
     pub(super) fn serve_scalar(&mut self, (gpu, unit): (usize, usize), slot: usize, entry: Entry, run: Run, time: u64) {
         let (cache, now) = (self.scalar_cache(unit), self.clock.now());
         self.say(Happening::Accessed { gpu, page: self.page_of(run.line()), write: false });
@@ -154,7 +154,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.waves.note_answer(slot, done);
     }
 
-    /// When a line that the scalar cache takes up at `time` is answered.
+    /// The answer of a line that the scalar cache accepts at `time`.
     fn scalar_answer(&mut self, (gpu, cache): (usize, usize), entry: Entry, run: Run, time: u64) -> u64 {
         let (line, version) = (run.line(), entry.version());
         if let Some(there) = self.gpus[gpu].look_up_scalar(cache, line, version, time, &self.costs) {

@@ -25,13 +25,13 @@ struct Place {
 }
 
 impl<L: Listen> Node<'_, L> {
-    /// As `run_wave`, at fidelity `page`.
+    /// Like `run_wave`, at fidelity `page`.
     #[inline(never)]
     pub(super) fn settle_wave(&mut self, slot: usize, op: u16) {
         self.run_wave_by(slot, op, Self::issue_settled);
     }
 
-    /// Issues operations from `next` on, and settles what was not yet when it stops.
+    /// Issues operations from `next` on, and processes pending ones when it stops.
     fn issue_settled(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
         let place = Place { gpu, unit, slot };
         let mut segment = Segment::begin(self.hardware.clock.now());
@@ -78,7 +78,7 @@ impl<L: Listen> Node<'_, L> {
         Stop::Until(time)
     }
 
-    /// A wait is over at some time ahead, or the wavefront sleeps and then tries again.
+    /// A wait ends at some later time, or the wavefront sleeps and then tries again.
     #[inline]
     fn settle_wait(&mut self, place: Place, segment: &mut Segment, time: u64, op: Op) -> Result<u64, Stop> {
         let time = self.hardware.settle(place, segment, time);
@@ -91,7 +91,7 @@ impl<L: Listen> Node<'_, L> {
         Ok(after)
     }
 
-    /// Issues the lines of one memory operation; when the last was issued, or that it has to be tried again.
+    /// Issues the lines of one memory operation; returns when the last was issued, or that it has to be retried.
     #[inline]
     fn settle_memory(&mut self, place: Place, segment: &mut Segment, time: u64, op: Op) -> Result<u64, Stop> {
         let hardware = &mut self.hardware;
@@ -117,7 +117,7 @@ impl<L: Listen> Node<'_, L> {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// How far ahead of the clock a wavefront goes: where translation has limits of its own, no further than ever.
+    /// How far ahead of the clock a wavefront proceeds: if translation has limits of its own, no further than usual.
     fn settled_ahead(&self) -> u64 {
         match &self.settling {
             Some(settling) if self.plain_translation => settling.ahead.max(AHEAD),
@@ -172,7 +172,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.reports.count(place.gpu, self.page_of(run.line()), missed);
     }
 
-    /// Where waits may leave the youngest instructions outstanding, each is settled by itself.
+    /// If waits may leave the youngest instructions outstanding, each is processed by itself.
     #[inline]
     fn settle_instruction(&mut self, place: Place, segment: &mut Segment, op: Op, time: u64) -> u64 {
         if op.continues() || !self.waves.keeps_history() {
@@ -183,7 +183,8 @@ impl<L: Listen> Hardware<'_, L> {
         time
     }
 
-    /// Settles what a wavefront did since it last waited, and begins anew; when it goes on, `time` at the earliest.
+    /// Processes the work of a wavefront since its last wait, and starts again; returns when it continues, `time` at
+    /// the earliest.
     fn settle(&mut self, place: Place, segment: &mut Segment, time: u64) -> u64 {
         let (now, done) = (self.clock.now(), *segment);
         let Some(settling) = &mut self.settling else { return time };
@@ -199,7 +200,7 @@ impl<L: Listen> Hardware<'_, L> {
         over
     }
 
-    /// Lines of the own memory whose translation is known at `time`; returns when the last arrives.
+    /// Lines of the GPU's own memory whose translation is known at `time`; returns when the last arrives.
     fn settle_lines(&mut self, gpu: usize, done: &Segment, time: u64) -> u64 {
         let Self { clock, costs, gpus, accesses, .. } = self;
         accesses.l1_hits += u64::from(done.hits);
@@ -220,8 +221,8 @@ impl<L: Listen> Hardware<'_, L> {
         last
     }
 
-    /// Lines of one page of the own memory that come by themselves, whose translation is there at `time`: those that
-    /// waited for something. Returns when the last is there.
+    /// Single lines of one page of the GPU's own memory, whose translation arrives at `time`: those that waited for
+    /// something. Returns the arrival of the last.
     pub(super) fn settle_local(&mut self, gpu: usize, run: Run, time: u64) -> u64 {
         let count = run.count();
         let missed = match &mut self.settling {

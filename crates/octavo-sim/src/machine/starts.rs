@@ -1,5 +1,5 @@
-//! Replicates of a run: what no scenario says happens otherwise in each, that is when each GPU begins a launch and
-//! which of equals comes first.
+//! Replicates of a run: each varies what scenarios leave open, that is when each GPU begins a launch and which of
+//! equals comes first.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// of a fault.
 const LATEST: u64 = 1_000_000;
 
-/// How launches begin: in the order of the GPUs and all at once, or as a replicate has it.
+/// How launches begin: in the order of the GPUs and all at once, or as a replicate varies it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Starts(Option<NonZeroU32>);
 
@@ -21,7 +21,7 @@ enum For {
 }
 
 impl Starts {
-    /// Replicate 0 is the run as it is.
+    /// Replicate 0 is the run without variations.
     pub fn of(replicate: u32) -> Self {
         Self(NonZeroU32::new(replicate))
     }
@@ -32,7 +32,7 @@ impl Starts {
         (first..gpus).chain(0..first)
     }
 
-    /// Which of a GPU's compute units, equals all of them, gets the first work-group; `usual` in the run as it is.
+    /// Which of a GPU's equal compute units gets the first work-group; `usual` in the run without variations.
     pub fn unit(self, (launch, gpu): (u32, usize), units: &Range<usize>, usual: usize) -> usize {
         match self.0 {
             Some(_) => units.start + self.draw(For::Unit, launch, gpu, units.len() as u64) as usize,
@@ -45,7 +45,7 @@ impl Starts {
         self.draw(For::Delay, launch, gpu, LATEST)
     }
 
-    /// A number below `bound`; 0 in the run as it is.
+    /// A number below `bound`; 0 in the run without variations.
     fn draw(self, what: For, launch: u32, gpu: usize, bound: u64) -> u64 {
         let Some(replicate) = self.0 else { return 0 };
         let place = (u64::from(launch) << 8 | gpu as u64) << 2 | what as u64;

@@ -1,4 +1,4 @@
-//! From one event to the next: who handles it.
+//! From one event to the next, and its handler.
 
 use octavo_driver::Alarm;
 
@@ -8,7 +8,7 @@ use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
-    /// Handles the next event; `false` when the last kernel has ended, or nothing is left that could happen.
+    /// Handles the next event; `false` when the last kernel has ended, or nothing more can happen.
     #[inline]
     pub fn step(&mut self) -> bool {
         if self.finished {
@@ -60,7 +60,7 @@ impl<L: Listen> Node<'_, L> {
         true
     }
 
-    /// A wavefront goes on at fidelity `page`, or where accesses are issued in order of time.
+    /// A wavefront continues at fidelity `page`, or if accesses are issued in order of time.
     #[inline(never)]
     fn run_wave_specially(&mut self, slot: usize, op: u16) {
         if self.hardware.settling.is_some() {
@@ -70,12 +70,12 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// Something that the driver asked to be reminded of is due.
+    /// Something is due of which the driver wanted to be reminded.
     fn alarm(&mut self, alarm: Alarm) {
         self.drive(|driver, now, hardware| driver.alarm(now, alarm, hardware));
     }
 
-    /// Writes a row of the interval tables and asks for the next.
+    /// Writes a row of the interval tables and schedules the next.
     fn sample(&mut self) {
         self.hardware.sample(&self.driver);
         if let Some(interval) = self.hardware.listeners.interval() {
@@ -84,12 +84,12 @@ impl<L: Listen> Node<'_, L> {
     }
 }
 
-/// As long as no more wavefronts than this were in flight at once, what is kept of them is near the core anyway, and no
-/// event is taken out of the calendar ahead.
+/// While no more wavefronts than this were in flight at once, their data is near the core anyway, and no event is taken
+/// out of the calendar in advance.
 const MANY: usize = 1024;
 
 impl<L: Listen> Hardware<'_, L> {
-    /// The next event. The simulating machine is asked early for what the two after it need.
+    /// The next event. The simulating machine is asked early for the data of the two events after it.
     #[inline(always)]
     fn next_event(&mut self) -> Option<Event> {
         let ahead = if self.waves.most() > MANY { 2 } else { 0 };
@@ -98,8 +98,8 @@ impl<L: Listen> Hardware<'_, L> {
         Some(event)
     }
 
-    /// For the two events after the current one, if they are known. In two steps, since a deferred access says which
-    /// wavefront's it is.
+    /// For the two events after the current one, if they are known. In two steps, since a deferred access names its
+    /// wavefront.
     #[inline(always)]
     fn hint_upcoming(&self) {
         let Some([soon, later]) = self.clock.upcoming() else { return };

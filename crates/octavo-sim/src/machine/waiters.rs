@@ -1,4 +1,4 @@
-//! Who waits for outstanding faults.
+//! Accesses that wait for outstanding faults.
 
 use octavo_driver::FaultId;
 use octavo_driver::slab::Slab;
@@ -17,15 +17,15 @@ pub(super) struct Waiter {
     pub next: u32,
 }
 
-/// What waits for a fault.
+/// Accesses that wait for a fault.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
-    /// When the GPU's walk had found no mapping.
+    /// The time when the GPU's walk had found no mapping.
     pub walked_at: u64,
     pub last_waiter: u32,
 }
 
-/// Who waits for outstanding faults.
+/// The accesses that wait for outstanding faults.
 #[derive(Default)]
 pub(crate) struct Waiters {
     /// By number of the fault.
@@ -58,7 +58,7 @@ impl Waiters {
         *last = self.waiters.insert(Waiter { next: *last, ..waiter });
     }
 
-    /// What waits for a fault.
+    /// The accesses that wait for a fault.
     pub(super) fn of(&self, fault: FaultId) -> Queue {
         self.queues[fault.0 as usize]
     }

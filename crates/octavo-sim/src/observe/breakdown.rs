@@ -1,4 +1,4 @@
-//! Where the accesses' time went.
+//! The causes of the accesses' time.
 
 use octavo_driver::Outstanding;
 use octavo_manager::Cause;
@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::machine::happening::{Happening, Listen, Spent};
 
-/// Latency of line accesses by what it was spent on, summed over all accesses; picoseconds. Accesses overlap, so the
-/// sum exceeds the run time; shares of it are what publications plot.
+/// Latency of line accesses by its cause, summed over all accesses; picoseconds. Accesses overlap, so the sum exceeds
+/// the run time; publications plot shares of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Breakdown {
     /// Served by the own GPU's caches and memory.

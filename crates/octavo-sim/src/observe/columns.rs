@@ -1,4 +1,4 @@
-//! What tables a result can have, and what each of their columns means.
+//! The tables of a result, and the meaning of each of their columns.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::observe::table::{Table, Values};
 pub struct TableMeaning {
     /// File name without ending.
     pub name: &'static str,
-    /// What it has a row for.
+    /// The thing that a row describes.
     pub row: &'static str,
     /// Its columns, in order.
     pub columns: &'static [ColumnMeaning],
@@ -20,9 +20,9 @@ pub struct TableMeaning {
 pub struct ColumnMeaning {
     /// Its name.
     pub name: &'static str,
-    /// Of what type its values are: `u64`, `text` or `category`.
+    /// The type of its values: `u64`, `text` or `category`.
     pub kind: &'static str,
-    /// The unit of its values; empty for names, numbers of things and codes.
+    /// The unit of its values; empty for names, counts and codes.
     pub unit: &'static str,
     /// What a value says.
     pub meaning: &'static str,
@@ -38,9 +38,9 @@ pub enum Of {
     All,
     /// Those of jobs.
     Jobs,
-    /// Those of runs in simulated time.
+    /// Tables of runs in simulated time.
     Timed,
-    /// Those of runs without time.
+    /// Tables of runs without time.
     Untimed,
 }
 
@@ -75,7 +75,7 @@ const INTERVAL_END: ColumnMeaning = number("time_ps", "ps", "when the interval e
 const ALLOCATIONS: &[ColumnMeaning] =
     &counted::<{ 3 + COUNTS.len() }>(&[ALLOCATION, ADDRESS, number("bytes", "bytes", "how large it is")]);
 const PAGE_GROUPS: &[ColumnMeaning] = &counted::<{ 2 + COUNTS.len() }>(&[ALLOCATION, ADDRESS]);
-/// What is counted of groups of pages, in the order of `record::tables::count_columns`.
+/// The counts of groups of pages, in the order of `record::tables::count_columns`.
 const COUNTS: &[ColumnMeaning] = &[
     number("read_fault", "requests", "faults of loads that the driver saw"),
     number("write_fault", "requests", "faults of stores that the driver saw"),
@@ -268,7 +268,7 @@ impl Table {
 }
 
 impl Values {
-    /// What tables of meanings call them: `u64`, `f64`, `text` or `category`.
+    /// Their names in tables of meanings: `u64`, `f64`, `text` or `category`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

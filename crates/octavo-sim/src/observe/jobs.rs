@@ -13,7 +13,7 @@ use crate::observe::record::groups::GroupCounts;
 use crate::observe::record::timeline::EventKind;
 use crate::observe::table::{Column, TEXT_BYTES, Table};
 
-/// What happened to the pages of a job.
+/// The events of a job's pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobCounts {
     /// Faults that the driver saw.
@@ -43,18 +43,18 @@ pub struct JobSummary {
     pub gpus: Vec<u32>,
     /// Its compute units on each of them.
     pub units: Vec<u32>,
-    /// When it was to begin.
+    /// The time when it should begin.
     pub start_ps: u64,
-    /// When it ended for the first time; `None` if it never ran.
+    /// The end of its first repetition; `None` if it never ran.
     pub first_end_ps: Option<u64>,
-    /// How long it ran until then; `None` if it never ran.
+    /// Its duration until then; `None` if it never ran.
     pub time_ps: Option<u64>,
     /// How often it ended.
     pub repetitions: u32,
-    /// What happened to its pages, in the repetition that the end of the run cut off, too.
+    /// The events of its pages, including the repetition that the end of the run cut off.
     #[serde(flatten)]
     pub counts: JobCounts,
-    /// How long the phases of its whole program took in all repetitions; `None` if only its launches ran.
+    /// The durations of its whole program's phases in all repetitions; `None` if only its launches ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
 }
@@ -64,9 +64,9 @@ pub(crate) struct JobLog {
     names: Vec<String>,
     /// By job: the groups of pages that are its own.
     groups: Vec<Range<usize>>,
-    /// By job: when the present repetition began, and what had been counted by then.
+    /// By job: the beginning of the present repetition, and the counts then.
     open: Vec<Option<(u64, JobCounts)>>,
-    /// By job: what had been counted by the end of its last repetition.
+    /// By job: the counts at the end of its last repetition.
     counted: Vec<JobCounts>,
     /// By job: repetitions that have ended.
     ended: Vec<u64>,
@@ -83,7 +83,7 @@ struct Row {
 }
 
 impl JobCounts {
-    /// What is counted of groups of pages.
+    /// The counts of groups of pages.
     pub(super) fn of(counts: &GroupCounts) -> Self {
         let kind = |kind: EventKind| counts.kinds[kind as usize];
         Self {
@@ -135,7 +135,7 @@ impl JobLog {
         self.open[job] = Some((now, counted));
     }
 
-    /// What has happened since the last repetition ended happened to the pages that it left.
+    /// Events since the end of the last repetition concern the pages that it left.
     pub fn settle(&mut self, job: usize, counted: JobCounts) {
         let before = std::mem::replace(&mut self.counted[job], counted);
         if let Some(row) = self.rows.iter_mut().rfind(|row| row.job == job) {
@@ -155,17 +155,17 @@ impl JobLog {
         self.rows.push(Row { job, repetition, began, ended: now, complete, counts });
     }
 
-    /// The name, and as many numbers as a row has.
+    /// The name, and the numbers of its row.
     pub fn recorded(&self) -> Recorded {
         Recorded::stay(self.rows.len(), size_of::<Row>(), size_of::<Row>() + TEXT_BYTES)
     }
 
-    /// The jobs whose repetition is under way.
+    /// The jobs with a repetition in progress.
     pub fn under_way(&self) -> Vec<usize> {
         (0..self.open.len()).filter(|&job| self.open[job].is_some()).collect()
     }
 
-    /// What happened to the pages of a job in all repetitions.
+    /// The events of a job's pages in all repetitions.
     pub fn counts(&self, job: usize) -> JobCounts {
         let mut counts = JobCounts::default();
         self.rows_of(job).for_each(|row| counts.each(&row.counts, |sum, count| *sum += count));

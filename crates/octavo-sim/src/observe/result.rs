@@ -33,8 +33,8 @@ pub struct Summary {
     /// How closely accesses to GPUs' own memory were followed; not listed if line by line.
     #[serde(skip_serializing_if = "Fidelity::is_line")]
     pub fidelity: Fidelity,
-    /// From time zero to the end of the last kernel; of a whole program, to the end of its last action; of several
-    /// jobs, until each has ended as often as it must.
+    /// From time zero to the end of the last kernel; for a whole program, to the end of its last action; for several
+    /// jobs, until each has run as often as it must.
     pub time_ps: u64,
     /// Kernel launches.
     pub launches: u32,
@@ -44,38 +44,38 @@ pub struct Summary {
     pub capacity_bytes: Option<u64>,
     /// What the wavefronts did.
     pub accesses: Accesses,
-    /// Where the accesses' time went.
+    /// The causes of the accesses' time.
     pub breakdown: Breakdown,
     /// Events the simulation processed (for speed, not part of the modelled node).
     pub simulated_events: u64,
     /// Bytes of the manager's state at the end.
     pub manager_state_bytes: u64,
-    /// What the memory manager did.
+    /// The work of the memory manager.
     pub manager: Statistics,
     /// Batches in which the driver served faults and notifications; 0 if it serves them one by one.
     pub batches: u64,
-    /// Plans that the end of the run cut short: nobody waited for them any more. Not listed if there are none.
+    /// Plans that the end of the run cut off: no access waited for them any more. Not listed if there are none.
     #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]
     pub plans_cut_short: u64,
-    /// How each GPU's memory was used when it held most at the end of a program, where frames are tracked; empty
+    /// The use of each GPU's memory at the end of the program with the highest use, if frames are tracked; empty
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_use: Vec<FrameUse>,
     /// The host's memories, if it has more than one: then pages fill one after another.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host_memories: Vec<HostMemoryUse>,
-    /// How long the phases of a whole program took; `None` if only its launches ran, and of jobs, which have their own.
+    /// The durations of a whole program's phases; `None` if only its launches ran, and for jobs, which have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
-    /// What the host's cores did in a whole program.
+    /// The work of the host's cores in a whole program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostAccesses>,
-    /// What each job did; empty for a program alone.
+    /// The work of each job; empty for a single program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
 }
 
-/// How a memory is used, in frames.
+/// The use of a memory, in frames.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FrameUse {
     /// Base frames that hold pages of programs.
@@ -86,22 +86,23 @@ pub struct FrameUse {
     pub foreign_frames: u32,
     /// Large frames of the memory; `None` without a limit.
     pub large_frames_total: Option<u32>,
-    /// Memory bloat: what those large frames could hold of programs beyond what they do hold, as a share of the latter.
+    /// Memory bloat: the additional bytes that those large frames could hold for programs, as a share of the bytes that
+    /// they do hold.
     pub bloat: f64,
 }
 
 /// One of several memories of the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HostMemoryUse {
-    /// What tables call it: `host`, `host1` and so on, the nearest to the cores first.
+    /// Its name in tables: `host`, `host1` and so on, the nearest to the cores first.
     pub memory: String,
-    /// What the scenario calls it; the first has no other name.
+    /// Its name in the scenario; the first has no other name.
     pub name: String,
-    /// What it is, as the scenario says; `None` for the first.
+    /// Its kind in the scenario; `None` for the first.
     pub kind: Option<FurtherMemoryKind>,
     /// Its size.
     pub capacity_bytes: u64,
-    /// Most bytes of pages that were in it at once.
+    /// The most bytes of pages in it at once.
     pub most_bytes: u64,
     /// Bytes of pages in it at the end.
     pub bytes: u64,

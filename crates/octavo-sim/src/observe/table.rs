@@ -13,11 +13,11 @@ pub enum Values {
     F64(Vec<f64>),
     /// Text.
     Text(Vec<String>),
-    /// The same text in each round of so many rows.
+    /// The same text in each round of this many rows.
     Rounds {
         /// The text of a round.
         round: Vec<String>,
-        /// How many rounds there are.
+        /// The number of rounds.
         rounds: usize,
     },
     /// Codes into a list of names.

@@ -1,4 +1,4 @@
-//! How long faults wait, and for what: from the access that finds no mapping until the wake has arrived.
+//! How long faults wait, and for what: from the access that finds no mapping until the wake-up has arrived.
 //!
 //! A fault counts once, however many lines wait for it. Its parts sum to its total, to the picosecond.
 
@@ -11,7 +11,7 @@ use self::histogram::Histogram;
 use crate::machine::happening::{Happening, Listen};
 use crate::observe::table::{Column, Table};
 
-/// What a fault waits for, in the order in which it does; then all of it.
+/// The parts of a fault's wait in order; then the whole.
 const PARTS: [&str; 9] = ["walk", "message", "queue", "service", "drain", "copy", "other", "replay", "total"];
 
 /// Times of an outstanding fault, in picoseconds.
@@ -22,17 +22,17 @@ struct Waiting {
     since: u64,
     /// Its GPU had walked then.
     walked: u64,
-    /// How long the host walked, and queued for its walkers.
+    /// The durations of the host's walk, and of the queue for its walkers.
     host_walk: u64,
     /// The driver saw it then.
     arrived: u64,
-    /// When its service began and ended, unless it took no time.
+    /// The beginning and the end of its service, unless it took no time.
     served: Option<(u64, u64)>,
     /// Its plan began then.
     begun: Option<u64>,
-    /// The slot of that plan, as long as the fault waits for it.
+    /// The slot of that plan, while the fault waits for it.
     plan: Option<u32>,
-    /// What that plan spent on drains and copies.
+    /// That plan's time for drains and copies.
     drain: u64,
     copy: u64,
     /// The last step that it waits for ended then.
@@ -162,7 +162,7 @@ impl FaultWaits {
         }
     }
 
-    /// The wake of a fault leaves: of a plan under way, or of a batch that is over.
+    /// The wake-up of a fault leaves: for a plan in progress, or for a batch that ended.
     fn resolved(&mut self, fault: u32, now: u64) {
         let Some(one) = self.faults.get_mut(fault as usize).filter(|one| one.is_open) else { return };
         match one.plan {

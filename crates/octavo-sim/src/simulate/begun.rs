@@ -21,7 +21,7 @@ use crate::stall::{Stall, Watchdog};
 /// Events between looks at the time and the progress callback: a few milliseconds of work.
 pub(super) const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Launches that have ended.
@@ -131,7 +131,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// What is said of a run that makes no progress.
+    /// The message about a run that makes no progress.
     fn stalled(&self, workload: &dyn Workload, page_bytes: u64) -> SimError {
         let at = (self.launches_done(), When::Time(Time(self.now())));
         let (faults, plans) = (self.driver().outstanding().iter(), self.driver().plans_under_way());

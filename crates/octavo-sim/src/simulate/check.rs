@@ -13,13 +13,13 @@ pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
     if bytes > MAX_BYTES { Err(SimError::TooLarge { bytes }) } else { Ok(()) }
 }
 
-/// Refuses what whole programs cannot do on the GPUs of their jobs.
+/// Refuses actions of whole programs that are impossible on the GPUs of their jobs.
 pub(crate) fn check_programs(node: &NodeConfig, jobs: &[Job<'_>], page_bytes: u64) -> Result<(), SimError> {
     let mut wholes = jobs.iter().filter_map(|job| Some((job, job.program?)));
     wholes.try_for_each(|(job, program)| check_program(job.gpus(node).len(), program, page_bytes))
 }
 
-/// Refuses what a whole program cannot do on this many GPUs.
+/// Refuses actions of a whole program that are impossible on this many GPUs.
 fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Program { reason });
     for buffer in program.buffers() {

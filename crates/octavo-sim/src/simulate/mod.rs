@@ -38,17 +38,18 @@ const TIMELINE_INTERVAL: Time = Time(1_000_000);
 pub struct RunOptions<'a> {
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,
-    /// Count the walks of GPUs by what the placement keeps about their pages, for the `walks` table.
+    /// Count the walks of GPUs by the placement's attributes of their pages, for the `walks` table.
     pub record_walks: bool,
     /// Simulated time between rows of the `intervals` tables; zero for none.
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
     pub timeline: Option<&'a mut dyn Write>,
-    /// 0 for the run as it is. Every other number varies what scenarios leave open: when each GPU begins a launch (up
-    /// to 1 µs late), and which of equal GPUs and compute units comes first.
+    /// 0 for the run without variations. Every other number varies what scenarios leave open: when each GPU begins a
+    /// launch (up to 1 µs late), and which of equal GPUs and compute units comes first.
     pub replicate: u32,
     /// The longest simulated time that is of interest: a run that is not over by then may end with
-    /// [`SimError::OverTime`]. When that is looked at depends on the run alone, so that the same run ends the same way.
+    /// [`SimError::OverTime`]. The times of these checks depend only on the run, so that the same run ends the same
+    /// way.
     pub time_limit: Option<Time>,
     /// The memory that the run may take; any if there is none. It ends with [`SimError::MemoryMet`] as soon as it has
     /// more, or would need more to write its result.
@@ -60,7 +61,7 @@ pub struct RunOptions<'a> {
 /// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`simulate_jobs`].
 ///
 /// # Errors
-/// As [`simulate_jobs`].
+/// As for [`simulate_jobs`].
 pub fn simulate(
     node: &NodeConfig,
     memory: &MemoryConfig,
@@ -87,7 +88,7 @@ pub fn simulate_jobs(
     side_by_side(memory, jobs, |workload, programs| run_jobs(node, memory, jobs, (workload, programs), options))
 }
 
-/// Runs jobs that lie beside one another in `workload`; by job, the whole program there.
+/// Runs jobs that are combined in `workload`; by job, the whole program there.
 fn run_jobs(
     node: &NodeConfig,
     memory: &MemoryConfig,
@@ -121,7 +122,7 @@ fn run_jobs(
     Ok(RunResult::of(done.outcome, kept, workload, (capacity_bytes, memories), done.events))
 }
 
-/// What is written down for tables.
+/// Data that is recorded for tables.
 fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64, gpus: usize) -> Recorder {
     let events = options.record_events.then_some(gpus);
     let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, events);

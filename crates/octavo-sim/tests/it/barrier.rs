@@ -1,9 +1,9 @@
-//! When a work-group goes on after a barrier.
+//! When a work-group continues after a barrier.
 
 use crate::support::{Script, line, node, run};
 use octavo_program::Op;
 
-/// When one work-group of these wavefronts ends, in nanoseconds. Each wavefront has a SIMD for itself.
+/// The end of one work-group with these wavefronts, in nanoseconds. Each wavefront has a SIMD for itself.
 fn time(wavefronts: &[&[Op]]) -> u64 {
     let group = wavefronts.iter().map(|ops| ops.to_vec()).collect();
     run(&node(1), "on-touch", &Script::new(8, vec![vec![group]])).summary.time_ps / 1000

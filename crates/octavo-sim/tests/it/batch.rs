@@ -43,7 +43,8 @@ fn the_next_batch_begins_when_the_plans_of_the_last_are_done() {
     assert_eq!(cold(&batched(4, 256)) - cold(&batched(1, 256)), PLAN + 20_000 + 3 * 1000);
 }
 
-/// The driver takes what has come until its interrupt is there, however many they are; it needs none to go on.
+/// The driver takes all requests that have arrived by the time of its interrupt, however many there are; it needs none
+/// to continue.
 #[test]
 fn an_idle_driver_takes_what_has_come_until_its_interrupt() {
     let called = |gpus, size| {
@@ -78,7 +79,7 @@ fn faults_of_a_batch_that_are_in_one_block_share_the_time_of_it() {
     assert_eq!((cold(&with_blocks(4)) - cold(&with_blocks(1))) / 1000, 3 * 5);
 }
 
-/// The first fault is a batch of its own; the three that came meanwhile are discarded, and come again.
+/// The first fault is a batch of its own; the three that arrived meanwhile are discarded, and come again.
 #[test]
 fn flushed_faults_happen_again_and_all_pages_come() {
     let flushing = |gpus| {

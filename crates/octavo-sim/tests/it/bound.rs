@@ -11,7 +11,7 @@ use crate::support::{memory, node};
 
 const MIB: u64 = 1 << 20;
 const AROUND: u64 = 3 * MIB;
-/// More than what these runs record.
+/// More than the records of these runs.
 const RECORDED: u64 = 32 * MIB;
 
 /// A run that asks how much it has in use; its events and intervals are recorded.
@@ -21,7 +21,7 @@ fn simulated(limit: u64, in_use: &(dyn Fn() -> u64 + Sync)) -> Result<RunResult,
     simulate(&node(4), &MemoryConfig::default(), &*kernel("bfs-shoc", 0.05), options)
 }
 
-/// How far a run was that met its limit: launches done of all.
+/// The progress of a run that reached its limit: launches done of all.
 fn launches(error: &SimError) -> (u32, u32) {
     let SimError::MemoryMet(_) = error else { panic!("it met its limit: {error}") };
     let said = error.to_string();

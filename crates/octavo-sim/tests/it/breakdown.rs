@@ -1,4 +1,4 @@
-//! What the time of accesses is accounted to when memory is full.
+//! The causes of access time when memory is full.
 
 use crate::support::{Script, load, node, run, store};
 use octavo_node::NodeConfig;

@@ -1,4 +1,5 @@
-//! What a chunk of 2 MiB costs on `dgx-v100-4`, over PCIe and over one and two links: nothing of it stands in the preset.
+//! The cost of a chunk of 2 MiB on `dgx-v100-4`, over PCIe and over one and two links: the preset contains none of
+//! these numbers.
 
 use octavo_manager::MemoryConfig;
 use octavo_node::{CopyEngineConfig, NodeConfig};
@@ -18,8 +19,8 @@ fn preset(name: &str) -> NodeConfig {
     resolve(Source { name: "test", text: &text }, &[]).expect("a preset is valid").scenario.node
 }
 
-/// In launch after launch, each GPU of a list touches a line of each of so many chunks of its own, all at once: the first
-/// of every list the same chunks, and so on.
+/// In each launch, each GPU of a list touches a line in each of a number of its own chunks, all at once: the first of
+/// every list the same chunks, and so on.
 fn touched(node: &NodeConfig, chunks: u64, launches: &[&[usize]]) -> RunResult {
     let touches = |place: usize| {
         let own = place as u64 * chunks..(place as u64 + 1) * chunks;
@@ -36,7 +37,7 @@ fn touched(node: &NodeConfig, chunks: u64, launches: &[&[usize]]) -> RunResult {
     simulate(node, &memory, &script, options).expect("it runs")
 }
 
-/// Microseconds from the driver's command to copy the chunks of the last launch until that launch is over.
+/// Microseconds from the driver's command to copy the chunks of the last launch until that launch ends.
 fn moving(node: &NodeConfig, chunks: u64, launches: &[&[usize]]) -> f64 {
     let result = touched(node, chunks, launches);
     let kernels = result.tables.iter().find(|table| table.name == "kernels").expect("always there");
@@ -71,8 +72,9 @@ fn chunks_in_a_row_take_what_links_give() {
     assert_near(bandwidth(&node, OVER_ONE_LINK), 23.95, 0.005);
 }
 
-/// Published for a chunk (HUVM, USENIX ATC 2022): 12.3 GB/s over PCIe and 40.1 GB/s over NVLink. A chunk alone takes the
-/// command and the setup of its copy besides its bytes' time, then its mapping, the wake and the access itself.
+/// Published for a chunk (HUVM, USENIX ATC 2022): 12.3 GB/s over PCIe and 40.1 GB/s over NVLink. A single chunk takes
+/// the command and the setup of its copy in addition to its bytes' time, then its mapping, the wake-up and the access
+/// itself.
 #[test]
 fn a_chunk_alone_comes_slower_than_chunks_in_a_row() {
     let node = preset("dgx-v100-4");

@@ -11,7 +11,7 @@ use octavo_workload::WORKLOADS;
 use crate::support::*;
 
 const PAGE: u64 = 64 << 10;
-/// Of the kernel, for a page that a GPU touches first.
+/// The kernel's time for a page that a GPU touches first.
 const FIRST_TOUCH: u64 = 20_000_000;
 
 fn coherent(gpu_memory: GpuMemory) -> NodeConfig {

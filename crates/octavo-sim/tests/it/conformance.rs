@@ -1,4 +1,4 @@
-//! What every combination of strategies must do on a node, whatever it decides. New strategies join by being
+//! What holds for every combination of strategies on a node, whatever it decides. New strategies join by being
 //! registered. In the dev profile each run also ends with a check of every page-table entry against the manager.
 
 use crate::support::{Script, combinations, node};
@@ -73,7 +73,7 @@ fn every_combination_finishes_every_kind_of_node_and_does_the_same_accesses() {
     }
 }
 
-/// What the wavefronts did, whatever it cost.
+/// The wavefronts' work, whatever its cost.
 fn work(accesses: &Accesses) -> [u64; 3] {
     [accesses.load_lines, accesses.store_lines, accesses.compute_instructions]
 }
@@ -168,8 +168,8 @@ fn a_run_ends_over_time_only_if_it_takes_longer() {
     );
 }
 
-/// The limit is looked at after as many events with a timeline, which needs to be looked at more often, as without: a
-/// run of a few thousand events is over before that.
+/// The limit is checked after the same number of events with a timeline, which needs more frequent checks, as without:
+/// a run of a few thousand events ends before that.
 #[test]
 fn what_is_recorded_does_not_decide_whether_a_run_is_over_time() {
     let script = Script::sequence(8, vec![(0..2000).flat_map(|index| [Op::load(index % 512, 1), Op::WAIT]).collect()]);

@@ -1,4 +1,4 @@
-//! Access counters: when they notify the driver, and what comes of it.
+//! Access counters: when they notify the driver, and the result.
 
 use crate::support::{Script, compute, events, line, load, memory_with, node, run_with};
 use octavo_program::Op;
@@ -6,7 +6,7 @@ use octavo_sim::RunResult;
 
 const THRESHOLD: u64 = 8;
 
-/// Runs what each GPU does on pages that stay on the host, mapped, until a counter reaches the threshold.
+/// Runs each GPU's accesses to pages that stay on the host, mapped, until a counter reaches the threshold.
 fn counted(gpus: Vec<Vec<Op>>) -> RunResult {
     let memory = memory_with("access-counter", &[("threshold", THRESHOLD.into()), ("host_pages", "map".into())]);
     run_with(&node(gpus.len() as u32), &memory, &Script::on_gpus(64, vec![gpus]))

@@ -1,4 +1,4 @@
-//! A strategy that asks for a time gets it, to the picosecond.
+//! A strategy that requests a time gets it, to the picosecond.
 
 use crate::support::{Script, compute, events, load, node, outside, run_with};
 use octavo_manager::{

@@ -1,4 +1,4 @@
-//! Who runs which work-groups, seen from where their pages come to lie.
+//! Which GPU runs which work-groups, seen from the places of their pages.
 
 use std::num::NonZeroU32;
 
@@ -7,7 +7,7 @@ use octavo_sim::{InstantOptions, run_at_once};
 
 use crate::support::{Script, column, line, memory, node, run_with};
 
-/// Six work-groups; the n-th loads 2^n pages of its own, so that the pages of a GPU say which groups it ran.
+/// Six work-groups; the n-th loads 2^n pages of its own, so that the pages of a GPU show which groups it ran.
 fn script() -> Script {
     let group = |number: u64| {
         let pages = (1 << number) - 1..(1 << (number + 1)) - 1;

@@ -4,8 +4,8 @@ use crate::support::{Script, compute, events, line, load, node, run, store};
 use octavo_node::DrainScope;
 use octavo_program::Op;
 
-/// What a unit that only computes loses, in nanoseconds, when page 0 of its GPU moves to another GPU. Unit 0 of GPU 0
-/// has touched the page and ended, unit 1 computes 80 µs; GPU 1 takes the page at 16 µs.
+/// The time that a unit that only computes loses, in nanoseconds, when page 0 of its GPU moves to another GPU. Unit 0
+/// of GPU 0 has touched the page and ended, unit 1 computes 80 µs; GPU 1 takes the page at 16 µs.
 fn lost(scope: DrainScope, touch: &[Op]) -> u64 {
     let busy: Vec<Op> = (0..20_000).map(|_| Op::compute(1)).collect();
     let time = |thief: Vec<Op>| {
@@ -37,7 +37,7 @@ fn units_without_a_translation_of_the_page_lose_nothing_under_acud() {
 }
 
 /// Nanoseconds from the second launch to the copy of migration `moved`, page 0's: GPU 1 takes the page while unit 1 of
-/// GPU 0, whose memory takes 20 us, does what `busy` says. Units of both begin with `first`.
+/// GPU 0, whose memory takes 20 us, runs `busy`. Units of both begin with `first`.
 fn copy_begins(scope: DrainScope, first: &[Vec<Op>], busy: Vec<Op>, moved: usize) -> u64 {
     let mut node = node(2);
     node.dram.latency = octavo_units::Cycles(20_000);

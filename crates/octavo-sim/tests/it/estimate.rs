@@ -1,4 +1,4 @@
-//! What a run is said to need before it begins.
+//! The estimated memory of a run before it begins.
 
 use octavo_manager::{MemoryConfig, SpaceConfig};
 use octavo_registry::Choice;
@@ -18,7 +18,7 @@ fn a_page(evictor: Option<&str>, walks: bool) -> u64 {
     estimate_memory(&node(GPUS), &MemoryConfig::default(), &[job], kept).unwrap().pages / PAGES
 }
 
-/// Eight bytes for each GPU where accesses are told.
+/// Eight bytes for each GPU if accesses are reported.
 #[test]
 fn evictors_that_are_told_of_accesses_count_whoever_names_them() {
     let none = a_page(None, false);

@@ -51,7 +51,7 @@ fn run(resolved: &Resolved) -> Result<(), String> {
 /// Stands for a number in the text of a value.
 const HOLE: &str = "'a number goes here'";
 
-/// A number or quantity of a node: the key to set, what it is now, and the value to set with a [`HOLE`] for it.
+/// A number or quantity of a node: the key to set, its present value, and the value to set with a [`HOLE`] for it.
 type Place = (String, Value, String);
 
 /// All of them: single numbers first, then numbers in lists, where the whole list is set.
@@ -109,13 +109,13 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// What a table holds, each with what stands before it.
+/// The contents of a table, each with its prefix.
 fn entries(table: &Map<String, Value>) -> Vec<(&Value, String)> {
     let present = table.iter().filter(|(_, value)| !value.is_null());
     present.map(|(name, value)| (value, format!("{name} = "))).collect()
 }
 
-/// Values at the edges of what can be written, and odd ones, in the unit of `now`.
+/// Values at the limits of the notation, and odd ones, in the unit of `now`.
 fn values(now: &Value, odd: u64) -> Vec<String> {
     let counts = [0, 1, odd, u64::from(u32::MAX), u64::MAX >> 1];
     let Some(text) = now.as_str() else {
@@ -143,8 +143,7 @@ fn values(now: &Value, odd: u64) -> Vec<String> {
     counts.into_iter().map(|count| format!("'{}'", written(count))).chain([format!("'-{text}'")]).collect()
 }
 
-/// What the messages may call a key: itself or, where values must go together, the table or a neighbour that it stands
-/// beside.
+/// The names that messages may use for a key: itself or, if values must go together, the table or a neighbouring key.
 fn names(message: &str, key: &str) -> bool {
     let table = key.rsplit_once('.').map_or(key, |(table, _)| table);
     message.contains(key) || message.contains(table)

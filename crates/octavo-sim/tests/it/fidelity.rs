@@ -1,4 +1,4 @@
-//! Fidelity `page`: what is exact, what is settled, and what every combination of strategies must do.
+//! Fidelity `page`: what is exact, what is processed together, and what holds for every combination of strategies.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ fn by_page(node: NodeConfig) -> NodeConfig {
     NodeConfig { fidelity: Fidelity::Page, ..node }
 }
 
-/// A wavefront that loads and stores page after page; the last load of each goes on into the next one.
+/// A wavefront that loads and stores page after page; the last load of each continues into the next one.
 fn alone() -> Script {
     let steps = (0..16).flat_map(|page| {
         let (first, last) = (line(page, 3), line(page, 60));
@@ -73,7 +73,7 @@ fn every_combination_runs_at_page_fidelity_and_the_same_twice() {
     }
 }
 
-/// A page that was loaded before, and then so many loads of one line of it, each waited for.
+/// A page that was loaded before, and then this many loads of one line of it, each waited for.
 fn loads(count: usize) -> Script {
     let first = [Op::load(line(0, 0), 1), Op::WAIT];
     let ops = first.into_iter().chain((0..count).flat_map(|_| [Op::load(line(0, 0), 1), Op::WAIT])).collect();
@@ -143,8 +143,8 @@ fn code_is_fetched_as_at_fidelity_line() {
     assert_eq!((by_line, by_line.1), (found(by_page(node(1))), 4));
 }
 
-/// GPU 1 takes a page twelve times while GPU 0 loads it again and again. Whoever would go a microsecond ahead after
-/// each time would load for so long what it does not have.
+/// GPU 1 takes a page twelve times while GPU 0 loads it again and again. A wavefront that went a microsecond ahead each
+/// time would load data that it does not have for that long.
 #[test]
 fn nobody_goes_ahead_on_pages_that_have_left() {
     const TIMES: u64 = 12;
@@ -169,7 +169,7 @@ fn nobody_goes_ahead_on_pages_that_have_left() {
     assert!(differences[1..].iter().all(|&difference| difference <= 200_000), "{differences:?}");
 }
 
-/// When faults arrived, in picoseconds.
+/// The arrival times of faults, in picoseconds.
 fn fault_times(result: &RunResult) -> Vec<u64> {
     let events = result.tables.iter().find(|table| table.name == "events").expect("recorded");
     let values = |name: &str| &events.columns.iter().find(|column| column.name == name).expect("a column").values;

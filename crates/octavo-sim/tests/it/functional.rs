@@ -1,4 +1,4 @@
-//! Runs without time beside the simulated node: what is the same, and what each of them does by itself.
+//! Runs without time compared with the simulated node: what they have in common, and what each does differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,8 @@ fn without_time(tables: &[Table], name: &str) -> Vec<(&'static str, Values)> {
     columns.map(|column| (column.name, column.values.clone())).collect()
 }
 
-/// Rows of the table of events: kind, address, pages, from and to. Either those that tell of steps, or those that tell of
-/// what placements note about pages: these come before a plan's first step where steps take time, else behind its last.
+/// Rows of the table of events: kind, address, pages, from and to. Either reports of steps, or reports of placements'
+/// notes about pages: these come before a plan's first step if steps take time, otherwise after its last.
 pub fn rows(tables: &[Table], of_steps: bool) -> Vec<(&'static str, [u64; 4])> {
     let columns = without_time(tables, "events");
     let Values::Category { codes, names } = &columns[0].1 else { panic!("kinds are names") };
@@ -58,7 +58,7 @@ pub const PAGES: u64 = 40;
 /// Accesses of one launch: each has lines of its own, for lines that are accessed again can be in a cache.
 const STEPS: usize = 16;
 
-/// A program of which one wavefront at a time runs, and waits after each access until everything is over.
+/// A program of which one wavefront at a time runs, and waits after each access until everything has ended.
 fn serial(gpus: usize, steps: &[Step]) -> Script {
     let mut launches: Vec<Vec<Vec<Op>>> = Vec::new();
     let (mut last, mut made) = (usize::MAX, 0);
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// Who holds each page in the end, the host being 0, as the events tell.
+/// The final holder of each page, the host being 0, according to the events.
 fn holders(tables: &[Table]) -> BTreeMap<u64, BTreeSet<u64>> {
     holders_of(tables, &[0])
 }

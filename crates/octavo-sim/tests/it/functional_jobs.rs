@@ -1,4 +1,4 @@
-//! Jobs without time: whose turn it is, how often each runs, and what agrees with simulated time.
+//! Jobs without time: which has its turn, how often each runs, and what agrees with simulated time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,7 @@ fn a_job_without_work_leaves_the_others_their_turns() {
     assert_eq!(result.summary.jobs[0].repetitions, 5, "once a round");
 }
 
-/// A work-group that ends in its first turn is there again in the next round.
+/// A work-group that ends in its first turn returns in the next round.
 #[test]
 fn a_job_that_ends_at_once_again_and_again_leaves_the_others_their_turns() {
     let (short, long) = (Script::sequence(1, vec![compute(1)]), loads(3));
@@ -177,7 +177,7 @@ fn whole_programs_run_side_by_side_and_give_their_memory_back() {
     }
 }
 
-/// What the host does in a program alone.
+/// The work of the host in a single program.
 fn in_whole(script: &Script, kind: ProgramKind) -> octavo_sim::HostLines {
     let program = whole(script, kind);
     at_once(&node(2), &memory("on-touch"), &[Job::alone(script, Some(&program))]).summary.host.unwrap()
@@ -241,12 +241,14 @@ fn accesses(most: usize) -> impl Strategy<Value = Vec<Access>> {
     prop::collection::vec((0..PAGES, any::<bool>()), 1..most)
 }
 
-/// By page: the memory that holds it when its job ends, the host being 0, as the events tell, where nothing has copies.
+/// By page: the memory that holds it when its job ends, the host being 0, according to the events, if there are no
+/// copies.
 fn holders(tables: &[Table]) -> BTreeMap<u64, BTreeSet<u64>> {
     holders_of(tables, numbers(tables, "allocations", "address"))
 }
 
-/// What does not depend on whose fault comes first: jobs share GRIT's cache of page attributes, and push each other's out.
+/// Counts that do not depend on the order of faults: jobs share GRIT's cache of page attributes, and displace each
+/// other's entries.
 fn of_each_job(memory: &MemoryConfig, counts: &Statistics) -> Statistics {
     let placement = if memory.placement.name == "grit" { NamedCounts::default() } else { counts.placement.clone() };
     Statistics { placement, ..counts.clone() }

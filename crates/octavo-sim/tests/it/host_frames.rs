@@ -1,4 +1,4 @@
-//! What frames of the host cost that hold what leaves a GPU: one a page, or one a block.
+//! The cost of frames of the host for pages that leave a GPU: one for each page, or one for each block.
 
 use octavo_manager::{HostFrames, MemoryConfig};
 use octavo_node::{CopyEngineConfig, OccupiedConfig};
@@ -17,7 +17,7 @@ const OUT: u64 = 511 * PIECE;
 /// It comes as the page of the fault, and then the others.
 const IN: u64 = 510 * PIECE;
 
-/// Picoseconds until a GPU with room for one block has touched these, each in a launch of its own. The host wrote them.
+/// Picoseconds until a GPU with room for one block has touched these, each in a separate launch. The host wrote them.
 fn time(host_frames: HostFrames, blocks: &[u64]) -> u64 {
     let mut node = node(1);
     node.capacity.bytes = Bytes(CHUNK);
@@ -48,7 +48,8 @@ fn pages_are_copied_one_by_one_and_blocks_with_a_large_frame_at_once() {
     }
 }
 
-/// Copies of pages in one block, each of 4 KiB, come one after another: the engine is busy for a while beside their bytes.
+/// Copies of pages in one block, each of 4 KiB, come one after another: the engine is busy for a while in addition to
+/// their bytes.
 #[test]
 fn each_copy_occupies_its_engine() {
     let time = |occupied: Option<OccupiedConfig>| {

@@ -1,4 +1,4 @@
-//! Several memories of the host: which pages lie where, and what the second one costs, by hand.
+//! Several memories of the host: the places of pages, and the cost of the second one, by hand.
 
 use crate::support::*;
 use octavo_node::{FurtherMemoryConfig, FurtherMemoryKind, NodeConfig};
@@ -9,7 +9,7 @@ use octavo_units::{Bandwidth, Bytes, Time};
 /// Of the second memory: bandwidth of 1 GB/s, 1 ns a byte, and latency.
 const BYTE: u64 = 1_000;
 const LATENCY: u64 = 700_000;
-/// Of the first: the test node's 100 cycles.
+/// Latency of the first memory: the test node's 100 cycles.
 const FIRST: u64 = 100_000;
 
 /// Pages of 4 KiB that the first memory holds.

@@ -1,4 +1,4 @@
-//! Instructions of all classes, instruction fetch, scalar loads, waits for some, and what limits occupancy: times that
+//! Instructions of all classes, instruction fetch, scalar loads, waits for some, and limits of occupancy: times that
 //! can be added up by hand.
 
 use crate::support::{Script, line, load, node, run};
@@ -10,7 +10,7 @@ fn time(node: &NodeConfig, launches: Vec<Vec<Op>>) -> u64 {
     run(node, "on-touch", &Script::sequence(8, launches)).summary.time_ps
 }
 
-/// What `last` adds after `before`, all on one wavefront.
+/// The time that `last` adds after `before`, all on one wavefront.
 fn added(node: &NodeConfig, before: &[Op], last: &[Op]) -> u64 {
     time(node, vec![[before, last].concat()]) - time(node, vec![before.to_vec()])
 }
@@ -261,8 +261,8 @@ fn answers_in_order_make_a_hit_wait_for_the_miss_before_it() {
     assert_eq!(second(&ordered) - second(&node(1)), miss - (1 + 1 + 20) * 1_000);
 }
 
-/// Four work-groups of one wavefront that executes 1000 scalar instructions: one after another on the scalar unit for
-/// as many as are there at once, 4 µs each from its start.
+/// Four work-groups of one wavefront that executes 1000 scalar instructions: work-groups that run together share the
+/// scalar unit one after another, 4 µs each.
 fn microseconds(resources: Resources) -> u64 {
     let mut node = node(1);
     node.compute.units = 1;

@@ -1,4 +1,4 @@
-//! Jobs that run side by side: their GPUs and compute units, when they begin and end, what each of them did.
+//! Jobs that run side by side: their GPUs and compute units, when they begin and end, and the work of each.
 
 use octavo_manager::{ProcessorId, ProcessorMask};
 use octavo_program::{Lowering, Op, Program, ProgramKind, lower};
@@ -11,7 +11,7 @@ fn script(ops: Vec<Op>) -> Script {
     Script::sequence(8, vec![ops])
 }
 
-/// As many work-groups of one wavefront, each of which computes that long.
+/// This many work-groups of one wavefront, each of which computes for that long.
 fn groups(count: usize, microseconds: u32) -> Script {
     Script::new(1, vec![vec![vec![compute(microseconds)]; count]])
 }

@@ -1,4 +1,4 @@
-//! What first-level caches still know about a page that left and came back, and those that serve in order.
+//! What first-level caches still know about a page that left and came back, and caches that serve in order.
 
 use crate::support::{Script, compute, line, load, memory_with, node, run, run_with, store};
 use octavo_node::{DrainScope, NodeConfig};
@@ -65,7 +65,7 @@ fn remote_lines_do_not_hit_once_their_page_has_moved() {
     assert_eq!((hits(7), hits(8)), ((0, 1), (1, 0)));
 }
 
-/// Loads line 0 of five pages, all in one set of four ways, when their translations are there; nanoseconds.
+/// Loads line 0 of five pages, all in one set of four ways, once their translations are present; nanoseconds.
 fn five_in_one_set(in_order: bool) -> u64 {
     let mut node = node(1);
     node.l1.in_order = in_order;

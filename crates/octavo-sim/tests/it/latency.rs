@@ -1,4 +1,4 @@
-//! Latencies that can be added up by hand: what one access pays on an idle node.
+//! Latencies that can be added up by hand: the cost of one access on an idle node.
 
 use crate::support::{Script, node, run};
 use octavo_node::{DrainScope, LinkSharing};
@@ -13,7 +13,7 @@ fn time(placement: &str, launches: Vec<Vec<Op>>) -> u64 {
     run(&node(1), placement, &Script::sequence(8, launches)).summary.time_ps
 }
 
-/// What `last` adds after `before`, all on one wavefront of GPU 0.
+/// The time that `last` adds after `before`, all on one wavefront of GPU 0.
 fn added(placement: &str, before: &[Op], last: &[Op]) -> u64 {
     let both = [before, last].concat();
     time(placement, vec![both]) - time(placement, vec![before.to_vec()])

@@ -1,4 +1,4 @@
-//! Caches with lines of 128 bytes beside those with lines of 64.
+//! Caches with lines of 128 bytes next to those with lines of 64.
 
 use crate::support::{Script, load, node, run};
 use octavo_node::{LineSize, NodeConfig};

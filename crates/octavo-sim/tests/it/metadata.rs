@@ -1,4 +1,4 @@
-//! What GRIT's PA-Table in host memory costs a fault.
+//! The cost of GRIT's PA-Table in host memory for a fault.
 
 use crate::support::{Script, Value, load, memory_with, node, run_with};
 use octavo_sim::Summary;

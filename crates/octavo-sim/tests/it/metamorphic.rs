@@ -1,5 +1,5 @@
-//! Relations between runs that hold whatever the right numbers are: names mean nothing, links only take time, memory
-//! for everything is memory without a limit, halves of a launch do what the whole does.
+//! Relations between runs that hold whatever the right numbers are: names have no effect, links only take time, memory
+//! for everything is like memory without a limit, and halves of a launch do the work of the whole.
 
 use octavo_program::{Buffer, Cursor, HostSide, Launch, OpSink, Resources, Workload};
 use octavo_registry::Options;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::random::ended;
 use crate::support::{memory, node};
 
-/// A workload under other names, and with each launch in so many parts.
+/// A workload under other names, and with each launch split into this many parts.
 struct Changed {
     inner: Box<dyn Workload>,
     buffers: Vec<Buffer>,
@@ -198,7 +198,7 @@ fn jobs_that_share_nothing_do_the_same_in_any_order() {
     assert!(found[0][4].as_u64() > Some(0) && found[1][4].as_u64() > Some(0), "{found}");
 }
 
-/// What is recorded changes nothing else.
+/// Recording changes nothing else.
 #[test]
 fn a_run_does_not_depend_on_what_is_recorded() {
     let run = |events: bool, interval: &str, walks: bool| {

@@ -1,5 +1,5 @@
-//! Pages that accesses are under way to stay (UVMSmart, `gmmu_t::is_block_evictable`): on the simulated node, and without
-//! time, where no access is under way.
+//! Pages that stay while accesses to them are under way (UVMSmart, `gmmu_t::is_block_evictable`): on the simulated
+//! node, and without time, where no access is under way.
 
 use octavo_manager::{MemoryConfig, OutstandingAccesses};
 use octavo_node::{CapacityConfig, NodeConfig};

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::functional::options;
 use crate::support::{Script, column, line, memory, node};
 
-/// What the manager counted, in time and without.
+/// The manager's counts, in time and without.
 fn counts(node: &NodeConfig, memory: &MemoryConfig, job: &Job<'_>) -> [Value; 2] {
     let in_time = simulate_jobs(node, memory, std::slice::from_ref(job), RunOptions::default()).unwrap();
     let at_once = run_jobs_at_once(node, memory, std::slice::from_ref(job), options()).unwrap();
@@ -24,7 +24,7 @@ fn number(counts: &Value, name: &str) -> u64 {
     counts[name].as_u64().unwrap_or(0)
 }
 
-/// A prefetcher of 64 KiB, with or without what lies beyond allocations.
+/// A prefetcher of 64 KiB, with or without the memory beyond allocations.
 fn leaves(padding: Padding) -> MemoryConfig {
     MemoryConfig { padding, prefetch: Choice::named("sequential-local"), ..memory("on-touch") }
 }

@@ -5,7 +5,7 @@ use octavo_node::{NodeConfig, SwitchConfig, WalkerScope};
 use octavo_program::Op;
 use octavo_units::Cycles;
 
-/// What GPU 0 needs for one line of page `page`, the first of all.
+/// GPU 0's time for one line of page `page`, the first of all.
 fn first_line(node: &NodeConfig, page: u64) -> u64 {
     let script = Script::one_group_per_gpu(8, vec![load(page, 0)]);
     run(node, "interleaved", &script).summary.time_ps

@@ -1,4 +1,4 @@
-//! Room that comes later, or never, where an idle GPU keeps what leaves another: whole programs.
+//! Room that comes later, or never, if an idle GPU keeps pages of another: whole programs.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ fn an_allocation_of_device_memory_ends_when_what_its_gpu_kept_has_its_copy() {
     assert!(matches!(error, SimError::HostFullForKept { gpu: 1, kept: 8, .. }), "{error}");
 }
 
-/// Where another job would begin anew until all have ended, the run ends, too: whether an allocation waits or a fault.
+/// If another job would begin again until all have ended, the run ends, too: whether an allocation waits or a fault.
 #[test]
 fn a_job_that_waits_in_vain_ends_a_run_that_others_repeat() {
     let allocates = overflows(compute(1)).with_buffers(&[(1024, 0), (4, 2)]);

@@ -1,4 +1,4 @@
-//! The recorded events tell where every page was: followed from the start, they lead to what the samples counted.
+//! The recorded events give the place of every page: followed from the start, they lead to the samples' counts.
 
 use crate::support::{Script, combinations, node};
 use octavo_manager::MemoryConfig;
@@ -10,7 +10,7 @@ const PAGES: u64 = 48;
 const PAGE_BYTES: u64 = 4096;
 const GPUS: usize = 3;
 
-/// Loads and stores of all GPUs on the same pages, and time at the end for what is still under way.
+/// Loads and stores of all GPUs on the same pages, and time at the end for work still in progress.
 fn script() -> Script {
     let wavefront = |gpu: u64| {
         let accesses = (0..500).flat_map(|step| {

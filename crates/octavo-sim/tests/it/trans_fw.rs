@@ -1,4 +1,4 @@
-//! What a forwarded walk saves and costs.
+//! The gain and the cost of a forwarded walk.
 
 use crate::support::{Script, load, node, run};
 use octavo_node::{NodeConfig, TransFwConfig};

@@ -6,7 +6,7 @@ use octavo_program::Op;
 use octavo_sim::RunResult;
 use octavo_units::{Bytes, Cycles};
 
-/// A node whose pages are there from the start (`interleaved`), so that only translation and memory take time.
+/// A node whose pages are mapped from the start (`interleaved`), so that only translation and memory take time.
 fn quiet() -> NodeConfig {
     let mut node = node(1);
     node.walker.cache_entries = 0;

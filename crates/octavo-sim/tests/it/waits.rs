@@ -1,4 +1,4 @@
-//! What faults wait for: `fault_waits`.
+//! The reasons why faults wait: `fault_waits`.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn numbers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
     values
 }
 
-/// Picoseconds by part, of all faults together, which are so many; the parts sum to the whole.
+/// Picoseconds by part, for this many faults together; the parts sum to the whole.
 fn of(result: &RunResult, faults: u64) -> BTreeMap<&'static str, u64> {
     let sums = sums(result);
     assert!(sums.values().all(|(count, _)| *count == faults), "{sums:?}");

@@ -16,7 +16,7 @@ use crate::support::*;
 const KERNELS: [&str; 8] =
     ["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution", "stencil2d"];
 
-/// Of the test node: a call, a chunk of GPU memory, a pinned page, an unmapped page, a copy's call; picoseconds.
+/// Times of the test node: a call, a chunk of GPU memory, a pinned page, an unmapped page, a copy's call; picoseconds.
 const CALL: u64 = 1_000_000;
 const CHUNK: u64 = 10_000_000;
 const PIN: u64 = 1_000_000;

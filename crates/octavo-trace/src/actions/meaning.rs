@@ -15,7 +15,7 @@ use crate::Allocation;
 /// Bytes from one access of the host to the next, at most: far more than a page of any size.
 const MAX_STRIDE: u64 = 1 << 32;
 
-/// The program that rows mean over `allocations`, which ascend and do not overlap, each with what it is.
+/// The program of rows over `allocations`, which ascend and do not overlap, each with its kind and spread.
 ///
 /// # Errors
 /// A row that means nothing, or a program that cannot be.

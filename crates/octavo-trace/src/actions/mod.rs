@@ -1,4 +1,4 @@
-//! The program around the launches of a trace: rows of `actions.parquet`, and what they mean.
+//! The program around the launches of a trace: rows of `actions.parquet`, and their meaning.
 
 mod given;
 mod launches;

@@ -9,7 +9,7 @@ use octavo_program::{Action, BufferId, Program};
 pub(crate) struct Named(Option<Vec<Arc<[BufferId]>>>);
 
 impl Named {
-    /// Of a program that runs each of this many launches once.
+    /// For a program that runs each of this many launches once.
     pub fn new(program: Option<&Program>, launches: usize) -> Self {
         let of = |program: &Program| {
             let none: Arc<[BufferId]> = Arc::new([]);
@@ -37,7 +37,7 @@ impl Named {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turn {
     launch: Option<u32>,
-    /// By allocation, as far as any is named; launches alone name none.
+    /// By allocation, if any is named; launches alone name none.
     named: Vec<bool>,
     any: bool,
 }
@@ -71,7 +71,7 @@ impl Turn {
     }
 }
 
-/// What to say of a line in an allocation that its launch does not name.
+/// The message about a line in an allocation that its launch does not name.
 pub(crate) fn unnamed(line: u64) -> String {
     format!("line {line} is in an allocation that the action of its launch does not name")
 }

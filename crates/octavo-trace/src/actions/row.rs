@@ -5,12 +5,12 @@ use octavo_manager::{Kind, Spread};
 /// Stands for no processor.
 pub const NOBODY: u8 = u8::MAX;
 
-/// What an allocation of a whole program is: the columns `kind` and `spread` of `allocations.parquet`.
+/// The kind of an allocation of a whole program: the columns `kind` and `spread` of `allocations.parquet`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// What it is.
     pub kind: Kind,
-    /// How it is spread over several GPUs, if it is device memory for which the program names no GPU.
+    /// Its distribution over several GPUs, if it is device memory for which the program names no GPU.
     pub spread: Spread,
 }
 
@@ -78,16 +78,16 @@ pub struct ActionRow {
     pub kind: ActionKind,
     /// Numbers of the actions it waits for.
     pub after: Vec<u32>,
-    /// First byte of what is allocated, freed, prefetched or advised, or of where a copy goes.
+    /// First byte of the range that is allocated, freed, prefetched or advised, or of a copy's destination.
     pub address: u64,
     /// How many bytes.
     pub bytes: u64,
     /// First byte of where a copy comes from.
     pub source: u64,
-    /// Where a prefetch goes, or where advised pages should be: 0 is the host, GPUs count from 1; [`NOBODY`] for advice
-    /// that prefers none.
+    /// The destination of a prefetch, or the preferred place of advised pages: 0 is the host, GPUs count from 1;
+    /// [`NOBODY`] for advice that prefers none.
     pub processor: u8,
-    /// Who should be able to access advised pages without a fault, ascending.
+    /// The processors that should be able to access advised pages without a fault, ascending.
     pub accessed_by: Vec<u8>,
     /// Whether advised pages are mostly read.
     pub read_mostly: bool,
@@ -95,11 +95,11 @@ pub struct ActionRow {
     pub launch: u32,
     /// Rows of the allocations that the launch may touch.
     pub allocations: Vec<u32>,
-    /// What tables call a phase of the host.
+    /// The name of a phase of the host in tables.
     pub name: String,
     /// Threads of a phase of the host.
     pub threads: u32,
-    /// What they touch, in order.
+    /// The ranges that they touch, in order.
     pub sweeps: Vec<SweepRow>,
 }
 
@@ -108,7 +108,7 @@ pub struct ActionRow {
 pub struct SweepRow {
     /// First byte.
     pub address: u64,
-    /// Bytes from the first to the end of what is touched.
+    /// Bytes from the first to the end of the touched range.
     pub bytes: u64,
     /// Whether the accesses are stores; they are loads otherwise.
     pub writes: bool,

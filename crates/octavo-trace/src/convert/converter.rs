@@ -1,4 +1,4 @@
-//! What a converter is told and tells.
+//! The request to a converter, and its report.
 
 use std::path::Path;
 
@@ -21,13 +21,13 @@ pub struct Converter {
 /// What to convert, and where to.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversion<'a> {
-    /// Name of a converter; without one, it is told from the input.
+    /// Name of a converter; if left out, it is detected from the input.
     pub format: Option<&'a str>,
     /// File or folder of the foreign trace.
     pub input: &'a Path,
     /// The trace folder to write.
     pub output: &'a Path,
-    /// Replace a trace that is there already.
+    /// Replace an existing trace.
     pub replace: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Summary {
     pub allocations: u64,
     /// Instructions of the input that are a row or counted in one.
     pub instructions: u64,
-    /// What was lost or guessed, and how often.
+    /// Losses and guesses, and how many of each.
     pub notes: Vec<(String, u64)>,
 }
 

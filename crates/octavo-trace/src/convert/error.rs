@@ -8,9 +8,9 @@ use crate::TraceError;
 /// A foreign trace that cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConvertError {
-    /// The format has no converter, or cannot be told from the input.
+    /// The format has no converter, or cannot be detected from the input.
     Format(String),
-    /// The input is not what its format says.
+    /// The input does not follow its format.
     Input {
         /// The file.
         file: String,

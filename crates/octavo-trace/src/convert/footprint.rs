@@ -1,11 +1,11 @@
-//! An allocation table from copies to the device and from what was touched beside them.
+//! An allocation table from copies to the device and from other touched memory.
 
 use std::collections::BTreeMap;
 
 use crate::Allocation;
 
-/// Lines of a region of 2 MiB, the granularity at which CUDA hands out memory: what lies further apart than this
-/// becomes another allocation.
+/// Lines of a region of 2 MiB, the granularity of CUDA's allocations: memory further apart than this becomes another
+/// allocation.
 const REGION_LINES: u64 = (2 << 20) / 64;
 /// Regions, at most: 2 TiB when all are full.
 const MAX_REGIONS: usize = 1 << 20;
@@ -39,7 +39,7 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
-    /// Nothing is touched yet; `copies` went to the device, in any order, none of them empty.
+    /// No page is touched yet; `copies` went to the device, in any order, none of them empty.
     pub fn new(mut copies: Vec<Span>) -> Self {
         copies.sort_by_key(|span| (span.base, span.end));
         let mut apart: Vec<Span> = Vec::new();
@@ -79,7 +79,7 @@ impl Footprint {
         Ok(())
     }
 
-    /// The table: copies as `memcpy N`, what was touched beside them as `range N`, both ascending.
+    /// The table: copies as `memcpy N`, other touched memory as `range N`, both ascending.
     pub fn allocations(mut self) -> Vec<Allocation> {
         self.keep();
         let named = |what: &str, spans: &[Span]| {
@@ -109,7 +109,7 @@ impl Footprint {
         }
     }
 
-    /// What was touched, joined over gaps below a region and cut where copies lie.
+    /// Touched memory, joined over gaps below a region and cut at copies.
     fn ranges(&self) -> Vec<Span> {
         let mut joined: Vec<(u64, u64)> = Vec::new();
         for &(first, last) in self.regions.values() {

@@ -66,7 +66,7 @@ impl Conversion<'_> {
 /// Converts the foreign trace `input` into the trace folder `output`, which must not exist: see [`Conversion::run`].
 ///
 /// # Errors
-/// As [`Conversion::run`].
+/// As for [`Conversion::run`].
 pub fn convert(
     format: Option<&str>,
     input: &Path,

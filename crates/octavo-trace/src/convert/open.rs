@@ -11,12 +11,12 @@ use lzma_rust2::XzReader;
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 18;
-/// Window that a zstd frame may ask for: 2^27 bytes, what `zstd --long=27` writes.
+/// The largest window of a zstd frame: 2^27 bytes, which `zstd --long=27` writes.
 const ZSTD_WINDOW_LOG: u32 = 27;
-/// Memory that an xz block may ask for: above what `xz -9` needs.
+/// The most memory that an xz block may require: more than `xz -9` needs.
 const XZ_MEMORY_KIB: u32 = 80 << 10;
 
-/// Counts the bytes that are read, as they lie on disk.
+/// Counts the bytes that are read, in their size on disk.
 struct Counted {
     file: File,
     read: Rc<Cell<u64>>,

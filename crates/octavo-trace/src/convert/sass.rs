@@ -1,13 +1,13 @@
-//! What an NVIDIA machine instruction does, as far as a trace cares.
+//! The effect of an NVIDIA machine instruction, as far as a trace needs it.
 
-/// Shared memory ends below this offset, where no global memory begins: what shared addresses of recorders are.
+/// Shared memory ends below this offset, where no global memory begins: the form of recorders' shared addresses.
 pub(super) const SHARED_END: u64 = 1 << 24;
 /// Addresses, at most: no GPU's virtual address space is larger, and sums with sizes cannot overflow.
 pub(super) const MAX_ADDRESS: u64 = 1 << 57;
 /// Bytes that a lane moves unless the opcode says otherwise.
 const WORD_BYTES: u16 = 4;
 
-/// What an instruction counts as.
+/// The class of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Load from global or generic memory.
@@ -18,7 +18,7 @@ pub(super) enum Class {
     Store,
     /// Atomic or reduction on global or generic memory.
     Atomic,
-    /// Shared memory, and local memory: the thread's own, whose place in memory no trace tells.
+    /// Shared memory, and local memory: the thread's own, whose place in memory no trace gives.
     LocalData,
     VectorAlu,
     /// Uniform datapath, constant loads, special instructions.
@@ -37,7 +37,7 @@ pub(super) enum Class {
     Unknown,
 }
 
-/// An opcode with what its suffixes say.
+/// An opcode with the meaning of its suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opcode {
     pub class: Class,
@@ -46,7 +46,7 @@ pub(super) struct Opcode {
     pub operands: Operands,
 }
 
-/// How many registers operands take; traces name the first of each.
+/// The number of registers of operands; traces name the first of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
     /// All as many.

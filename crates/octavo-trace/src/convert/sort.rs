@@ -20,7 +20,7 @@ const PARTIAL: u64 = 1 << 63;
 /// Bytes of a record before its lines: key, kind, lanes, bytes, counts, waits, number of lines.
 const FIXED: usize = 32 + 1 + 1 + 2 + 16 + 4 + 2;
 
-/// What rows are sorted by, in turn; no two rows have the same.
+/// The sort keys of rows, in turn; no two rows have the same.
 pub(super) type SortKey = [u64; 4];
 
 /// Takes rows in any order and gives them back sorted. The key of a row is not kept.
@@ -138,7 +138,7 @@ struct Merge {
     records: Vec<Record>,
     /// The next key of each run that has one.
     heads: BinaryHeap<Reverse<(SortKey, usize)>>,
-    /// The run whose record was given out last.
+    /// The run whose record was returned last.
     given: Option<usize>,
 }
 
@@ -170,7 +170,7 @@ impl Merge {
     }
 }
 
-/// A row on its own, with what it is sorted by.
+/// A separate row, with its sort key.
 #[derive(Default)]
 struct Record {
     key: SortKey,

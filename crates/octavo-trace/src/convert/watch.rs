@@ -1,4 +1,4 @@
-//! How far a conversion is, and what it could not keep.
+//! The progress of a conversion, and what it could not keep.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const BETWEEN: u64 = 1 << 14;
 /// Unknown opcodes that are named; the rest is counted together.
 const MAX_NAMED: usize = 32;
 
-/// How far a conversion is.
+/// The progress of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes of the input that have been read, as they lie on disk.
@@ -51,7 +51,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What was lost or guessed, and how often.
+/// Losses and guesses, and how many of each.
 #[derive(Default)]
 pub(super) struct Notes {
     counts: BTreeMap<&'static str, u64>,

@@ -6,8 +6,8 @@ use super::column::Column;
 use super::footer::{MAX_CHUNK_VALUES, ParquetFile};
 use crate::TraceError;
 
-/// Decodes all of a Parquet table, which need be no part of a trace. A table that is damaged may have it fail, and takes
-/// no more memory than a large table does.
+/// Decodes all of a Parquet table, which need be no part of a trace. A damaged table may make it fail, and takes no
+/// more memory than a large table does.
 ///
 /// # Errors
 /// It cannot be read or decoded.

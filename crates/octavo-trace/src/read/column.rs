@@ -1,4 +1,4 @@
-//! Columns: found by name, checked for their type, decoded a row group at a time.
+//! Columns: found by name, checked for their type, decoded one row group at a time.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::pages::check_pages;
 use crate::TraceError;
 use crate::schema::{MAX_LIST, too_long};
 
-/// What a column must hold.
+/// The required content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Unsigned integers of this many bits.
@@ -63,7 +63,7 @@ impl Column {
         Ok(Some(Self { index, path, descriptor: descriptor.clone(), element_level }))
     }
 
-    /// As [`Column::find`], for columns that must be there.
+    /// Like [`Column::find`], for required columns.
     pub fn required(
         file: &ParquetFile,
         name: &str,
@@ -88,7 +88,7 @@ impl Column {
         })
     }
 
-    /// Decodes a row group, to see whether that can be done and whether everything is as long as it claims.
+    /// Decodes a row group, to see whether that is possible and whether everything is as long as claimed.
     pub fn check(&self, file: &ParquetFile, group: usize) -> Result<(), TraceError> {
         let claims = self.claims(file, group).map_err(|reason| self.undecodable(file, group, &reason))?;
         let rows = file.group_rows(group) as u64;
@@ -115,7 +115,7 @@ impl Column {
         }
     }
 
-    /// How many values the footer claims for a row group, and how many its pages do.
+    /// The number of values that the footer claims for a row group, and the number that its pages contain.
     fn claims(&self, file: &ParquetFile, group: usize) -> Result<[u64; 2], String> {
         let chunk = file.metadata.row_group(group).column(self.index);
         Ok([chunk.num_values() as u64, check_pages(&file.chunk(chunk)?)?])
@@ -127,7 +127,7 @@ impl Column {
         Ok(chunk.decoded.values)
     }
 
-    /// Values of the first `rows` rows of a row group, of which there are as many.
+    /// Values of the first `rows` rows of a row group, one for each.
     pub fn numbers(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Vec<i32>, TraceError> {
         self.flat::<Int32Type>(file, group, rows)
     }
@@ -216,7 +216,7 @@ pub(super) struct Chunk<'a, T: DataType> {
 }
 
 impl<T: DataType> Chunk<'_, T> {
-    /// The values of the next `rows` rows, of which there are as many.
+    /// The values of the next `rows` rows, one for each.
     pub fn flat(&mut self, rows: usize) -> Result<&[T::T], TraceError> {
         let first = self.decode(rows)?;
         if self.decoded.values.len() == rows {
@@ -305,7 +305,7 @@ impl Chunk<'_, Int32Type> {
     }
 }
 
-/// Values that are there, and the levels of all.
+/// Existing values, and the levels of all.
 struct Decoded<T> {
     values: Vec<T>,
     definition: Vec<i16>,
@@ -316,7 +316,7 @@ fn typed<T: DataType>(reader: ColumnReader) -> Result<ColumnReaderImpl<T>, Parqu
     T::get_column_reader(reader).ok_or_else(|| ParquetError::General("has another type than its schema".to_owned()))
 }
 
-/// What a column holds, if it is anything that a trace has.
+/// The content of a column, if it is of a type that traces have.
 fn describe(descriptor: &ColumnDescriptor) -> Option<Holds> {
     let unsigned = match (descriptor.logical_type_ref(), descriptor.converted_type()) {
         (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => u8::try_from(integer.bit_width).ok(),

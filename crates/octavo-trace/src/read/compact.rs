@@ -20,7 +20,7 @@ pub(super) mod kind {
     pub const STRUCT: u8 = 12;
 }
 
-/// A reader that stands somewhere in a buffer.
+/// A reader with a position in a buffer.
 pub(super) struct Compact<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! Footers of Parquet files: read, bounded, checked against the file they stand in.
+//! Footers of Parquet files: read, bounded, checked against their file.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use crate::schema::MAX_GROUP_ROWS;
 
 /// Values of a column in a row group, at most: every lane of every row touching two lines.
 pub(super) const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
-/// Bytes of a column in a row group, at most: as many values of eight bytes.
+/// Bytes of a column in a row group, at most: eight bytes for each value.
 pub(super) const MAX_CHUNK_BYTES: u64 = 8 * MAX_CHUNK_VALUES;
 /// Footers of billions of rows stay below this.
 const MAX_FOOTER_BYTES: u64 = 64 << 20;
@@ -39,7 +39,7 @@ impl ParquetFile {
         Self::with_groups_of(path, MAX_GROUP_ROWS as u64)
     }
 
-    /// One whose row groups have at most this many rows.
+    /// A file whose row groups have at most this many rows.
     pub fn with_groups_of(path: &Path, most_rows: u64) -> Result<Self, TraceError> {
         let wrong = |reason: String| TraceError::new(path, reason);
         let mut file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
@@ -118,7 +118,7 @@ fn read_footer(file: &mut File) -> Result<Vec<u8>, String> {
     Ok(footer)
 }
 
-/// Walks over the whole footer, so that what decodes it later meets no absurd length and no deep nesting.
+/// Walks over the whole footer, so that later decoders meet no absurd length and no deep nesting.
 fn check_footer(footer: &[u8]) -> Result<(), &'static str> {
     Compact::new(footer).fields(|reader, field, kind| {
         if (field, kind) == (2, kind::LIST) {
@@ -133,7 +133,7 @@ fn check_footer(footer: &[u8]) -> Result<(), &'static str> {
     })
 }
 
-/// Checks what row groups claim; returns the first row of each and the number of rows.
+/// Checks the claims of row groups; returns the first row of each and the number of rows.
 fn check_groups(metadata: &ParquetMetaData, length: u64, most_rows: u64) -> Result<Vec<u64>, String> {
     let mut starts = vec![0];
     for (index, group) in metadata.row_groups().iter().enumerate() {
@@ -166,7 +166,7 @@ fn check_chunk(chunk: &ColumnChunkMetaData, length: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Where a column chunk lies in the file.
+/// The place of a column chunk in the file.
 fn range(chunk: &ColumnChunkMetaData) -> Result<(u64, u64), String> {
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let size = chunk.compressed_size();

@@ -11,8 +11,8 @@ thread_local! {
 }
 static HOOK: Once = Once::new();
 
-/// Runs a piece of decoding. Lengths are checked before, so memory is bounded; what a decoder still trusts in damaged
-/// data may make it panic, which is an error like any other here.
+/// Runs a piece of decoding. Lengths are checked before, so memory is bounded; data that a decoder still trusts in
+/// damaged files may make it panic, which is an error like any other here.
 pub(super) fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     HOOK.call_once(say_nothing_inside);
     let outer = INSIDE.replace(true);
@@ -26,7 +26,7 @@ pub(super) fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Re
     }
 }
 
-/// A panic that becomes an error is told once: by the error.
+/// A panic that becomes an error is reported once: by the error.
 fn say_nothing_inside() {
     let before = take_hook();
     set_hook(Box::new(move |panic| {

@@ -241,7 +241,7 @@ fn narrow<T: TryFrom<u32>>(
     Ok(())
 }
 
-/// Lists, all of them empty where there is no such column; their numbers bit by bit as they are stored.
+/// Lists, all of them empty if there is no such column; their numbers bit by bit as they are stored.
 fn lists(column: &mut Option<LargeNumbers<'_>>, lists: &mut Lists, count: usize) -> Result<(), TraceError> {
     match column {
         Some(column) => lists.values.extend(column.lists(count, &mut lists.ends)?.iter().map(|value| *value as u64)),

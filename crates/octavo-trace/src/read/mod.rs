@@ -86,19 +86,19 @@ impl TraceReader {
         self.instructions.file.path()
     }
 
-    /// The recorder and what it recorded.
+    /// The recorder and its description of the recording.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What was allocated, in address order.
+    /// The allocations, in address order.
     #[must_use]
     pub fn allocations(&self) -> &[Allocation] {
         &self.allocations
     }
 
-    /// What was launched, in order.
+    /// The launches, in order.
     #[must_use]
     pub fn launches(&self) -> &[LaunchRow] {
         &self.launches
@@ -110,7 +110,7 @@ impl TraceReader {
         self.instructions.file.rows()
     }
 
-    /// How many row groups there are.
+    /// The number of row groups.
     #[must_use]
     pub fn row_groups(&self) -> usize {
         self.instructions.file.groups()
@@ -149,7 +149,7 @@ impl TraceReader {
     /// The rows of a row group, to be decoded some at a time.
     ///
     /// # Errors
-    /// As [`TraceReader::rows`].
+    /// As for [`TraceReader::rows`].
     pub(crate) fn batches(&self, group: usize) -> Result<Batches<'_>, TraceError> {
         Batches::new(&self.instructions, group)
     }

@@ -1,9 +1,9 @@
-//! Headers of pages, looked at before the pages are decoded: what they claim bounds what is allocated.
+//! Headers of pages, examined before the pages are decoded: their claims bound the allocated memory.
 
 use super::compact::{Compact, kind};
 use super::footer::{MAX_CHUNK_BYTES, MAX_CHUNK_VALUES};
 
-/// What the header of a page claims.
+/// The claims of a page's header.
 #[derive(Default)]
 struct PageHeader {
     kind: i64,
@@ -14,7 +14,8 @@ struct PageHeader {
 
 const DICTIONARY_PAGE: i64 = 2;
 
-/// Checks that the pages of a column chunk add up to no more than a row group may hold; how many values they claim.
+/// Checks that the pages of a column chunk add up to no more than a row group may hold; returns how many values they
+/// claim.
 pub(super) fn check_pages(chunk: &[u8]) -> Result<u64, String> {
     let (mut at, mut bytes, mut values) = (0usize, 0u64, 0u64);
     while at < chunk.len() {

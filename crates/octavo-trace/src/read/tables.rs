@@ -84,7 +84,7 @@ pub(super) fn allocations(path: &Path, expected: &Metadata) -> Result<Vec<Alloca
     Ok(table)
 }
 
-/// What each allocation of a whole program is.
+/// The kind of each allocation of a whole program.
 pub(super) fn memories(path: &Path, expected: &Metadata) -> Result<Vec<Memory>, TraceError> {
     let file = open(path, expected)?;
     let kind = Column::required(&file, "kind", None, Holds::Text, false)?;
@@ -134,7 +134,7 @@ pub(crate) fn check_allocations(table: &[Allocation]) -> Result<(), (usize, Stri
     Ok(())
 }
 
-/// Allocations of a whole program share no line: each line says whose it is.
+/// Allocations of a whole program share no line: each line has one owner.
 ///
 /// # Errors
 /// Row and reason.

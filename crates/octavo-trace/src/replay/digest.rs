@@ -1,4 +1,4 @@
-//! A number that tells traces apart.
+//! A number that identifies traces.
 
 use std::fs::File;
 use std::io::Read;

@@ -16,13 +16,14 @@ use super::workload::TraceWorkload;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceOptions {
-    /// Folder of the trace, relative to the working directory. No default: it must be given.
+    /// Folder of the trace, relative to the working directory. No default: it is required.
     pub path: Option<String>,
-    /// Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
-    /// another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program).
+    /// The places of allocations: `recorded`, all shifted together, unless they are too far apart; or `packed` one
+    /// after another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the
+    /// program).
     pub layout: Layout,
     /// Whether vector instructions come first within a stretch of instructions without memory accesses, barriers and
-    /// waits (`grouped`), or where they were recorded (`recorded`), if the trace tells. Default `grouped`: fewer
+    /// waits (`grouped`), or where they were recorded (`recorded`), if the trace shows that. Default `grouped`: fewer
     /// operations. `recorded` is for nodes whose SIMDs share a decoder.
     pub instructions: InstructionOrder,
     /// Digest of the trace's contents, so that results of another trace are not reused. Default: computed.

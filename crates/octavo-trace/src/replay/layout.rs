@@ -1,4 +1,4 @@
-//! Where recorded allocations lie when a trace is replayed.
+//! The places of recorded allocations when a trace is replayed.
 
 use octavo_program::{BUFFER_ALIGNMENT, Buffer, LINE_BYTES};
 use schemars::JsonSchema;
@@ -15,13 +15,13 @@ pub enum Layout {
     /// simulated that way, they are packed.
     #[default]
     Recorded,
-    /// One after another, each as far into a block of 2 MiB as it was recorded.
+    /// One after another, each at the same offset in a block of 2 MiB as when it was recorded.
     Packed,
 }
 
 /// Replays number lines with 32 bits.
 const MAX_LINES: u64 = u32::MAX as u64;
-/// Simulating a page costs memory whether it is used or not: gaps may be as large as this and what follows.
+/// Simulating a page costs memory whether it is used or not: gaps may be as large as this and the memory after them.
 const FREE_GAP: u64 = 1 << 30;
 /// The span may be this many times the bytes allocated.
 const SPARSE: u64 = 4;
@@ -32,7 +32,7 @@ pub(crate) struct Placement {
     /// All allocations, in address order.
     pub buffers: Vec<Buffer>,
     ranges: Ranges,
-    /// What to add to the lines of each allocation.
+    /// The offset for the lines of each allocation.
     shifts: Vec<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Placement {
         Ok(Self { ranges: Ranges::new(allocations), shifts, buffers })
     }
 
-    /// Where `line` is now; `hint` remembers the allocation that was right last time. `None` outside of all.
+    /// The present place of `line`; `hint` remembers the allocation that was right last time. `None` outside of all.
     #[inline]
     pub fn line(&self, line: u64, hint: &mut usize) -> Option<u64> {
         let allocation = self.ranges.find(line, hint)?;

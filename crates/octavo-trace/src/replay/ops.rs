@@ -21,7 +21,7 @@ pub(crate) struct Scratch {
     partial: Vec<u64>,
     /// The allocation that the last line was in.
     hint: usize,
-    /// What the launch of the row may touch.
+    /// The memory that the launch of the row may touch.
     turn: Turn,
 }
 
@@ -55,13 +55,13 @@ fn push(op: Op, ops: &mut Vec<Op>) -> Result<(), String> {
     Ok(())
 }
 
-/// What a wait leaves outstanding. Vector memory counts among what the scalar counter waits for (GCN's flat
-/// instructions raise both), so the smaller of the two holds.
+/// The number that a wait leaves outstanding. The scalar counter also waits for vector memory (GCN's flat instructions
+/// raise both), so the smaller of the two counts.
 fn outstanding(row: &Row<'_>) -> u8 {
     row.vector_wait.unwrap_or(u8::MAX).min(row.scalar_wait.unwrap_or(u8::MAX))
 }
 
-/// Instructions without a row of their own, spread evenly over the lines of code that are reached on the way.
+/// Instructions without a separate row, spread evenly over the lines of code that are reached on the way.
 #[inline]
 pub(super) fn instructions(counts: Counts, code_lines: &[u64], ops: &mut Vec<Op>) -> Result<(), String> {
     let Counts { vector_alu, scalar_alu, local_data, branch } = counts;
@@ -100,7 +100,7 @@ fn fetch(line: u64, ops: &mut Vec<Op>) -> Result<(), String> {
     push(Op::fetch(line, 1), ops)
 }
 
-/// Instructions as as many operations as they need.
+/// Instructions, as the number of operations that they need.
 #[inline]
 fn mixed(mut left: InstructionMix, ops: &mut Vec<Op>) {
     let most = Op::MAX_INSTRUCTIONS;

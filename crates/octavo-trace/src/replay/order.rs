@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 use super::ops::instructions;
 use crate::{Counts, Row};
 
-/// How rows that tell only an order are replayed: waits for nothing.
+/// How rows that only give an order are replayed: waits for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstructionOrder {
-    /// They are one with the row that follows, whose vector instructions come first: fewer operations.
+    /// They join the row that follows, whose vector instructions come first: fewer operations.
     #[default]
     Grouped,
-    /// Each is a stretch of its own.
+    /// Each is a separate stretch.
     Recorded,
 }
 
-/// More instructions and lines of code than this are not held back (chosen).
+/// More instructions and lines of code than this are not held back (our choice).
 const MOST: u64 = 1 << 20;
 
-/// What rows that tell only an order hold, until the row with which they are one.
+/// The content of rows that only give an order, until the row that they join.
 #[derive(Default)]
 pub(super) struct Held {
     counts: Counts,
@@ -29,7 +29,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes what `row` holds, if it tells only an order; returns whether it does.
+    /// Takes the content of `row`, if it only gives an order; returns whether it does.
     #[inline]
     pub fn take(&mut self, row: &Row<'_>) -> bool {
         if !row.tells_order() || self.size() + row.counts.total() + row.code_lines.len() as u64 > MOST {
@@ -41,13 +41,13 @@ impl Held {
         true
     }
 
-    /// Whether a row can hold what `row` does and what was held before it.
+    /// Whether a row can hold the content of `row` and the held instructions before it.
     #[inline]
     pub fn fits(&self, row: &Row<'_>) -> bool {
         self.counts.checked_add(row.counts).is_some()
     }
 
-    /// `row` with what was held before it, which fits.
+    /// `row` with the held instructions before it, which fits.
     #[inline]
     pub fn join<'a>(&'a mut self, row: &Row<'a>) -> Row<'a> {
         if self.size() == 0 {
@@ -62,14 +62,14 @@ impl Held {
         self.counts.total() + self.code_lines.len() as u64
     }
 
-    /// Replays what is held without a row to be one with.
+    /// Replays held instructions that have no row to join.
     pub fn replay(&mut self, ops: &mut Vec<Op>) -> Result<(), String> {
         instructions(self.counts, &self.code_lines, ops)?;
         self.clear();
         Ok(())
     }
 
-    /// What was held is replayed.
+    /// Held instructions are replayed.
     pub fn clear(&mut self) {
         self.counts = Counts::default();
         self.code_lines.clear();

@@ -18,13 +18,13 @@ const CACHE_BYTES: usize = 256 << 20;
 
 /// Replays a trace: any wavefront of it, at any time, in any order.
 ///
-/// Row groups are decoded when a wavefront first needs them. One that turns out to be damaged ends all streams:
-/// [`Workload::failure`] then says why.
+/// Row groups are decoded when a wavefront first needs them. A damaged one ends all streams: [`Workload::failure`] then
+/// says why.
 pub struct TraceWorkload {
     reader: TraceReader,
     placement: Placement,
     order: InstructionOrder,
-    /// What launches may touch: the buffers of the launches alone.
+    /// The memory that launches may touch: the buffers of the launches alone.
     buffers: Vec<Buffer>,
     named: Named,
     /// The program around the launches, if it was recorded.
@@ -43,15 +43,15 @@ impl TraceWorkload {
     /// Opens the trace folder `path`.
     ///
     /// # Errors
-    /// As [`TraceReader::open`], or the trace is too large to be simulated, or its row groups are not sorted.
+    /// As for [`TraceReader::open`], or the trace is too large to be simulated, or its row groups are not sorted.
     pub fn open(path: &Path, layout: Layout) -> Result<Self, TraceError> {
         Self::with_budget(path, layout, CACHE_BYTES)
     }
 
-    /// As [`TraceWorkload::open`], with so many bytes for decoded row groups.
+    /// Like [`TraceWorkload::open`], with this many bytes for decoded row groups.
     ///
     /// # Errors
-    /// As [`TraceWorkload::open`].
+    /// As for [`TraceWorkload::open`].
     pub fn with_budget(path: &Path, layout: Layout, budget: usize) -> Result<Self, TraceError> {
         let reader = TraceReader::open(path)?;
         let placement = Placement::new(reader.allocations(), layout).map_err(|reason| TraceError::new(path, reason))?;
@@ -147,7 +147,7 @@ impl TraceWorkload {
         }
     }
 
-    /// Checks that the row group after the one at `position` goes on with `wanted`, whose `last` row here has not ended
+    /// Checks that the row group after the one at `position` continues `wanted`, whose `last` row here has not ended
     /// it.
     fn continues(&self, state: &mut State, wanted: Wavefront, position: usize, last: Key) -> Result<(), TraceError> {
         let next = match self.index.get(position + 1) {
@@ -199,7 +199,7 @@ fn index(reader: &TraceReader) -> Result<Vec<(Wavefront, u32)>, TraceError> {
     Ok(index)
 }
 
-/// A recorded program whose buffers lie where they are replayed.
+/// A recorded program whose buffers are at their replayed places.
 fn placed(program: &Program, placement: &Placement, launches: u32) -> Program {
     let moved =
         |(recorded, buffer): (&ProgramBuffer, &Buffer)| ProgramBuffer { buffer: buffer.clone(), ..recorded.clone() };
@@ -212,7 +212,7 @@ impl Workload for TraceWorkload {
         &self.buffers
     }
 
-    /// It was not recorded: what can be told from the launches.
+    /// It was not recorded: only what the launches show.
     fn host_side(&self) -> HostSide {
         HostSide::of_launches(self)
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::TraceError;
 use crate::schema::{MAX_LIST, MAX_NAME_BYTES, MAX_TABLE_ROWS, too_long, too_many_rows};
 
-/// Values of a list in a row group, after which the next one begins: bounds what a reader holds to a few megabytes, and
-/// stays far below what it takes.
+/// Values of a list in a row group, after which the next one begins: bounds a reader's memory to a few megabytes, and
+/// stays far below its limits.
 pub(super) const GROUP_VALUES: usize = 1 << 20;
 
 /// Bytes of a name that take up as much of a row group as one value of a list.

@@ -46,10 +46,10 @@ impl TraceWriter {
         Self::begin(path, header, false)
     }
 
-    /// Begins the trace folder `path`; a trace that is there already is replaced at the end.
+    /// Begins the trace folder `path`; an existing trace is replaced at the end.
     ///
     /// # Errors
-    /// As [`TraceWriter::create`], or something other than a trace is there.
+    /// As for [`TraceWriter::create`], or something other than a trace is there.
     pub fn replace(path: &Path, header: Header) -> Result<Self, TraceError> {
         Self::begin(path, header, true)
     }
@@ -109,7 +109,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// How many rows were appended.
+    /// The number of appended rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.written + self.rows.len() as u64
@@ -127,11 +127,11 @@ impl TraceWriter {
         self.appear()
     }
 
-    /// As [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories` says
-    /// what each allocation is.
+    /// Like [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories`
+    /// gives the kind of each allocation.
     ///
     /// # Errors
-    /// As [`TraceWriter::finish`]; or there are more or fewer `memories` than allocations.
+    /// As for [`TraceWriter::finish`]; or there are more or fewer `memories` than allocations.
     pub fn finish_program(
         mut self,
         allocations: &[Allocation],
@@ -153,10 +153,10 @@ impl TraceWriter {
         self.appear()
     }
 
-    /// As [`TraceWriter::finish_program`], of a program that is there already.
+    /// Like [`TraceWriter::finish_program`], for an existing program.
     ///
     /// # Errors
-    /// As [`TraceWriter::finish`].
+    /// As for [`TraceWriter::finish`].
     pub fn finish_whole(self, program: &Program, launches: &[LaunchRow]) -> Result<(), TraceError> {
         let allocation = |found: &ProgramBuffer| {
             let Buffer { name, base, bytes, gpu } = found.buffer.clone();

@@ -34,12 +34,12 @@ impl Staged {
         Ok(Self { path: path.to_owned(), temporary, replace })
     }
 
-    /// Where a file of the folder is written for now.
+    /// The temporary place of a file of the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.temporary.join(name)
     }
 
-    /// Checks what was written; messages call it by its name to be.
+    /// Checks the written trace; messages call it by its final name.
     pub fn check(&self) -> Result<(), TraceError> {
         let checked = validate(&self.temporary);
         checked.map(drop).map_err(|error| {
@@ -82,7 +82,7 @@ impl Drop for Staged {
     }
 }
 
-/// Refuses a folder that holds what no trace has: it would go with the folder.
+/// Refuses a folder with files that no trace has: they would be removed with the folder.
 fn nothing_else(path: &Path) -> Result<(), TraceError> {
     let entries = fs::read_dir(path).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let mut names: Vec<_> =
@@ -97,7 +97,7 @@ fn nothing_else(path: &Path) -> Result<(), TraceError> {
     }
 }
 
-/// A hidden name beside `path` that no other process uses.
+/// A hidden name next to `path` that no other process uses.
 fn sibling(path: &Path, mark: &str) -> Result<PathBuf, TraceError> {
     let name = path.file_name().ok_or_else(|| TraceError::new(path, "is not the name of a folder"))?;
     let name = format!(".{}.{mark}{}", name.to_string_lossy(), std::process::id());

@@ -1,4 +1,4 @@
-//! What tests of conversions share.
+//! Helpers that tests of conversions share.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

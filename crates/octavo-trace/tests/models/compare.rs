@@ -1,11 +1,11 @@
-//! The differences between a model and what was recorded.
+//! The differences between a model and the recording.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write as _};
 
 use super::profile::{PageProfile, Profile};
 
-/// How far a model may be off, as a share of what was recorded.
+/// How far a model may be off, as a share of the recorded value.
 #[derive(Clone, Copy)]
 pub struct Tolerance {
     /// Totals of instructions and lines.
@@ -23,14 +23,14 @@ impl Tolerance {
     pub const EXACT: Self = Self { totals: 0.0, pages: 0.0, sharing: 0.0, wavefronts: 0.0 };
 }
 
-/// What was compared, as rows of a table.
+/// The comparison as rows of a table.
 pub struct Comparison {
     table: String,
     pub failures: Vec<String>,
 }
 
 impl Comparison {
-    /// Of `model` and `trace`, to be printed under `name`.
+    /// The comparison of `model` and `trace`, to be printed under `name`.
     pub fn of(name: &str, model: &Profile, trace: &Profile, tolerance: Tolerance) -> Self {
         let mut comparison = Self { table: format!("\n{name}\n"), failures: Vec::new() };
         comparison.table.push_str("                         model      trace  off by\n");
@@ -110,7 +110,7 @@ impl Comparison {
     }
 }
 
-/// Difference as a share of what is expected; all of it where nothing is.
+/// Difference as a share of the expected value; all of it if that is zero.
 fn off(found: u64, expected: u64) -> f64 {
     if expected == 0 { f64::from(found != 0) } else { found.abs_diff(expected) as f64 / expected as f64 }
 }

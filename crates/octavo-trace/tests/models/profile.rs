@@ -1,4 +1,4 @@
-//! What a program does, in numbers that two ways of producing it can be compared by.
+//! The work of a program, in numbers by which two ways of producing it can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ pub struct Profile {
     pub launches: Vec<LaunchProfile>,
     pub buffers: BTreeMap<String, u64>,
     pub pages: BTreeMap<(String, u64), PageProfile>,
-    /// What each wavefront does, in order.
+    /// The operations of each wavefront, in order.
     pub streams: Vec<Vec<Event>>,
 }
 
@@ -74,10 +74,10 @@ pub struct PageProfile {
 pub struct Event {
     pub before: InstructionMix,
     pub what: OpKind,
-    /// What a wait leaves outstanding.
+    /// The number that a wait leaves outstanding.
     pub outstanding: u32,
     pub lines: Vec<(String, u64)>,
-    /// Which of them a store leaves some bytes of as they were.
+    /// Which of them a store leaves partly unchanged.
     pub partial: Vec<usize>,
 }
 
@@ -220,7 +220,7 @@ impl Events<'_> {
         event.lines.extend(lines);
     }
 
-    /// Nothing if they are of a buffer that is not compared.
+    /// `None` if they belong to a buffer that is not compared.
     fn lines(&self, op: Op) -> Option<Vec<(String, u64)>> {
         let buffers = self.buffers.iter().map(|(buffer, name)| (buffer.base / LINE_BYTES, buffer, name));
         let (first, buffer, name) = buffers.rev().find(|(first, ..)| *first <= op.line())?;

@@ -48,7 +48,7 @@ impl Program {
     }
 }
 
-/// What an instruction is, before it has a place.
+/// The kind of an instruction, before it has a place.
 #[derive(Clone, Debug)]
 pub struct Instruction {
     kind: Kind,

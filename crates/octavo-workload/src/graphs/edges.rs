@@ -28,7 +28,7 @@ pub enum List {
     Here(Vec<(u32, u32)>),
 }
 
-/// What a row of a vertex holds.
+/// The content of a vertex's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// Where its edges lead.

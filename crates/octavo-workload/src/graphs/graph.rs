@@ -78,14 +78,14 @@ impl Graph {
         self.offsets[node as usize]..self.offsets[node as usize + 1]
     }
 
-    /// Where the edges of a node lead.
+    /// The targets of a node's edges.
     #[must_use]
     pub fn targets(&self, node: u32) -> &[u32] {
         let row = self.row(node);
         &self.edges[row.start as usize..row.end as usize]
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.offsets.len() as u32 - 1

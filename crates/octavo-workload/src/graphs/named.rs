@@ -1,10 +1,10 @@
 //! Published graphs by name: their sizes, and the R-MAT graphs that stand for them. They cannot be shipped; real ones
 //! are read from files.
 
-/// A published graph and what stands for it.
+/// A published graph and its replacement.
 #[derive(Debug)]
 pub struct Named {
-    /// What its collection calls it.
+    /// Its name in its collection.
     pub name: &'static str,
     /// Vertices.
     pub vertices: u64,
@@ -16,7 +16,7 @@ pub struct Named {
     pub quadrants: [f64; 3],
     /// Whether vertices are renamed at random.
     pub shuffled: bool,
-    /// Where the size is from and what the quadrants match.
+    /// The source of the size, and what the quadrants match.
     pub source: &'static str,
 }
 

@@ -31,8 +31,8 @@ pub struct Rmat {
 impl Rmat {
     /// Calls with both ends of each edge.
     ///
-    /// Edges are drawn some at a time: what is done with them is mostly to wait for memory, and waits of neighbours
-    /// overlap where nothing is drawn between them.
+    /// Edges are drawn in batches: their processing mostly waits for memory, and waits of neighbours overlap if nothing
+    /// is drawn between them.
     pub fn each(&self, mut found: impl FnMut(u32, u32)) {
         let draw = Draw::new(self);
         let mut drawn = Vec::with_capacity(AT_A_TIME as usize);
@@ -62,7 +62,7 @@ impl Rmat {
     }
 }
 
-/// What stays the same from edge to edge.
+/// Values that are the same for all edges.
 struct Draw<'a> {
     rmat: &'a Rmat,
     levels: u32,
@@ -105,7 +105,7 @@ impl<'a> Draw<'a> {
     }
 
     /// Whether it goes to the lower and to the right half at each of four levels, the first level in the highest bit.
-    /// The first has the lowest bits of what is drawn.
+    /// The first has the lowest bits of the drawn number.
     fn four_levels(&self, drawn: u64) -> (u32, u32) {
         let halves = |draws: u64| {
             let [first, second, third] = self.carries.map(|carry| draws + carry);
@@ -147,8 +147,8 @@ mod tests {
         assert_ne!(drawn(&Rmat { seed: 8, ..SKEWED }), edges);
     }
 
-    /// With a power of two of vertices, a source is in the upper half with probability a + b at each level. So both of
-    /// the first two levels are upper with (a + b)^2, except for edges that are drawn again.
+    /// With a power of two of vertices, a source is in the upper half with probability a + b at each level. So for both
+    /// ends of an edge, the first two levels are upper with (a + b)^2, except for edges that are drawn again.
     #[test]
     fn quadrants_get_their_shares() {
         let rmat = Rmat { vertices: 1 << 16, edges: 200_000, quadrants: [0.5, 0.3, 0.15], shuffled: false, seed: 1 };

@@ -1,6 +1,6 @@
 //! Encryption with AES-256, a block of 16 bytes for each thread, in place (as Hetero-Mark's `aes`).
 //!
-//! The host expands the key and lays the table of substitutes beside it. A thread loads its block, then looks up each
+//! The host expands the key and lays the substitution table next to it. A thread loads its block, then looks up each
 //! byte of its state in the table in each of 14 rounds, 64 lanes at 64 places of 256 bytes. The round's key is the same
 //! for all and comes by a scalar load. The blocks are drawn, and really encrypted: which lines a lookup touches follows
 //! from the state.
@@ -32,8 +32,8 @@ const TABLE: u64 = 256;
 const USUAL_BLOCKS: u64 = 32 * scale::MEGABYTE / BLOCK_BYTES;
 const MOST_BLOCKS: u64 = 1 << 32;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -52,7 +52,7 @@ mod cost {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AesOptions {
-    /// Blocks of 16 bytes. Default: what makes the text 32 MB times the scale (this project's choice).
+    /// Blocks of 16 bytes. Default: enough for a text of 32 MB times the scale (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
 }

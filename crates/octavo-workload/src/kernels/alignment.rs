@@ -31,8 +31,8 @@ const LANES: u64 = WAVEFRONT_LANES as u64;
 const USUAL_TARGET: u64 = 32 * scale::MEGABYTE;
 const MOST_TARGET: u64 = 1 << 30;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -88,7 +88,7 @@ impl Alignment {
         Self { sequences, batch, runs, target, query, marks, buffers: space.buffers().to_vec() }
     }
 
-    /// What the host reads of the target around a run of places, and aligns.
+    /// The host's reads of the target around a run of places, and its alignment.
     fn around(&self, places: &Range<u64>) -> Range<u64> {
         let query = self.sequences.query.len() as u64;
         places.start..(places.end + query).min(self.sequences.target.len() as u64)

@@ -27,12 +27,13 @@ const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Pixels at scale 1 (1920 x 1080), and at most.
 const USUAL_PIXELS: u64 = 1920 * 1080;
 const MOST_PIXELS: u64 = 1 << 30;
-/// What differs by more belongs to the foreground, and the share of a frame that joins the background (Hetero-Mark).
+/// Pixels that differ by more belong to the foreground; and the share of a frame that joins the background
+/// (Hetero-Mark).
 const THRESHOLD: u8 = 10;
 const LEARNT: f32 = 0.03;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 const LOCATE: Op = Op::mix(5, 2, 0, 1);
 /// The difference, the choice, and the new background.
 const COMPARE: Op = Op::mix(10, 0, 0, 0);

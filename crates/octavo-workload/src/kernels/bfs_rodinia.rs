@@ -67,7 +67,7 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BfsRodiniaOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Edges of a node on average, both directions counted, 1 to 64. Default 6 (Rodinia's generator).
@@ -212,7 +212,7 @@ impl BfsRodinia {
         });
     }
 
-    /// What both kernels begin with.
+    /// The beginning of both kernels.
     fn load_mask(&self, mask: &Buffer, lanes: Lanes, out: &mut OpSink<'_>) {
         // The waits are for kernel arguments, all but the last.
         push_all(out, &[cost::LOCATE, Op::WAIT, cost::COMPARE]);

@@ -1,12 +1,12 @@
 //! Breadth-first search (SHOC `BFS_kernel_warp`): level-synchronous, one launch for each level of a random graph.
 //!
 //! Threads work in teams of 32: the team's lanes look at 32 nodes one after another, all at the same one. Where its
-//! level is the launch's they follow its edges, one for each lane and turn. So as many threads are started as there are
-//! nodes, rounded up to the work-group of 1024, and a wavefront is two teams. Each node costs a load of its level: two
-//! lines a wavefront and turn, most of the accesses. A node of the frontier costs a load of its edge offsets, an 8-byte
-//! pair that may lie on two lines. Each turn over the neighbours costs a load of edges and a gather of the targets'
-//! levels. Where a target is unreached, its level is stored, and the flag that asks for one more launch. Every load is
-//! waited for. Levels start as 2^32 - 1, node 0 as 0; the host resets the flag.
+//! level is the launch's they follow its edges, one for each lane and turn. So one thread is started for each node,
+//! rounded up to the work-group of 1024, and a wavefront is two teams. Each node costs a load of its level: two lines a
+//! wavefront and turn, most of the accesses. A node of the frontier costs a load of its edge offsets, an 8-byte pair
+//! that may lie on two lines. Each turn over the neighbours costs a load of edges and a gather of the targets' levels.
+//! Where a target is unreached, its level is stored, and the flag that asks for one more launch. Every load is waited
+//! for. Levels start as 2^32 - 1, node 0 as 0; the host resets the flag.
 //!
 //! The graph is generated and searched for real; see [`Graph`] and, for how the kernel's race over levels is decided,
 //! `search.rs`. Kernel arguments are scalar loads and left out.
@@ -107,7 +107,7 @@ pub struct BfsShocOptions {
     pub degree: u32,
     /// How the graph is made. Default `random-tree` (MGPUSim).
     pub shape: Shape,
-    /// Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications).
+    /// Nodes, at least 2. Default: enough for a footprint of 32 MB times the scale (GRIT, table of applications).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
 }
@@ -241,7 +241,7 @@ fn arguments(out: &mut OpSink<'_>) {
     out.push(Op::WAIT);
 }
 
-/// What comes next in a wavefront.
+/// The next part of a wavefront.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Look at a node's level and, on the frontier, its offsets.

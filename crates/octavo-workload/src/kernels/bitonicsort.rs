@@ -25,7 +25,7 @@ const LANES: u64 = WAVEFRONT_LANES as u64;
 const PUBLISHED_KEYS: u64 = 30 * scale::MEGABYTE / KEY;
 
 /// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch): indices and addresses up to the
-/// loads, one while they are under way, and minimum, maximum and two selections after them.
+/// loads, one while they are in flight, and minimum, maximum and two selections after them.
 const BEFORE_LOADS: Op = Op::mix(22, 9, 0, 0);
 const DURING_LOADS: Op = Op::compute(1);
 const AFTER_LOADS: Op = Op::compute(4);
@@ -110,7 +110,7 @@ impl Workload for BitonicSort {
     }
 }
 
-/// What the left (or right) keys of a wavefront's pairs occupy: `segments` runs of `lines` lines, `stride` apart.
+/// The lines of the left (or right) keys of a wavefront's pairs: `segments` runs of `lines` lines, `stride` apart.
 struct Pairs {
     left: u64,
     right: u64,

@@ -115,7 +115,7 @@ impl Rows<'_> {
         (0..ROWS * SIDE).map(move |lane| base + (lane / SIDE * PITCH + lane % SIDE) * ELEMENT)
     }
 
-    /// One load of them, row by row.
+    /// One load of the weights, row by row.
     fn load_weights(&self, matrix: &Buffer, out: &mut OpSink<'_>) {
         let row = |row: u64| (matrix.base + ((self.first + 1 + row) * PITCH + 1) * ELEMENT, SIDE * ELEMENT);
         load_ascending(out, (0..ROWS).map(row));
@@ -211,8 +211,8 @@ impl Workload for Bp {
         &self.buffers
     }
 
-    /// Between the two launches the host sums up, finds the errors of the hidden units, and writes the weights anew,
-    /// over which the first launch wrote products.
+    /// Between the two launches the host sums up, finds the errors of the hidden units, and writes the weights again,
+    /// which the first launch overwrote with products.
     fn host_side(&self) -> HostSide {
         HostSide::of(self.buffers())
             .inputs(["input", "input_hidden"])

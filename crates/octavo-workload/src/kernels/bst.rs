@@ -40,8 +40,8 @@ const HOST_PERCENT: u32 = 30;
 const USUAL_KEYS: u64 = 40 * scale::MEGABYTE / (NODE + KEY + DEPTH);
 const MOST_KEYS: u64 = 1 << 26;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -57,7 +57,8 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BstOptions {
-    /// Keys. Default: what makes nodes, keys and depths 40 MB times the scale (this project's choice; Hetero-Mark 200).
+    /// Keys. Default: enough for nodes, keys and depths of 40 MB times the scale (this project's choice; Hetero-Mark
+    /// 200).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
     /// Batches, 1 to 1000, at most one for each key. Default 8 (this project's choice; Hetero-Mark has one).
@@ -92,7 +93,7 @@ impl Bst {
         Self { tree: Tree::of(keys), batches, keys: keys_at, nodes, depths, buffers }
     }
 
-    /// Where each key hangs: the number of the key above it, none of the first.
+    /// The parent of each key: the number of the key above it, none for the first.
     #[must_use]
     pub fn parents(&self) -> &[u32] {
         &self.tree.parents
@@ -147,7 +148,7 @@ impl<'a> Walks<'a> {
         self.paths.iter().zip(self.first..).filter_map(|(path, number)| Some((*path.last()?, number)))
     }
 
-    /// One node down: its key, then where to go on.
+    /// One node further down: its key, then the child to visit.
     fn down(&self, depth: usize, part: u32, out: &mut OpSink<'_>) {
         if part == 0 {
             load_lanes(out, self.at(depth).map(|(above, _)| self.all.node(above, 0)));

@@ -77,7 +77,7 @@ impl C2d {
     /// The forward pass of `layer`.
     ///
     /// # Errors
-    /// As [`Layer::checked`].
+    /// As for [`Layer::checked`].
     pub fn new(layer: Layer) -> Result<Self, OptionError> {
         let layer = layer.checked()?;
         let mut space = AddressSpace::default();

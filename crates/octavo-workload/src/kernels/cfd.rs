@@ -91,7 +91,7 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CfdOptions {
-    /// Small cubes along a side of the mesh, six elements each, 1 to 400. Default: what makes 235824 elements times the
+    /// Small cubes along a side of the mesh, six elements each, 1 to 400. Default: enough for 235824 elements times the
     /// scale (near Rodinia's largest mesh).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<u64>,
@@ -252,7 +252,7 @@ impl Cfd {
         });
     }
 
-    /// Who the neighbours are, the normals between, and what lanes at a boundary do.
+    /// The neighbours, the normals between them, and the work of lanes at a boundary.
     fn look(&self, neighbour: u32, first: u64, out: &mut OpSink<'_>) {
         out.push(cost::BEFORE_NEIGHBOUR);
         self.load(&self.surrounding, neighbour, first, out);

@@ -5,8 +5,8 @@
 //! of the second has 16 x 8 threads and takes 64 rows of 16 columns, with 8 more above and below. Halos outside the
 //! image are not read. Groups are numbered along rows. The mask is in constant memory and left out.
 //!
-//! Scale 1 is the sample's own input: 3072 x 3072 single-precision elements, in three arrays (input, what lies between,
-//! output). The sample repeats both launches 17 times.
+//! Scale 1 is the sample's own input: 3072 x 3072 single-precision elements, in three arrays (input, intermediate
+//! result, output). The sample repeats both launches 17 times.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -29,7 +29,7 @@ const STEPS: u64 = 8;
 const COLUMN_THREADS: u64 = 8;
 /// Columns of the first kernel's tile, and rows of the second's.
 pub const TILE_COLUMNS: u64 = STEPS * WIDTH;
-/// As [`TILE_COLUMNS`].
+/// Like [`TILE_COLUMNS`].
 pub const TILE_ROWS: u64 = STEPS * COLUMN_THREADS;
 const PUBLISHED_SIDE: u64 = 3072;
 
@@ -117,7 +117,7 @@ fn block(row: u64, column: u64) -> Rows {
     Rows { row, step: 1, count: HEIGHT as u32, column, columns: WIDTH }
 }
 
-/// What a wavefront computes, in eight blocks of 4 rows x 16 columns.
+/// The part that a wavefront computes, in eight blocks of 4 rows x 16 columns.
 struct Tile<'a> {
     from: &'a Matrix,
     to: &'a Matrix,

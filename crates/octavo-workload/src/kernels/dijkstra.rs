@@ -9,7 +9,7 @@
 //! fifteen.
 //!
 //! The graph is generated and searched for real: distances are taken over between kernels, so no stream depends on the
-//! order of wavefronts. Each vertex has as many edges as all others, to different random vertices; weights are
+//! order of wavefronts. All vertices have the same number of edges, to different random vertices; weights are
 //! thousandths below 1.
 //!
 //! Scale 1 is the input of UVMSmart's benchmarks (IPDPS 2020), 2^20 vertices of two edges.
@@ -41,7 +41,7 @@ const MOST_VERTICES: u64 = 1 << 27;
 /// Parts of a turn over the edges.
 const PARTS: u32 = 2;
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 
@@ -91,7 +91,7 @@ pub struct Dijkstra {
 }
 
 impl Dijkstra {
-    /// A graph of so many vertices, more than twice as many as each has edges.
+    /// A graph of this many vertices, more than twice the number of edges of each.
     #[must_use]
     pub fn new(vertices: u32, edges: u32, seed: u64) -> Self {
         let (targets, weights) = graph(vertices, edges, seed);
@@ -234,7 +234,7 @@ impl Dijkstra {
     }
 }
 
-/// Targets and weights: each vertex has so many edges to others, all different.
+/// Targets and weights: each vertex has this many edges to others, all different.
 fn graph(vertices: u32, edges: u32, seed: u64) -> (Vec<u32>, Vec<f32>) {
     let mut random = generator(seed, 0);
     let mut below = |bound: u32| ((u64::from(random.next_u32()) * u64::from(bound)) >> 32) as u32;

@@ -2,10 +2,10 @@
 //! crosses.
 //!
 //! A creature is its fitness and 500 parameters, 4008 bytes of doubles one after another; an island is half of the
-//! population. In a generation, `evaluate` gives each creature of an island its fitness, a thread a creature: a
-//! polynomial of its parameters whose power grows with their number, each power by as many multiplications. The host
-//! sorts the creatures by fitness and makes a new one of each and one of the best ten. `mutate` halves one parameter of
-//! every seventh. Work-groups of 64.
+//! population. In a generation, `evaluate` gives each creature of an island its fitness, one thread for each creature:
+//! a polynomial of its parameters whose degree grows with their number, each power computed by that many
+//! multiplications. The host sorts the creatures by fitness and makes a new one of each and one of the best ten.
+//! `mutate` halves one parameter of every seventh. Work-groups of 64.
 //!
 //! Hetero-Mark's pipeline works on one island on the host while the other is on the GPU; here they take turns in the
 //! same order. Its creatures begin alike, so that all have one fitness; here they are drawn.
@@ -37,8 +37,8 @@ const MOST_POPULATION: u64 = 1 << 24;
 const GENERATION: u32 = 4;
 const NAMES: [&str; 2] = ["island_1", "island_2"];
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar,
-/// local data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -56,7 +56,7 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvolutionOptions {
-    /// Creatures on both islands, a multiple of 2, at least 2. Default: what makes them 32 MB times the scale (this
+    /// Creatures on both islands, a multiple of 2, at least 2. Default: enough for 32 MB times the scale (this
     /// project's choice; Hetero-Mark 1024, which are 4 MB).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<u64>,

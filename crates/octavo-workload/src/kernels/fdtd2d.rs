@@ -186,7 +186,7 @@ impl Patch {
     }
 }
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 

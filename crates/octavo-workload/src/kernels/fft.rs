@@ -5,9 +5,9 @@
 //! transform back is the same with normalisation; a third kernel compares the first half of all points with the second,
 //! whose transforms began with the same values, and finds no difference to store.
 //!
-//! Transforms belong to one GPU; the comparison has half as many work-groups, which a split deals out otherwise, so
-//! that with four GPUs two use three pages in four. Scale 1 is SHOC's size 3: 96 MB of single-precision complex
-//! numbers; it repeats the three launches 10 times and then does the same in double precision, which is left out.
+//! Transforms belong to one GPU; the comparison has half as many work-groups, which are split differently, so that with
+//! four GPUs two use three pages in four. Scale 1 is SHOC's size 3: 96 MB of single-precision complex numbers; it
+//! repeats the three launches 10 times and then does the same in double precision, which is left out.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,

@@ -3,7 +3,7 @@
 //! Thread `t` sums `coefficient[i] * input[t - i]` over the taps, with `history[taps - (i - t)]` where the input has
 //! not begun yet. Every tap is one load that is waited for before the multiplication; neighbouring taps touch the same
 //! four or five lines, so nearly all accesses hit close caches. The coefficients' address is uniform, so the compiler
-//! reads them with scalar loads, one a tap. Kernel arguments are left out.
+//! reads them with scalar loads, one for each tap. Kernel arguments are left out.
 //!
 //! Published footprint 155 MB: input and output of 20,316,160 samples.
 
@@ -44,7 +44,8 @@ const TAIL_OPS: usize = 3;
 pub struct FirOptions {
     /// Filter coefficients, and so loads for each sample. Default 16 (Hetero-Mark and MGPUSim).
     pub taps: u32,
-    /// Samples, one a thread. Default: what makes the footprint 155 MB times the scale (GRIT, table of applications).
+    /// Samples, one for each thread. Default: enough for a footprint of 155 MB times the scale (GRIT, table of
+    /// applications).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
 }

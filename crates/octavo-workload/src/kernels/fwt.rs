@@ -3,10 +3,11 @@
 //! Three transforms (of the data, of the kernel, and of their product) and the multiplication between them. A transform
 //! of 2^n elements has one launch for each two powers of its stride down to 2^11 elements: each thread combines four
 //! elements a stride apart in global memory. In a last launch each work-group finishes up to 2^11 neighbours in local
-//! memory, four a thread. With a contiguous range of groups for each GPU each launch gives every element to one GPU,
-//! but from launch to launch to another: of four GPUs, two or three write 15 pages in 16.
+//! memory, four for each thread. With a contiguous range of groups for each GPU each launch gives every element to one
+//! GPU, but from launch to launch to another: of four GPUs, two or three write 15 pages in 16.
 //!
-//! Scale 1 is the published input, the sample's own: 2^23 floats of data; the kernel's 2^7 are padded to as many.
+//! Scale 1 is the published input, the sample's own: 2^23 floats of data; the kernel's 2^7 are padded to the same
+//! length.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,

@@ -1,4 +1,4 @@
-//! The sum of 256 partial sums, one a thread, in local memory: how SHOC's reductions end.
+//! The sum of 256 partial sums, one for each thread, in local memory: how SHOC's reductions end.
 //!
 //! Half of the threads add what the other half has, then half of those, with a barrier before each step; the last six
 //! steps run in one CUDA warp, without barriers. The first thread stores the sum. Instructions and waits come from the

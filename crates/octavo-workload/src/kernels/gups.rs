@@ -25,7 +25,7 @@ const WORD: u64 = 8;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Threads of a work-group.
 const GROUP: u64 = 256;
-/// Threads at most: as many as fill 16 GPUs of 64 compute units with one work-group each, this project's choice.
+/// Threads at most: enough to fill 16 GPUs of 64 compute units with one work-group each, this project's choice.
 const MOST_THREADS: u64 = 1 << 18;
 /// Words at scale 1.
 const USUAL_WORDS: u64 = 64 * scale::MEGABYTE / WORD;
@@ -46,7 +46,7 @@ const NEXT: Op = Op::mix(2, 0, 0, 1);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GupsOptions {
-    /// Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64 MB times
+    /// Words of eight bytes in the table, a power of two from 64 to 2^31. Default: enough for a table of 64 MB times
     /// the scale, to the nearest power of two (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<u64>,

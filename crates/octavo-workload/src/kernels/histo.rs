@@ -58,7 +58,7 @@ mod cost {
     pub const ADD_PART: Op = Op::mix(1, 1, 0, 1);
     pub const BEFORE_SUM: Op = Op::mix(1, 4, 1, 1);
     pub const HALVE: Op = Op::mix(1, 5, 0, 2);
-    /// What threads that are left in a halving do.
+    /// The work of threads that remain in a halving.
     pub const ADD_HALF: Op = Op::mix(2, 1, 3, 1);
     pub const AFTER_SUM: Op = Op::mix(1, 2, 0, 1);
     pub const BEFORE_STORE: Op = Op::mix(3, 3, 1, 0);

@@ -40,7 +40,7 @@ const STEPS: [u32; 2] = [60, 2];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HsOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Rows and columns, in elements, a multiple of 32. Default at scale 1: 1024 (the largest input of Rodinia);
@@ -174,7 +174,7 @@ struct Patch {
 }
 
 impl Patch {
-    /// What is at least `rings` elements away from the border of the work-group's block.
+    /// The part that is at least `rings` elements away from the border of the work-group's block.
     fn within(&self, rings: i64) -> Option<Rows> {
         let inner = |range: &Range<i64>| range.start + rings..range.end - rings;
         let (rows, columns) = (inner(&self.block.0), inner(&self.block.1));

@@ -1,12 +1,12 @@
 //! K-means clustering (Hetero-Mark `kmeans`): GPU and CPU in turns, until no point changes its cluster.
 //!
-//! `kmeans_swap` turns the points round once, so that a feature of neighbouring points lies side by side. Then, again and
-//! again, `kmeans_compute` finds each point's nearest centre, a thread a point: for every centre it goes through the
-//! features, the points' streamed and the centre's one scalar load. The host reads all memberships, and writes the centres
-//! anew: the means of their points. Work-groups of 64.
+//! `kmeans_swap` turns the points round once, so that a feature of neighbouring points lies side by side. Then, again
+//! and again, `kmeans_compute` finds each point's nearest centre, a thread a point: for every centre it goes through
+//! the features, the points' streamed and the centre's one scalar load. The host reads all memberships, and writes the
+//! new centres: the means of their points. Work-groups of 64.
 //!
-//! Points are drawn around as many places as there are clusters, and the clustering is followed for real; a centre
-//! without points stays where it is. The points as the host wrote them are read once and never again.
+//! Points are drawn around one place for each cluster, and the clustering is really computed; a centre without points
+//! stays in place. The points as the host wrote them are read once and never again.
 
 mod clustering;
 
@@ -26,16 +26,16 @@ use crate::scale;
 const WORD: u64 = 4;
 /// Threads of a work-group, which is one wavefront.
 const LANES: u64 = WAVEFRONT_LANES as u64;
-/// Features of a point unless told (Rodinia's `kdd_cup` has as many).
+/// Features of a point by default (that of Rodinia's `kdd_cup`).
 const FEATURES: u32 = 34;
 /// Points at scale 1: 48 MB of points, turned points and memberships. At most.
 const USUAL_POINTS: u64 = 48 * scale::MEGABYTE / (WORD * (2 * FEATURES as u64 + 1));
 const MOST_POINTS: u64 = 1 << 26;
-/// Features of all points together at most: 16 GiB of them, which this program holds too (chosen).
+/// Features of all points together at most: 16 GiB of them, which this program holds too (our choice).
 const MOST_VALUES: u64 = 1 << 32;
 
-/// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
-/// data, branch.
+/// Instructions between memory accesses, counted by hand from the algorithm, not from a compiled kernel: vector,
+/// scalar, local data, branch.
 mod cost {
     use octavo_program::Op;
 
@@ -51,8 +51,8 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KmeansOptions {
-    /// Points. Default: what makes points of 34 features 48 MB times the scale, turned ones and memberships included (this
-    /// project's choice).
+    /// Points. Default: enough for 48 MB of points of 34 features times the scale, turned ones and memberships included
+    /// (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<u64>,
     /// Features of a point, 1 to 1024. Default 34 (Rodinia's `kdd_cup`).

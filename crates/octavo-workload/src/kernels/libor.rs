@@ -35,7 +35,7 @@ const MOST_PATHS: u64 = 1 << 26;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LibOptions {
-    /// Paths, one a thread. Default: 4096 times the scale (the program's own number).
+    /// Paths, one for each thread. Default: 4096 times the scale (the program's own number).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<u64>,
 }

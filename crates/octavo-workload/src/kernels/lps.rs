@@ -1,9 +1,9 @@
 //! Jacobi iteration for the Laplace equation in three dimensions (Giles's laplace3d, LPS of the GPGPU-Sim suite).
 //!
-//! A work-group of 32 x 4 threads takes as many columns and walks up through the planes, three of them in local memory,
-//! halo included. The first 76 threads also load one halo element of each plane: the rows in front and behind, then
-//! the columns at both sides with the corners, two a row. Nodes on the surface are copied. The two arrays, whose rows
-//! are padded as `cudaMallocPitch` does, swap from launch to launch.
+//! A work-group of 32 x 4 threads takes the same number of columns and walks up through the planes, three of them in
+//! local memory, halo included. The first 76 threads also load one halo element of each plane: the rows in front and
+//! behind, then the columns at both sides with the corners, two for each row. Nodes on the surface are copied. The two
+//! arrays, whose rows are padded as `cudaMallocPitch` does, swap from launch to launch.
 //!
 //! Groups are numbered along x, then y: with a contiguous range of groups for each GPU every plane is cut into bands.
 //! Scale 1 is 256^3 nodes, chosen inside the published range of working sets: the suite's own 100^3 lies below it.
@@ -177,7 +177,7 @@ impl Lps {
     }
 }
 
-/// What a wavefront has of a plane.
+/// A wavefront's part of a plane.
 struct Patch {
     block: Option<Rows>,
     halo: Halo,
@@ -185,7 +185,7 @@ struct Patch {
     any_surface: bool,
 }
 
-/// What a wavefront loads of its group's halo.
+/// A wavefront's loads of its group's halo.
 enum Halo {
     /// The first: the rows in front and behind, where there are such.
     Rows([Option<Rows>; 2]),

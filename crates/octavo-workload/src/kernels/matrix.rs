@@ -60,7 +60,7 @@ impl Rows {
     }
 }
 
-/// What two ranges have in common.
+/// The intersection of two ranges.
 #[must_use]
 #[inline]
 pub fn overlap(a: &Range<i64>, b: &Range<i64>) -> Range<i64> {
@@ -81,7 +81,7 @@ impl Matrix {
         self.base + row * self.pitch + column * ELEMENT_BYTES
     }
 
-    /// One load of `rows`, which share no line; as many operations as rows.
+    /// One load of `rows`, which share no line; one operation for each row.
     #[inline]
     pub fn load(&self, out: &mut OpSink<'_>, rows: Rows) {
         self.push(out, rows, |address, bytes| {
@@ -90,7 +90,7 @@ impl Matrix {
         });
     }
 
-    /// One store to `rows`, which share no line; as many operations as rows.
+    /// One store to `rows`, which share no line; one operation for each row.
     #[inline]
     pub fn store(&self, out: &mut OpSink<'_>, rows: Rows) {
         self.push(out, rows, store);

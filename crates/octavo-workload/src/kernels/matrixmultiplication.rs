@@ -6,7 +6,7 @@
 //! fastest, so a contiguous range of groups is a band of rows: A and C are private to its GPU, B is read by all.
 //!
 //! Instructions, waits and barriers come from the compiled GCN3 kernel, which loads four rows of B in the order 0, 2,
-//! 1, 3. MGPUSim records 148,736 memory instructions and 540,928 lines for 512^3. One of each wavefront reads the
+//! 1, 3. MGPUSim records 148,736 memory instructions and 540,928 lines for 512^3. One load of each wavefront reads the
 //! work-group size from the dispatch packet, which is not managed memory. It is left out here, as are scalar loads of
 //! kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only; this one
 //! reads the right rows.

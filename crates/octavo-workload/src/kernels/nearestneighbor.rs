@@ -36,7 +36,7 @@ const MEASURE: Op = Op::mix(5, 0, 0, 0);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NearestNeighborOptions {
-    /// Records. Default: what makes the footprint 48 MB times the scale (this project's choice).
+    /// Records. Default: enough for a footprint of 48 MB times the scale (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
 }

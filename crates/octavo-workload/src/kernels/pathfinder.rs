@@ -42,7 +42,7 @@ const MOST_PYRAMID: u32 = 127;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathfinderOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Columns, 1 to 2^20. Default: 100,000 times the root of the scale.
@@ -117,7 +117,7 @@ impl Pathfinder {
         [own..own + LANES, first..first + BLOCK]
     }
 
-    /// Of a wavefront's columns, those inside the grid that are `rings` away from the ends of its work-group's.
+    /// The part of a wavefront's columns that lies inside the grid and `rings` away from the ends of its work-group's.
     fn inside(&self, [own, block]: &[Range<i64>; 2], rings: i64) -> Option<Span> {
         let inner = overlap(own, &(block.start + rings..block.end - rings));
         let inside = overlap(&inner, &(0..self.columns));
@@ -176,7 +176,7 @@ fn within(key: &str, count: u64, least: u64) -> Result<u64, OptionError> {
     Err(OptionError::new(key, format!("expected {least} to {MOST}, found {count}")))
 }
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 

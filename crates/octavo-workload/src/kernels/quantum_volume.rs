@@ -12,8 +12,8 @@
 //!
 //! Left out: sampling of the final state, fusion, the reordering of qubits.
 //!
-//! Scale 1 is the smallest published circuit, 30 qubits: 8 GiB in single precision, as published sizes are 8 bytes times
-//! 2 to the number of qubits.
+//! Scale 1 is the smallest published circuit, 30 qubits: 8 GiB in single precision, as published sizes are 8 bytes
+//! times 2 to the number of qubits.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -45,10 +45,11 @@ pub struct QuantumVolumeOptions {
     /// Qubits, 2 to 38. Default: 30 at scale 1 (the smallest published circuit), one more for each doubling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qubits: Option<u32>,
-    /// Layers of the circuit, 1 to 65,536. Default: as many as qubits (Qiskit).
+    /// Layers of the circuit, 1 to 65,536. Default: the number of qubits (Qiskit).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join. Default:
+    /// Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join.
+    /// Default:
     /// `qubits`, one chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_qubits: Option<u32>,
@@ -92,7 +93,7 @@ pub struct QuantumVolume {
 }
 
 impl QuantumVolume {
-    /// A simulation of `circuit`, which has a layer, on [`QUBITS`] qubits.
+    /// A simulation of `circuit`, which has a layer, on `QUBITS` qubits.
     #[must_use]
     pub fn new(circuit: Circuit, precision: Precision) -> Self {
         let mut space = AddressSpace::default();
@@ -229,9 +230,9 @@ const fn matrix_bytes(precision: Precision) -> u64 {
     (STATES * STATES) as u64 * precision.bytes()
 }
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand, no compiled kernel was: bits of a place are shifted
-/// apart twice; sixteen products of complex numbers take four multiplications and additions each. Double precision has
-/// as many, and takes no longer here.
+/// Instructions: vector, scalar, local data, branch. Counted by hand, not from a compiled kernel: bits of a place are
+/// shifted apart twice; sixteen products of complex numbers take four multiplications and additions each. Double
+/// precision has the same number, and takes no longer here.
 mod cost {
     use octavo_program::Op;
 

@@ -22,13 +22,13 @@ const WORD: u64 = 4;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Threads of a work-group.
 const GROUP: u64 = 256;
-/// One of so many threads has something to do.
+/// One in this many threads has something to do.
 const EVERY: u64 = 100;
 /// Words of an array at scale 1, and at most.
 const PUBLISHED_WORDS: u64 = 1 << 20;
 const MOST_WORDS: u64 = 1 << 31;
 
-/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, no compiled kernel was.
+/// Instructions: vector, scalar, local data, branch. Counted by hand from the program, not from a compiled kernel.
 mod cost {
     use octavo_program::Op;
 
@@ -60,7 +60,7 @@ pub struct RandomAccess {
 }
 
 impl RandomAccess {
-    /// Arrays of so many words, at least one.
+    /// Arrays of this many words, at least one.
     #[must_use]
     pub fn new(words: u64, seed: u64) -> Self {
         let mut space = AddressSpace::default();

@@ -1,8 +1,8 @@
 //! Reduction (SHOC): the sum of a vector, 64 work-groups of 256 threads that walk it together.
 //!
-//! A work-group adds 512 neighbouring elements a turn, two a thread, into its local memory, and goes on one grid
-//! further: the groups' parts interleave every 2 KB. So four GPUs with contiguous ranges of groups alternate every 32
-//! KB: small pages are private, large ones read by all. In the end each group adds up its 256 sums and stores one
+//! A work-group adds 512 neighbouring elements in each turn, two for each thread, into its local memory, and moves one
+//! grid further: the groups' parts interleave every 2 KB. So four GPUs with contiguous ranges of groups alternate every
+//! 32 KB: small pages are private, large ones read by all. In the end each group adds up its 256 sums and stores one
 //! number, which the host sums.
 //!
 //! SHOC's largest size: 64 MB of single-precision elements. It repeats the launch 256 times and then does the same in

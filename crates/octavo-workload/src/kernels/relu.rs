@@ -28,7 +28,7 @@ const RECTIFY: Op = Op::mix(2, 0, 0, 0);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReluOptions {
-    /// Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's choice).
+    /// Elements of input and output. Default: enough for a footprint of 32 MB times the scale (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<u64>,
 }

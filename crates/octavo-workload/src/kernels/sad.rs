@@ -156,7 +156,7 @@ impl Group<'_> {
         }
     }
 
-    /// Threads that still have places: the last has half as many as the others.
+    /// Threads that still have places: in the last turn half as many as in the others.
     fn threads(&self, turn: u32) -> impl Iterator<Item = u64> + use<> {
         (0..THREADS).filter(move |thread| thread * OWN_PLACES + u64::from(turn) * TURN < PLACES)
     }

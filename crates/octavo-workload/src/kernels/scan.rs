@@ -1,10 +1,10 @@
 //! Scan (SHOC): the prefix sums of a vector, reduce-then-scan with 64 work-groups of 256 threads.
 //!
-//! Three launches an iteration, over one contiguous region of the vector for each work-group (the last takes what is
-//! left). In the first, each group sums its region. In the second, one group scans the 64 sums. In the third, each
-//! group scans its region, 1024 elements a turn (four a thread), through local memory, and writes the result to another
-//! buffer. So the vector is read twice and, with a contiguous range of groups for each GPU, every page belongs to one
-//! GPU, except for those at the borders.
+//! Three launches for each iteration, over one contiguous region of the vector for each work-group (the last takes the
+//! rest). In the first, each group sums its region. In the second, one group scans the 64 sums. In the third, each
+//! group scans its region, 1024 elements in each turn (four for each thread), through local memory, and writes the
+//! result to another buffer. So the vector is read twice and, with a contiguous range of groups for each GPU, every
+//! page belongs to one GPU, except for those at the borders.
 //!
 //! SHOC's largest size: 64 MB of single-precision elements in and 64 MB out. It repeats the three launches 256 times
 //! and then does the same in double precision, which is left out.

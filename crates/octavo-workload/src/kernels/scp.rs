@@ -2,8 +2,9 @@
 //! each.
 //!
 //! A thread adds up every 1024th product four times over, which leaves 1024 partial sums in local memory; these are
-//! halved ten times, with a barrier before each, and the first thread stores the product. A group goes on with the pair
-//! 128 further. Every element is read once; with a contiguous range of groups for each GPU a page belongs to one GPU.
+//! halved ten times, with a barrier before each, and the first thread stores the product. A group continues with the
+//! pair 128 further. Every element is read once; with a contiguous range of groups for each GPU a page belongs to one
+//! GPU.
 //!
 //! Scale 1 is the published input, the sample's own: 256 pairs of vectors of 4096 elements, 2 x 4 MB.
 

@@ -29,9 +29,9 @@ const LARGEST_SIDE: u64 = 1 << 18;
 const SIDE_GRANULE: u64 = LINE_BYTES / PIXEL;
 
 /// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch). First the division that finds the
-/// pixel, alone and with the set-up of threads that have one. Then what comes before the first load of all, of a row
-/// and of others. Then up to the mask element, up to the wait, and after the last row. Last the conversion of the
-/// result.
+/// pixel, alone and with the set-up of threads that have one. Then instructions before the very first load, before the
+/// first load of a row, and before other loads. Then up to the mask element, up to the wait, and after the last row.
+/// Last the conversion of the result.
 const LOCATE: Op = Op::mix(25, 4, 0, 1);
 const SET_UP: Op = Op::mix(31, 5, 0, 2);
 const BEFORE_FIRST_LOAD: Op = Op::mix(16, 2, 0, 1);
@@ -120,7 +120,7 @@ impl SimpleConvolution {
         Self { width, height, mask, row, input, output, mask_values, buffers: space.buffers().to_vec() }
     }
 
-    /// What comes before the load of mask element (`row`, `column`), back to the previous wait.
+    /// Instructions before the load of mask element (`row`, `column`), back to the previous wait.
     #[inline]
     fn before_load(out: &mut OpSink<'_>, row: u64, column: u64) {
         if (row, column) == (0, 0) {
@@ -136,9 +136,9 @@ impl SimpleConvolution {
         });
     }
 
-    /// One load by `lanes` threads from pixel (`x`, `y`) on, of the input `shift` pixels further.
+    /// One load by `lanes` threads from pixel (`x`, `y`) on, from the input shifted by `shift` pixels.
     ///
-    /// Addresses grow with the lane; where the wavefront goes on in the next row they jump over the padding.
+    /// Addresses grow with the lane; where the wavefront continues in the next row they skip the padding.
     #[inline]
     fn load_element(&self, out: &mut OpSink<'_>, (x, y): (u64, u64), lanes: u64, shift: u64) {
         let address = |x, y| self.input.base + (y * self.row + x + shift) * PIXEL;

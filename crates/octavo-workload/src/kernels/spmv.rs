@@ -1,14 +1,14 @@
 //! Sparse matrix times vector (SHOC `spmv_csr_scalar_kernel`): a row of a compressed matrix for each thread.
 //!
 //! In each turn the lanes read the next non-zero of their rows: its column and its value, each on a line of its own for
-//! nearly every lane, then the vector's element at that column. Lanes whose rows are done drop out; a wavefront takes
-//! as many turns as its longest row has non-zeros. Work-groups of 128.
+//! nearly every lane, then the vector's element at that column. Lanes whose rows end drop out; a wavefront takes as
+//! many turns as its longest row has non-zeros. Work-groups of 128.
 //!
 //! The matrix is square; its non-zeros are drawn uniformly from all its places, a hundredth of them (SHOC), in rows
 //! sorted by column. Or it is read from a file, and may have more rows than columns or fewer. Instructions and waits come from the compiled GCN3 kernel that MGPUSim ships.
 //!
-//! Scale 1 is SHOC's largest problem, 16,384 rows, which fits what is known of the working sets (10 to 362 MB). SHOC
-//! repeats the product; here once is the default.
+//! Scale 1 is SHOC's largest problem, 16,384 rows, which agrees with the published range of working sets (10 to 362
+//! MB). SHOC repeats the product; here once is the default.
 
 mod matrix;
 
@@ -58,7 +58,7 @@ pub struct SpmvOptions {
     /// `.zst`. Default: none, the matrix is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<String>,
-    /// How often the product is made, 1 to 1000. Default 1 (this project's choice, for the time it takes).
+    /// The number of products, 1 to 1000. Default 1 (this project's choice, for the time it takes).
     pub iterations: u32,
 }
 

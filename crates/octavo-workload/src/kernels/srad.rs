@@ -39,7 +39,7 @@ const REGION_ROWS: u64 = 128;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SradOptions {
-    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    /// The source of the input: `own` or `grace-hopper`. Default `own`.
     #[serde(skip_serializing_if = "Input::is_own")]
     pub input: Input,
     /// Rows of the image, a multiple of 16. Default at scale 1: 2048 (Rodinia's script), 20480 (Grace Hopper study).
@@ -51,8 +51,8 @@ pub struct SradOptions {
     /// Iterations, two launches each, at least 1. Default 2 (Rodinia's script); 12 (Grace Hopper study).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
-    /// Who writes the image first: `host`, or `gpu` in a launch before the others. Default `host` (Rodinia); `gpu`
-    /// (Grace Hopper study).
+    /// Which processor writes the image first: `host`, or `gpu` in a launch before the others. Default `host`
+    /// (Rodinia); `gpu` (Grace Hopper study).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialised_by: Option<Side>,
     /// Rows of the image, from the first, that the host reads before each further iteration. Default: all (Rodinia
@@ -307,7 +307,7 @@ impl Patch {
         (count > 0).then_some(Rows { row: self.row + 1, step: 1, count, column: 0, columns: 1 })
     }
 
-    /// What blocks at the upper and lower border have in place of the row beyond.
+    /// The replacement for the row beyond the upper and lower border in blocks there.
     fn first_or_last_row(&self) -> Option<Rows> {
         if self.top == 0 {
             return Some(self.row_of_block(0));
@@ -315,7 +315,7 @@ impl Patch {
         self.is_last_row().then(|| self.row_of_block(BLOCK - 1))
     }
 
-    /// What blocks at the left and right border have in place of the column beyond.
+    /// The replacement for the column beyond the left and right border in blocks there.
     fn first_or_last_column(&self) -> Option<Rows> {
         if self.left == 0 {
             return Some(self.column_of_block(0));

@@ -9,8 +9,8 @@
 //! is a band of *columns*. Nearly every page, about half a row long, is then used by several GPUs.
 //!
 //! Instructions, waits and the barrier come from the compiled GCN3 kernel. Of the 207 lines that MGPUSim records for a
-//! wavefront one is of the dispatch packet, from which it reads the work-group size. The packet is not managed memory.
-//! It is left out here, as are scalar loads of kernel arguments.
+//! wavefront, one belongs to the dispatch packet, from which it reads the work-group size. The packet is not managed
+//! memory. It is left out here, as are scalar loads of kernel arguments.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry,
@@ -26,7 +26,7 @@ use crate::scale;
 /// Rows that one thread, and so a work-group, computes.
 pub const GROUP_ROWS: u64 = 16;
 
-/// Columns, one a thread, that a work-group computes.
+/// Columns, one for each thread, that a work-group computes.
 pub const GROUP_COLUMNS: u64 = 64;
 
 /// Elements to a multiple of which rows are padded.
@@ -42,7 +42,7 @@ const PUBLISHED_ELEMENTS: u64 = (33 << 20) / 8;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stencil2dOptions {
-    /// Rows without the halo, in elements, a multiple of 16. Default: what makes the footprint 33 MB times the scale
+    /// Rows without the halo, in elements, a multiple of 16. Default: enough for a footprint of 33 MB times the scale
     /// with the default columns (GRIT, table of applications); 2096 at scale 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
@@ -153,7 +153,7 @@ impl Patch<'_> {
         out.push(Op::BARRIER);
     }
 
-    /// Every thread smooths its 16 elements from what is in the LDS.
+    /// Every thread smooths its 16 elements from the LDS.
     fn store_body(&self, out: &mut OpSink<'_>) {
         for (place, row) in (self.row..self.row + GROUP_ROWS).enumerate() {
             out.push(if place == 0 { cost::FIRST_LDS_READS } else { cost::LDS_READS });
@@ -227,7 +227,7 @@ mod cost {
 
     pub const CORNERS: (Op, Op) = (Op::mix(2, 1, 0, 0), Op::mix(0, 1, 1, 0));
 
-    /// Of the first row; and of the others, which have two of their three LDS rows in registers.
+    /// For the first row; and for the others, which have two of their three LDS rows in registers.
     pub const FIRST_LDS_READS: Op = Op::mix(49, 1, 6, 0);
     pub const LDS_READS: Op = Op::mix(0, 0, 2, 0);
 

@@ -1,7 +1,7 @@
 //! Seven-point stencil in three dimensions (Parboil stencil), the kernel that keeps two columns of blocks a group.
 //!
-//! A work-group of 32 x 4 threads takes 64 x 4 columns, two a thread, and walks up through the planes. It keeps the
-//! plane it works on in local memory and the planes above and below in registers. Neighbours that belong to other
+//! A work-group of 32 x 4 threads takes 64 x 4 columns, two for each thread, and walks up through the planes. It keeps
+//! the plane it works on in local memory and the planes above and below in registers. Neighbours that belong to other
 //! groups are read from global memory, one element at a time at either side, 32 in front and behind. The surface of the
 //! volume is read, never written. Arrays swap from launch to launch.
 //!
@@ -147,7 +147,7 @@ impl Stencil3d {
     }
 }
 
-/// What a wavefront has of one of its group's two columns of blocks.
+/// A wavefront's part of one of its group's two columns of blocks.
 struct Column {
     /// Rows and columns that are not on the surface of the volume.
     inner: (Range<i64>, Range<i64>),
@@ -211,7 +211,7 @@ mod cost {
     pub const AFTER_FIRST_PLANES: [Op; 2] = [Op::mix(3, 3, 0, 1), Op::mix(0, 2, 0, 0)];
     pub const BEFORE_PLANES: [Op; 5] = [Op::WAIT, Op::BARRIER, Op::WAIT, Op::mix(0, 0, 0, 1), Op::mix(26, 15, 0, 1)];
 
-    /// What the two columns of blocks differ in.
+    /// The differences between the two columns of blocks.
     pub struct Half {
         pub entry: Op,
         pub before_above: Op,

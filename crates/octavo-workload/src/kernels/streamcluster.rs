@@ -1,16 +1,16 @@
-//! Clustering of a stream of points (Rodinia `streamcluster`): what would be gained by opening one more centre.
+//! Clustering of a stream of points (Rodinia `streamcluster`): the gain of opening one more centre.
 //!
 //! A launch asks this for one candidate. One thread for each point adds up its squared distance from the candidate,
 //! coordinate by coordinate, and compares the cost with that of its present centre. Coordinates lie dimension by
 //! dimension: those of the points are streamed, that of the candidate is one scalar load. Points that would change
-//! write that down and what they gain. The others find their centre's number and add what it would lose without them.
-//! Each writes to its own row of a matrix with a column for each centre. The host then decides whether the candidate is
-//! opened, and which centres close. Work-groups of 512.
+//! store that and their gain. The others find their centre's number and add its loss without them. Each writes to its
+//! own row of a matrix with a column for each centre. The host then decides whether the candidate is opened, and which
+//! centres close. Work-groups of 512.
 //!
 //! The points are drawn, and the program is followed for real up to the last launch. The first centres come from its
 //! random sampling, whose price is halved until there are ten. Its local search over random candidates follows. The
-//! host clears the matrix before each launch; that is not modelled. The search would go on for over a thousand
-//! launches; how many are made is an option.
+//! host clears the matrix before each launch; that is not modelled. The search would take over a thousand launches; how
+//! many of them are made is an option.
 //!
 //! Scale 1 is Rodinia's own input: 65,536 points in 256 dimensions, 10 to 20 centres, 70 MB.
 
@@ -28,7 +28,7 @@ pub use self::search::{Points, Trial};
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_scalar, load_span, push_all, steps, store_lanes};
 use crate::scale;
 
-/// Bytes of a coordinate, a centre's number, an element of the matrix; of what is known of a point (weight, address of
+/// Bytes of a coordinate, a centre's number, an element of the matrix; and of the record of a point (weight, address of
 /// the coordinates, centre, cost, with padding).
 const WORD: u64 = 4;
 const POINT: u64 = 32;
@@ -131,7 +131,7 @@ impl Streamcluster {
         Self { points: count, dimensions, trials, coordinates, records, table, switched, work, buffers }
     }
 
-    /// What each launch asks, and what the points answer.
+    /// The question of each launch, and the answers of the points.
     #[must_use]
     pub fn trials(&self) -> &[Trial] {
         &self.trials
@@ -168,7 +168,7 @@ impl Lanes<'_> {
         all.filter(move |point| self.trial.switches(*point as usize) == switches)
     }
 
-    /// One word of what is known of some points.
+    /// One word of the records of some points.
     fn known(&self, points: impl Iterator<Item = u64>, offset: u64) -> impl Iterator<Item = u64> {
         points.map(move |point| self.all.records.base + point * POINT + offset)
     }
@@ -194,7 +194,7 @@ impl Lanes<'_> {
         push_all(out, &[cost::DURING_COST, Op::WAIT, cost::DECIDE]);
     }
 
-    /// Points that stay find their centre's number and what it loses so far.
+    /// Points that stay find their centre's number and its loss so far.
     fn stay(&self, out: &mut OpSink<'_>) {
         if self.points(false).next().is_none() {
             return;
@@ -212,7 +212,7 @@ impl Lanes<'_> {
         out.push(cost::OTHERS);
     }
 
-    /// Points that would change say so and what they gain so far.
+    /// Points that would change store that and their gain so far.
     fn change(&self, out: &mut OpSink<'_>) {
         let changing = self.points(true);
         if changing.clone().next().is_none() {
@@ -250,8 +250,7 @@ impl Workload for Streamcluster {
         self.coordinates.bytes + trial * self.trials.len() as u64
     }
 
-    /// For each candidate the host writes what it has changed and clears the matrix (which the program does on the
-    /// GPU).
+    /// For each candidate the host writes its changes and clears the matrix (which the program does on the GPU).
     fn host_side(&self) -> HostSide {
         let (changed, found) = (["p", "center_table"], ["switch_membership", "work_mem"]);
         let mut side = HostSide::of(self.buffers()).inputs(["coord"]).inputs(changed).inputs(found).outputs(found);

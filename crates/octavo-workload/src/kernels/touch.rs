@@ -1,4 +1,5 @@
-//! Touches of memory in a pattern that options describe: what the probes of a real GPU do, for its simulated node.
+//! Touches of memory in a pattern that options describe: the accesses of the probes of a real GPU, for its simulated
+//! node.
 //!
 //! Threads take touches in turn, neighbouring threads neighbouring touches, as grid-stride loops do. A touch is at a
 //! place; places lie `stride` bytes apart, in ascending or pseudo-random order. Runs of `run` bytes begin `spacing`
@@ -29,7 +30,7 @@ const MOST_LAUNCHES: u32 = 1 << 10;
 /// Operations of a fused multiply-add.
 const FMA: f64 = 2.0;
 
-/// In which order places are touched.
+/// The order in which places are touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -40,7 +41,7 @@ pub enum Order {
     Random,
 }
 
-/// What is done at each place.
+/// The action at each place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -166,7 +167,7 @@ impl Places {
         (bytes.div_ceil(self.run) - 1) * self.spacing + self.run.min(bytes)
     }
 
-    /// Where the touch of that number is, from the beginning of the buffer.
+    /// The place of the touch with that number, from the beginning of the buffer.
     #[inline]
     fn at(&self, touch: u64) -> u64 {
         let place = touch % self.count;
@@ -260,7 +261,7 @@ fn buffers(options: &TouchOptions, places: &Places) -> Vec<Buffer> {
     space.buffers().to_vec()
 }
 
-/// No touches, or as many as can be numbered.
+/// No touches, or a number of them that can be numbered.
 fn given_or_none(touches: u64) -> Result<u64, OptionError> {
     if touches == 0 { Ok(0) } else { scale::given("touches", touches) }
 }
@@ -301,7 +302,7 @@ impl Workload for Touch {
         Launch { kernel: "touch".into(), work_groups: groups, wavefronts_per_group: wavefronts }
     }
 
-    /// Steps: as many touches as may be in flight, a wait, what is computed, and with a copy as many stores.
+    /// Steps: the touches that may be in flight, a wait, the computation, and with a copy the same number of stores.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let TouchOptions { groups, wavefronts, lanes, in_flight, operation, width, turn, .. } = self.options;
         let buffers = self.buffers_of(launch);

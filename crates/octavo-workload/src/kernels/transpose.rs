@@ -17,7 +17,7 @@ use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
 
 /// Side in elements of the tile that a work-group moves.
 pub const TILE: u64 = 64;
-/// Side of the block that one thread moves; threads along y, and wavefronts, of which a wavefront has as many.
+/// Side of the block that one thread moves; threads along y, which is also the number along x in a wavefront.
 const BLOCK: u64 = 4;
 /// Rows of a wavefront.
 const WAVEFRONT_ROWS: u64 = 16;
@@ -61,7 +61,7 @@ impl Transpose {
     }
 }
 
-/// What a wavefront's threads touch when each accesses one row of its 4x4 block.
+/// The rows touched by a wavefront's threads when each accesses one row of its 4x4 block.
 fn thread_rows(row: u64, column: u64) -> Rows {
     Rows { row, step: BLOCK, count: BLOCK as u32, column, columns: TILE }
 }

@@ -3,7 +3,7 @@
 //! The program takes the same vector nine times, in tiles of 1/256 of it, 1/128 and so on up to all of it. Each tile is
 //! copied into the buffers that are not in use, always to their start, and one launch computes it: one element a
 //! thread, work-groups of 128. So the first 1/256 of the first set is used by every launch of that set, and the upper
-//! half of its buffers by the last launch alone. The upper half of the second set is never touched. The two streams
+//! half of its buffers only by the last launch. The upper half of the second set is never touched. The two streams
 //! overlap copies with launches; here launches follow one another, and the copies, which the host's copy engine does,
 //! are left out.
 //!

@@ -31,7 +31,7 @@ const ADD: Op = Op::mix(1, 0, 0, 0);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VectorAddOptions {
-    /// Elements of each vector. Default: what makes the footprint 32 MB times the scale (this project's choice).
+    /// Elements of each vector. Default: enough for a footprint of 32 MB times the scale (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<u64>,
 }

@@ -21,7 +21,7 @@ const SMALL: u64 = MIB;
 const SMALL_SEGMENT: u64 = 2 * MIB;
 /// Segment of large blocks (`kLargeBuffer`) for sizes below [`OWN_SEGMENT`].
 const LARGE_SEGMENT: u64 = 20 * MIB;
-/// From here on a block has a segment of its own (`kMinLargeAlloc`).
+/// From here on a block has a separate segment (`kMinLargeAlloc`).
 const OWN_SEGMENT: u64 = 10 * MIB;
 /// Such segments are multiples of this (`kRoundLarge`).
 const ROUND_SEGMENT: u64 = 2 * MIB;
@@ -81,8 +81,7 @@ impl Allocator {
 
     /// Gives a place back.
     ///
-    /// # Panics
-    /// When nothing is there.
+    /// # Panics When the place is empty.
     pub fn free(&mut self, place: Place) {
         self.of(place.pool).give_back(place.address);
     }

@@ -1,4 +1,4 @@
-//! A number that tells files of steps apart.
+//! A number that identifies files of steps.
 
 /// Sixteen hexadecimal digits of `bytes`: against mistakes, not against malice (FNV-1a).
 pub fn digest(bytes: &[u8]) -> String {

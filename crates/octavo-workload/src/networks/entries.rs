@@ -51,9 +51,9 @@ impl Default for NetworkOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepOptions {
-    /// File of the recorded step, relative to the working directory. No default: it must be given.
+    /// File of the recorded step, relative to the working directory. No default: it is required.
     pub path: Option<String>,
-    /// Samples of a batch, at most 2^20, where they were recorded as what can be chosen. Default: as the file says.
+    /// Samples of a batch, at most 2^20, if the recording lets one choose. Default: as the file says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
     /// Steps, one after another, 1 to 1000. Default 1.

@@ -40,7 +40,7 @@ impl Exchange {
         u64::from(self.groups() * WAVEFRONTS)
     }
 
-    /// How often each wavefront does its part.
+    /// How many times each wavefront does its part.
     pub fn steps(&self) -> u32 {
         self.longest().div_ceil(self.wavefronts()).div_ceil(LINES_AT_ONCE) as u32
     }
@@ -76,7 +76,7 @@ impl Exchange {
         }
     }
 
-    /// Lines of a slot that this many lines of a chunk go through, which begins anew when it is full.
+    /// The lines of a slot that this piece of a chunk passes through; a full slot starts again at its beginning.
     fn slots(&self, replica: u32, slot: u32, piece: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let first = self.received[replica as usize] + u64::from(slot) * self.slot;
         let (start, length) = (piece.start % self.slot, piece.end - piece.start);

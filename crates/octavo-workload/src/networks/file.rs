@@ -1,4 +1,4 @@
-//! Files of recorded steps: JSON, as it is or compressed by gzip. `docs/trace-format.md` has the format.
+//! Files of recorded steps: JSON, plain or compressed by gzip. `docs/trace-format.md` has the format.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::step::{Operand, Operator, Role, Step, Tensor};
 /// The version that is read.
 const VERSION: u32 = 1;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Bytes of text that a file may unpack to: a thousand times as many as a large network needs.
+/// The most bytes of text that a file may unpack to: a thousand times the need of a large network.
 const MOST_TEXT: u64 = 1 << 30;
 /// Most samples of a batch.
 pub const MOST_SAMPLES: u32 = 1 << 20;
@@ -24,7 +24,7 @@ type Linear = (i64, i64);
 #[serde(deny_unknown_fields)]
 pub struct File {
     octavo_step: u32,
-    /// What recorded it, with version.
+    /// The recorder, with version.
     pub source: String,
     /// The command that recorded it.
     pub command: String,
@@ -86,7 +86,7 @@ impl File {
         Ok(file)
     }
 
-    /// The step with `batch` samples, or as many as it was recorded for.
+    /// The step with `batch` samples, or with the recorded number.
     ///
     /// # Errors
     /// A batch that cannot be chosen, or a step that cannot be.
@@ -138,7 +138,7 @@ impl Recorded {
     }
 }
 
-/// `amount` with so many samples, unless it is below 0 or beyond what can be counted.
+/// `amount` with this many samples, unless it is below 0 or too large to count.
 fn at((fixed, per_sample): Linear, samples: i64) -> Option<u64> {
     u64::try_from(per_sample.checked_mul(samples)?.checked_add(fixed)?).ok()
 }

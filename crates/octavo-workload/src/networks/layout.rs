@@ -1,5 +1,5 @@
-//! Where tensors lie in a program's buffers: the segments of each pool of each GPU's allocator, one buffer each, and
-//! all of that once more for each replica.
+//! The places of tensors in a program's buffers: the segments of each pool of each GPU's allocator, one buffer each,
+//! and all of that again for each replica.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ impl<'a> Layout<'a> {
         Self { places, shrink, of_pool, buffers, each, replicas, apart }
     }
 
-    /// Adds a buffer for what each replica is sent, in memory of its GPU; returns their first lines.
+    /// Adds a buffer for the data sent to each replica, in memory of its GPU; returns their first lines.
     pub fn add_received(&mut self, lines: u64) -> Vec<u64> {
         let mut space = AddressSpace::default();
         for buffer in &self.buffers {

@@ -1,4 +1,4 @@
-//! Where the tensors of a step lie, iteration after iteration.
+//! The places of a step's tensors, iteration after iteration.
 
 use super::allocator::{Allocator, Place, Pool};
 use super::step::{Role, Step};
@@ -10,7 +10,7 @@ pub struct Places {
     rounds: Vec<Vec<Option<Place>>>,
     /// By tensor: the operator that it begins with.
     begins: Vec<Option<usize>>,
-    /// By tensor: the GPU whose allocator it is from.
+    /// By tensor: the GPU whose allocator it comes from.
     homes: Vec<u32>,
     /// By GPU: bytes of the segments of each pool in the end.
     reserved: Vec<[u64; 2]>,
@@ -60,13 +60,13 @@ impl Places {
         &self.reserved
     }
 
-    /// The GPU whose allocator `tensor` is from.
+    /// The GPU whose allocator `tensor` comes from.
     #[must_use]
     pub fn home(&self, tensor: usize) -> usize {
         self.homes[tensor] as usize
     }
 
-    /// Where `tensor` lies for an operator of an iteration, from 0.
+    /// The place of `tensor` for an operator of an iteration, from 0.
     ///
     /// # Panics
     /// When it is not there, which [`Step::check`] excludes.
@@ -77,7 +77,7 @@ impl Places {
         self.rounds[round][tensor].expect("a tensor that is touched is there")
     }
 
-    /// Where `tensor` lies before the first iteration, if it is there.
+    /// The place of `tensor` before the first iteration, if it exists.
     #[must_use]
     pub fn before(&self, tensor: usize) -> Option<Place> {
         self.rounds[0][tensor]

@@ -1,13 +1,14 @@
-//! A recorded step as a workload: every operator a launch whose wavefronts stream what it reads and writes.
+//! A recorded step as a workload: every operator is a launch whose wavefronts stream its reads and writes.
 //!
 //! Each operand is touched once, in equal contiguous shares of the wavefronts, a few lines at a time: loads of all that
 //! is read, arithmetic, stores of all that is written. Caches and registers inside an operator are taken to be perfect:
 //! nothing is read twice.
 //!
-//! Replicas (data parallelism) are the same step over memory of their own, one behind another in addresses and in the
-//! work-groups of each launch: split evenly over as many GPUs, each GPU runs one. Their gradients may be summed by a
-//! [ring](super::ring) before the optimizer uses them. A network split by layer has as many shares of work-groups in
-//! each launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its own.
+//! Replicas (data parallelism) are the same step over memory of their own, one after another in addresses and in the
+//! work-groups of each launch: split evenly over the same number of GPUs, each GPU runs one. Their gradients may be
+//! summed by a [ring of transfers](super::ring) before the optimizer uses them. A network split by layer has that many
+//! shares of work-groups in each launch, all but one of which have nothing to do, and each of its GPUs has an allocator
+//! of its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub struct Extent {
     pub all_reduce: bool,
     /// GPUs that the network is split over by layer; at least one, and one if there are several replicas.
     pub stages: u32,
-    /// What these have about as much of.
+    /// The quantity that is balanced between these.
     pub cut: Cut,
     /// Size of everything relative to the recorded one.
     pub scale: f64,
@@ -60,7 +61,7 @@ pub struct Replay {
 
 /// A launch, ready to be streamed.
 enum Planned {
-    /// What each replica does with memory of its own.
+    /// Each replica's accesses to its own memory.
     Operator(Streamed),
     /// A turn of the ring.
     Turn(Exchange),
@@ -71,7 +72,7 @@ struct Streamed {
     kernel: String,
     /// Work-groups of each replica.
     groups: u32,
-    /// How often each wavefront loads, computes and stores.
+    /// How many times each wavefront loads, computes and stores.
     steps: u32,
     /// Vector instructions of all wavefronts.
     instructions: u64,
@@ -116,7 +117,7 @@ struct Planner<'a> {
     step: &'a Step,
     layout: Layout<'a>,
     shrink: Shrink,
-    /// By operator: the GPU that it runs on, of so many that each replica is split over.
+    /// For each operator, the GPU that it runs on, among those over which each replica is split.
     stage: Vec<u32>,
     stages: u32,
 }
@@ -195,7 +196,7 @@ impl Planner<'_> {
 }
 
 impl Streamed {
-    /// What is pushed as part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads
+    /// The operations of part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads
     /// and stores of one operand each, with arithmetic between.
     fn part(&self, wavefront: u64, behind: u64, number: u32, out: &mut OpSink<'_>) {
         let parts = self.spans.len() as u32 + 1;
@@ -221,7 +222,7 @@ impl Streamed {
     }
 }
 
-/// The transfers of a ring: who sends what where.
+/// The transfers of a ring: from which replica to which, and what.
 struct Ring {
     /// Tensors.
     gradients: Vec<usize>,

@@ -1,9 +1,8 @@
 //! Gradients summed over replicas by a ring, as communication libraries do it (NCCL's ring all-reduce).
 //!
-//! Gradients are cut into as many chunks as there are replicas. In each turn a replica sends one chunk to the next:
-//! first its own, then the received sums with its own added, until each replica has one complete chunk, and then
-//! complete chunks. What is sent lies in memory of the receiver, in turns in one of two slots of 4 MiB, again and
-//! again.
+//! Gradients are cut into one chunk for each replica. In each turn a replica sends one chunk to the next: first its
+//! own, then the received sums with its own added, until each replica has one complete chunk, and then complete chunks.
+//! Data in transfer lies in the receiver's memory, in turn in one of two slots of 4 MiB.
 
 use std::ops::Range;
 
@@ -12,12 +11,12 @@ use super::step::Step;
 /// Bytes of a slot (`NCCL_BUFFSIZE`).
 pub const SLOT: u64 = 4 << 20;
 
-/// What a replica does in a turn: each chunk and slot if there is one.
+/// A replica's actions in a turn: each chunk and slot if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The chunk of its own gradients that it adds or sends.
     pub reads: Option<u32>,
-    /// Its slot, where it finds what it was sent in the turn before.
+    /// Its slot, which holds what was sent to it in the previous turn.
     pub receives: Option<u32>,
     /// The chunk of its gradients that is complete now.
     pub writes: Option<u32>,
@@ -31,7 +30,7 @@ pub fn turns(replicas: u32) -> u32 {
     2 * (replicas - 1) + 1
 }
 
-/// What a replica does in a turn.
+/// A replica's actions in a turn.
 #[must_use]
 pub fn turn(replicas: u32, replica: u32, turn: u32) -> Turn {
     let last = replicas - 1;
@@ -47,8 +46,8 @@ pub fn turn(replicas: u32, replica: u32, turn: u32) -> Turn {
 
 /// The gradients of a step, and the operator before which they are summed.
 ///
-/// Gradients are what a step leaves for the next one to give back. They are complete when the last of them is made: the
-/// next operator that reads one is the optimizer's.
+/// Gradients are the tensors that a step leaves for the next one to free. They are complete when the last of them is
+/// made: the next operator that reads one is the optimizer's.
 #[must_use]
 pub fn gradients(step: &Step) -> Option<(Vec<usize>, usize)> {
     let (begins, ends) = (step.begins(), step.ends());

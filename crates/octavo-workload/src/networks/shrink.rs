@@ -1,8 +1,7 @@
 //! Places of a step at a scale: the same arrangement, stretched or shrunk as a whole.
 //!
 //! The allocator works at the recorded size, as its segments have sizes of their own; then every address is multiplied
-//! by the scale and rounded to lines. So a tenth of a network has the same tensors beside one another, each a tenth as
-//! long.
+//! by the scale and rounded to lines. So a tenth of a network has the same tensors side by side, each a tenth as long.
 
 use std::ops::Range;
 

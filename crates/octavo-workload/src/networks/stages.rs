@@ -8,7 +8,7 @@ use super::grain::{LINES_AT_ONCE, OPERATIONS};
 use super::ring;
 use super::step::{Operator, Role, Step};
 
-/// What parts of a network have about as much of.
+/// The quantity that is balanced between parts of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// Bytes of all tensors together at most: 64 TiB, chosen, far beyond what runs.
 const MOST_BYTES: u64 = 1 << 46;
 
-/// What a tensor is to the program.
+/// The role of a tensor in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A parameter of the model: there from the start, as the host wrote it.
     Parameter,
-    /// What the optimizer or the model keeps from step to step; there from the start.
+    /// Data that the optimizer or the model keeps from step to step; it exists from the start.
     State,
-    /// What only the host writes: a batch of samples, constants.
+    /// Data that only the host writes: a batch of samples, constants.
     Input,
     /// Made in a step, and given back in it or in the next.
     Temporary,
@@ -80,7 +80,8 @@ impl Step {
         self.when(|operator| &operator.allocates)
     }
 
-    /// By tensor: the operator before which it is given back; `None` if it stays until the step is over, or for ever.
+    /// For each tensor, the operator before which it is given back; `None` if it stays until the step ends, or for
+    /// ever.
     #[must_use]
     pub fn ends(&self) -> Vec<Option<usize>> {
         self.when(|operator| &operator.frees)
@@ -94,7 +95,7 @@ impl Step {
         when
     }
 
-    /// Checks that every tensor that is named exists, begins and ends once, and is there when it is touched.
+    /// Checks that every tensor that is named exists, begins and ends once, and exists when it is touched.
     ///
     /// # Errors
     /// Names the first operator that is wrong, and why.

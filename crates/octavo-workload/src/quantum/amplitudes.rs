@@ -1,4 +1,4 @@
-//! What a circuit does to a state, plainly: for small circuits.
+//! The effect of a circuit on a state, computed plainly: for small circuits.
 
 use super::circuit::Circuit;
 use super::unitary::{Complex, Matrix, STATES};
@@ -36,7 +36,7 @@ pub fn group(thread: u64, pair: [u32; 2]) -> [u64; STATES] {
     [base, base | first, base | second, base | first | second]
 }
 
-/// `bits` with a 0 put in at `place`: what was there and above moves up.
+/// `bits` with a 0 inserted at `place`: the bits there and above move up.
 #[inline]
 fn spread(bits: u64, place: u32) -> u64 {
     let below = (1 << place) - 1;
@@ -57,7 +57,7 @@ mod tests {
         }
     }
 
-    /// As a whole matrix on all qubits would do it, entry by entry.
+    /// Gates do the same as their whole matrix on all qubits, entry by entry.
     #[test]
     fn gates_do_what_their_matrix_on_all_qubits_does() {
         for qubits in 4..=8 {

@@ -9,7 +9,7 @@ use crate::random::generator;
 
 /// Purposes of random numbers.
 const ORDERS: u64 = 0;
-/// Behind it: one for each gate.
+/// The matrices follow: one for each gate.
 const MATRICES: u64 = 1;
 
 /// A circuit of quantum volume.
@@ -38,7 +38,7 @@ impl Circuit {
         Self { qubits, depth, seed, pairs }
     }
 
-    /// How many qubits it has.
+    /// The number of qubits.
     #[must_use]
     pub const fn qubits(&self) -> u32 {
         self.qubits

@@ -1,4 +1,4 @@
-//! Quantum circuits: which gates they have, and what they do to amplitudes.
+//! Quantum circuits: their gates, and the effect on amplitudes.
 
 pub mod amplitudes;
 pub mod circuit;

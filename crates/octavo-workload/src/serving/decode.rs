@@ -1,9 +1,9 @@
 //! Steps of a server as launches: of each layer one for attention and one for what follows, then one that makes tokens.
 //!
 //! A launch streams its weights once for a batch of any size: each part (attention, an expert, the head) in equal
-//! contiguous shares of work-groups of its own. Attention has more work-groups for each request, one for each 512 of its
-//! tokens (as vLLM's paged attention, version 2, divides them). They read the request's blocks of keys and values and
-//! write blocks for its new tokens. Activations are left out: they are small and stay in caches.
+//! contiguous shares of work-groups of its own. Attention has more work-groups for each request, one for each 512 of
+//! its tokens (as vLLM's paged attention, version 2, divides them). They read the request's blocks of keys and values
+//! and write blocks for its new tokens. Activations are left out: they are small and stay in caches.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ use super::requests::Request;
 use super::schedule::{Limits, Schedule, Sequence, Step};
 use crate::emit::{WAVEFRONT_LANES, share, steps};
 
-/// Wavefronts of a work-group: 256 threads (chosen).
+/// Wavefronts of a work-group: 256 threads (our choice).
 const WAVEFRONTS: u32 = 4;
-/// Lines of weights that a wavefront has, where there are enough (chosen).
+/// Lines of weights that a wavefront has, where there are enough (our choice).
 const LINES_EACH: u64 = 64;
 /// Lines that one instruction loads: 64 lanes with 16 bytes each.
 const LINES_AT_ONCE: u64 = WAVEFRONT_LANES as u64 * 16 / LINE_BYTES;
@@ -34,7 +34,7 @@ const MOST_LINES: f64 = (1u64 << Op::LINE_BITS) as f64;
 /// Which steps of a server are replayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Steps that are over when it begins.
+    /// Steps that have ended when it begins.
     pub after: u32,
     /// Steps in it; at least one.
     pub steps: u32,
@@ -95,7 +95,7 @@ impl Parts {
 }
 
 impl Decode {
-    /// A window of what a server does with `requests`, everything `scale` times as large.
+    /// A window of a server's work on `requests`, with everything `scale` times as large.
     ///
     /// # Errors
     /// A scale that leaves nothing of a block, or is too large.
@@ -110,8 +110,8 @@ impl Decode {
         Self::of_server(model, experts, (limits, Schedule::new(limits, requests)), window, scale)
     }
 
-    /// As [`Self::new`], of the requests of a file by a server whose steps take `step` seconds. The window ends with the
-    /// last request.
+    /// Like [`Self::new`], with the requests of a file and a server whose steps take `step` seconds. The window ends
+    /// with the last request.
     ///
     /// # Errors
     /// As there; blocks that cannot be shared as the file says, a window that begins behind the last request.
@@ -216,8 +216,8 @@ impl Decode {
         first..first + self.sizes.block
     }
 
-    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks from `first` on, every fourth
-    /// of which it has.
+    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks from `first` on, every
+    /// fourth of which it has.
     fn attend(&self, sequence: &Sequence, layer: u32, first: u32, number: u32, out: &mut OpSink<'_>) {
         let pieces = self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
         let index = (first + number / pieces * WAVEFRONTS) as usize;
@@ -282,8 +282,8 @@ impl Sizes {
         (operations * self.scale / OPERATIONS as f64).ceil() as u64
     }
 
-    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of what comes of
-    /// them with its values. Each request with tokens in the cache adds one.
+    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of the results
+    /// with its values. Each request with tokens in the cache adds one.
     fn of_scores(&self, model: &Model, pieces: u32) -> u32 {
         let whole = self.instructions(4.0 * (model.queries * self.tokens) as f64);
         whole.div_ceil(pieces.into()).clamp(1, Op::MAX_COUNT.into()) as u32
@@ -308,7 +308,7 @@ impl Planned {
         Self { step, tokens: tokens.into(), experts, blocks_each, attending }
     }
 
-    /// Whose request the `group`-th of the attending work-groups attends to, and which of its blocks.
+    /// The request that the `group`-th of the attending work-groups attends to, and which of its blocks.
     fn attended(&self, group: u32) -> (&Sequence, Range<u32>) {
         let request = self.attending.partition_point(|&end| end <= group);
         let before = if request == 0 { 0 } else { self.attending[request - 1] };
@@ -318,7 +318,7 @@ impl Planned {
     }
 }
 
-/// The host writes the weights, and what the cache holds when the window begins.
+/// The host writes the weights, and the content of the cache when the window begins.
 fn host_side(buffers: &[Buffer], model: &Model, sizes: Sizes, in_use: &[u32]) -> HostSide {
     let mut side = HostSide::of(buffers).inputs(["weights"]).scratch(["cache"]);
     let runs: Vec<Range<u64>> = in_use.chunk_by(|one, next| one + 1 == *next).map(run).collect();
@@ -336,7 +336,7 @@ fn run(blocks: &[u32]) -> Range<u64> {
 }
 
 impl Parts {
-    /// Step `number` of a wavefront of part `part`: a load, and what is computed with it.
+    /// Step `number` of a wavefront of part `part`: a load, and the computation with it.
     fn stream(&self, part: usize, wavefront: u64, number: u32, out: &mut OpSink<'_>) {
         let shares = u64::from(self.groups_each()) * u64::from(WAVEFRONTS) * u64::from(self.steps());
         let index = wavefront * u64::from(self.steps()) + u64::from(number);
@@ -401,7 +401,7 @@ impl Workload for Decode {
     /// The tokens that are made, one entry each: `request` is whose token it is, `made` the step that made it (counted
     /// from the first of the window). `before` is the step that made the request's previous token, infinite for the
     /// first in the window. `arrived` is the step before which the request arrived. It is infinite except for a first
-    /// token whose request arrived within the window. `launches` are those of a step. Of requests in a file, there are
+    /// token whose request arrived within the window. `launches` are those of a step. For requests in a file, there are
     /// also `arrives_s`, `prompt_tokens` and `reply_tokens` of each, `prompt_blocks`, how many different blocks of 512
     /// tokens the file names, and `cache_blocks`: different blocks that the requests of each step have.
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {

@@ -17,26 +17,26 @@ use crate::notes;
 /// Bytes of device memory that an H100 SXM reads in a millisecond (NVIDIA's data sheet: 3.35 TB/s).
 const BYTES_PER_MS: f64 = 3.35e9;
 
-/// What is served, and how.
+/// The served model, and how it is served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmOptions {
     /// The model. Default `llama-3-8b`.
     pub model: Dense,
-    /// The trace whose statistics requests have, or a file of requests, which are replayed: Azure's or `BurstGPT`'s CSV,
-    /// Mooncake's JSON lines. Default `azure-chat`.
+    /// The trace whose statistics requests have, or a file of requests, which are replayed: Azure's or `BurstGPT`'s
+    /// CSV, Mooncake's JSON lines. Default `azure-chat`.
     pub trace: TraceChoice,
-    /// Milliseconds of a step, by which times in a file become steps, above 0. Default: what it takes to read all weights
-    /// at 3.35 TB/s (H100 SXM, NVIDIA's data sheet).
+    /// Milliseconds of a step, by which times in a file become steps, above 0. Default: the time to read all weights at
+    /// 3.35 TB/s (H100 SXM, NVIDIA's data sheet).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_ms: Option<f64>,
-    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096; not used with a file.
-    /// Default 32 (chosen).
+    /// Average number of requests in progress if each got a token every step, 0.001 to 4096; not used with a file.
+    /// Default 32 (our choice).
     pub load: f64,
-    /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (chosen).
+    /// Steps that are simulated, 1 to 10000; for a file, at most the number that it has. Default 16 (our choice).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by
-    /// then), 0 of a file.
+    /// Steps that have ended when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
+    /// left by then), 0 of a file.
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,
@@ -62,7 +62,7 @@ impl Default for LlmOptions {
     }
 }
 
-/// As [`LlmOptions`], of a mixture of experts.
+/// Like [`LlmOptions`], for a mixture of experts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MoeOptions {
@@ -71,20 +71,20 @@ pub struct MoeOptions {
     /// How much more popular some experts are: the expert of rank r is drawn with a weight of 1/r to this power, 0 to
     /// 2. Default 0.85 (fitted to a published skew of 128 experts).
     pub skew: f64,
-    /// The trace whose statistics requests have, or a file of requests, which are replayed: Azure's or `BurstGPT`'s CSV,
-    /// Mooncake's JSON lines. Default `azure-chat`.
+    /// The trace whose statistics requests have, or a file of requests, which are replayed: Azure's or `BurstGPT`'s
+    /// CSV, Mooncake's JSON lines. Default `azure-chat`.
     pub trace: TraceChoice,
-    /// Milliseconds of a step, by which times in a file become steps, above 0. Default: what it takes to read all weights
-    /// at 3.35 TB/s (H100 SXM, NVIDIA's data sheet).
+    /// Milliseconds of a step, by which times in a file become steps, above 0. Default: what it takes to read all
+    /// weights at 3.35 TB/s (H100 SXM, NVIDIA's data sheet).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_ms: Option<f64>,
     /// Requests that would be under way on average if each got a token every step, 0.001 to 4096; not used with a file.
     /// Default 4 (chosen: few enough that a step passes a part of the experts).
     pub load: f64,
-    /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (chosen).
+    /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (our choice).
     pub steps: u32,
-    /// Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have left by
-    /// then), 0 of a file.
+    /// Steps that have ended when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
+    /// left by then), 0 of a file.
     pub after: u32,
     /// Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`).
     pub batch: u32,
@@ -102,7 +102,7 @@ impl Default for MoeOptions {
     }
 }
 
-/// What both have in common.
+/// Options that both have in common.
 struct Serving {
     model: Model,
     skew: f64,
@@ -184,7 +184,7 @@ impl Serving {
     }
 }
 
-/// What both kinds of options say in the same words.
+/// Options of both kinds that have the same words.
 macro_rules! serving {
     ($options:ident, $skew:expr) => {
         Serving {

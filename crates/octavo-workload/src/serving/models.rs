@@ -1,4 +1,4 @@
-//! What models are made of, as their published configurations say: parameters of each part, 16 bits each.
+//! The parts of models, from their published configurations: parameters of each part, 16 bits each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub struct Model {
     pub hidden: u64,
     /// Elements of a token's queries.
     pub queries: u64,
-    /// Elements of a token's keys, and as many of its values.
+    /// Elements of a token's keys, and also of its values.
     pub keys: u64,
     /// Elements inside the feed-forward part, or inside one expert.
     pub inner: u64,
@@ -108,8 +108,8 @@ impl Model {
         3 * self.hidden * self.inner
     }
 
-    /// Parameters that turn the last layer's output into tokens. The embedding has as many, but a step reads only a row
-    /// of it for each token, which is left out.
+    /// Parameters that turn the last layer's output into tokens. The embedding has the same number, but a step reads
+    /// only a row of it for each token, which is left out.
     #[must_use]
     pub const fn head(&self) -> u64 {
         self.hidden * self.vocabulary

@@ -20,7 +20,7 @@ mod time;
 pub struct Recorded {
     /// The requests, at least one.
     pub arrivals: Vec<Arrival>,
-    /// What the reader assumed or did not use.
+    /// Remarks about what the reader assumed or did not use.
     notes: Vec<String>,
 }
 
@@ -75,14 +75,14 @@ impl Recorded {
         self.arrivals.iter().map(|one| one.prompt + one.reply).max().unwrap_or_default()
     }
 
-    /// The requests of a server whose steps take so many seconds.
+    /// The requests of a server whose steps take this many seconds.
     pub fn requests(&self, step: f64) -> impl Iterator<Item = Request> + use<> {
         let of =
             move |one: &Arrival| Request { arrives: (one.seconds / step) as u64, prompt: one.prompt, reply: one.reply };
         self.arrivals.iter().map(of).collect::<Vec<_>>().into_iter()
     }
 
-    /// What each whole block of `tokens` of each prompt holds.
+    /// The content of each whole block of `tokens` of each prompt.
     ///
     /// # Errors
     /// The file names blocks that cannot be cut into such.

@@ -1,4 +1,4 @@
-//! Who asks for what, and when.
+//! The requests, and their times.
 
 use super::traces::Trace;
 use crate::random::generator;
@@ -19,8 +19,9 @@ pub struct Request {
 
 /// Endless requests, in the order in which they arrive.
 ///
-/// Time is counted in steps of the server: what each takes is for the simulation to say. `load` requests would be under
-/// way on average if each got a token every step (Little's law: this many arrive in the steps that a mean reply takes).
+/// Time is counted in steps of the server: what each takes is for the simulation to say. `load` is the average number
+/// of requests in progress if each got a token every step (Little's law: this many arrive in the steps that a mean
+/// reply takes).
 pub fn requests(trace: Trace, load: f64, seed: u64) -> impl Iterator<Item = Request> {
     let mut random = generator(seed, STREAM);
     let apart = trace.mean_reply() / load;

@@ -1,7 +1,7 @@
 //! Which requests each step serves, and which blocks of the cache their tokens have: continuous batching.
 //!
-//! Where it is known what blocks of prompts hold, a prompt takes the first of them from the cache if they are there, and
-//! computes the others (vLLM's prefix caching).
+//! Where the contents of prompts' blocks are known, a prompt takes the first of them from the cache if they are
+//! present, and computes the others (vLLM's prefix caching).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ use super::requests::Request;
 /// Prompt tokens that one step takes at most, unless a single prompt is longer (vLLM's `max_num_batched_tokens`).
 pub const PROMPT_TOKENS: u32 = 2048;
 
-/// What a server can hold.
+/// The capacity of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Requests that are served at the same time.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub blocks: u32,
 }
 
-/// A step: either prompts, or a token of each request under way.
+/// A step: either prompts, or a token for each request in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// When, in steps from the beginning of all.
@@ -55,20 +55,20 @@ pub struct Schedule<I: Iterator<Item = Request>> {
     running: Vec<Running>,
     /// Free blocks; the block that has been free longest is taken first (vLLM's queue of free blocks).
     free: VecDeque<u32>,
-    /// How many requests under way have each block.
+    /// How many requests in progress have each block.
     users: Vec<u32>,
-    /// What whole blocks of prompts hold, by number of the request; empty where it is not known.
+    /// The content of whole blocks of prompts, by number of the request; empty if it is unknown.
     prefixes: Vec<Vec<Content>>,
     /// Blocks whose content is known, and the content of each.
     kept: HashMap<Content, u32>,
     content: Vec<Option<Content>>,
-    /// Blocks that requests under way may need before they end.
+    /// Blocks that requests in progress may need before they end.
     promised: u32,
     arrived: usize,
     now: u64,
 }
 
-/// What a block holds: blocks of equal content hold the same tokens behind the same tokens.
+/// The content of a block: blocks with equal content hold the same tokens after the same tokens.
 pub type Content = (u64, u32);
 
 struct Running {
@@ -85,7 +85,7 @@ impl Running {
 }
 
 impl<I: Iterator<Item = Request>> Schedule<I> {
-    /// A server that requests come to. None needs more blocks than there are.
+    /// A server that requests come to. No request may need more blocks than there are.
     pub fn new(limits: Limits, requests: I) -> Self {
         Self {
             limits,
@@ -103,7 +103,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         }
     }
 
-    /// With what is known of the whole blocks of each prompt, in the order of requests.
+    /// With the known contents of the whole blocks of each prompt, in the order of requests.
     #[must_use]
     pub fn with_prefixes(self, prefixes: Vec<Vec<Content>>) -> Self {
         Self { prefixes, ..self }
@@ -120,7 +120,8 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         self.running.is_empty() && self.waiting.is_empty() && self.coming.peek().is_none()
     }
 
-    /// The next step, which there is unless all [is over](Self::is_over). Prompts go first (vLLM): while some are admitted, no other request gets a token.
+    /// The next step; there is one unless [all have ended](Self::is_over). Prompts go first (vLLM): while some are
+    /// admitted, no other request gets a token.
     pub fn step(&mut self) -> Step {
         if self.running.is_empty() && self.waiting.is_empty() {
             self.now = self.now.max(self.coming.peek().expect("a request comes").arrives);
@@ -187,7 +188,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         one.blocks.len() as u32 * self.limits.block
     }
 
-    /// Takes the block that has been free longest; nobody shares what it held.
+    /// Takes the block that has been free longest, whose contents nobody shares any more.
     fn take(&mut self) -> u32 {
         let block = self.free.pop_front().expect("blocks were promised");
         self.users[block as usize] = 1;
@@ -197,7 +198,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         block
     }
 
-    /// What whole blocks of a prompt hold is known from now on.
+    /// The content of whole blocks of a prompt is known from now on.
     fn keep(&mut self, index: usize) {
         let one = &self.running[index];
         for (content, &block) in self.prefixes.get(one.number).into_iter().flatten().zip(&one.blocks) {

@@ -25,7 +25,8 @@ pub enum Trace {
 pub enum TraceChoice {
     /// Requests are drawn.
     Statistics(Trace),
-    /// Requests are replayed: a CSV file of Azure's or `BurstGPT`'s, or Mooncake's JSON lines, also packed (`.gz`, `.zst`).
+    /// Requests are replayed: a CSV file of Azure's or `BurstGPT`'s, or Mooncake's JSON lines, also packed (`.gz`,
+    /// `.zst`).
     File(String),
 }
 
@@ -65,7 +66,7 @@ type Quantiles = [f64; 5];
 const SHARES: Quantiles = [0.0, 0.5, 0.9, 0.99, 1.0];
 
 impl Trace {
-    /// Prompts. The code trace's maximum is taken from the other trace (not published; chosen).
+    /// Prompts. The code trace's maximum is taken from the other trace (not published; our choice).
     const fn prompts(self) -> Quantiles {
         match self {
             Self::AzureChat => [1.0, 1020.0, 2735.0, 4142.0, 14_050.0],
@@ -73,7 +74,7 @@ impl Trace {
         }
     }
 
-    /// Replies. None is longer than the longest of a hundred (what is beyond is not published; chosen).
+    /// Replies. None is longer than the longest of a hundred (the tail is not published; our choice).
     const fn replies(self) -> Quantiles {
         match self {
             Self::AzureChat => [1.0, 129.0, 424.0, 601.0, 601.0],

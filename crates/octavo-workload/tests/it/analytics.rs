@@ -280,7 +280,8 @@ fn finding_loads_every_edge_and_the_labels_of_both_ends() {
     }
 }
 
-/// What `gather` loads and stores beside its search: wavefronts take rows and edges in order, `PART` of both at a time.
+/// The loads and stores of `gather` other than its search: wavefronts take rows and edges in order, `PART` of both at a
+/// time.
 fn gathered(workload: &dyn Workload, graph: &Graph, values: &str, wavefront: usize) -> Lanes {
     let [offsets, neighbours, values, sums] =
         ["offsets", "neighbours", values, "sums"].map(|name| base(workload, name));

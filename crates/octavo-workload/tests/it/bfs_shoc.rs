@@ -122,7 +122,7 @@ fn graphs_are_what_they_claim() {
 
 /// MGPUSim v4.2.0 with 65,536 nodes of degree 8: 8 launches, 7,081,687 instructions, of which 520,159 to memory, and
 /// 1,296,417 lines. Its generator draws another graph of the same distribution. It also counts what is left out here:
-/// six loads of kernel arguments in each wavefront, and stores of turns in which no lane stores.
+/// six loads of kernel arguments in each wavefront, and stores in turns in which no lane stores.
 #[test]
 fn counts_are_near_those_recorded_from_the_real_kernel() {
     let bfs = BfsShoc::new(Graph::random_tree(65_536, 8, 42));

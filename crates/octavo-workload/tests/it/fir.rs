@@ -18,7 +18,7 @@ fn sample(thread: u64, tap: u64, taps: u64) -> Sample {
     if thread >= tap { Sample::Input(thread - tap) } else { Sample::History(taps - (tap - thread)) }
 }
 
-/// One wavefront; adds what its threads compute to `output`.
+/// One wavefront; adds its threads' results to `output`.
 fn naive(fir: &Fir, samples: u64, taps: u64, first: u64, output: &RefCell<Vec<u64>>) -> Lanes {
     let threads = || (first..samples).take(64);
     let mut lanes = Lanes::default();

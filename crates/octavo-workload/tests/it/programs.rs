@@ -214,7 +214,7 @@ fn what_launches_read_was_written_before() {
     }
 }
 
-/// Inputs whose first access is a store all the same: host and GPU write them in turn, or the GPU reads what it did not
+/// Inputs whose first access is nevertheless a store: host and GPU write them in turn, or the GPU reads what it did not
 /// overwrite.
 const STORED_FIRST: [(&str, &str); 8] = [
     ("bfs-shoc", "flag"),

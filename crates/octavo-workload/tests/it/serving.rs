@@ -1,4 +1,4 @@
-//! Serving: what each step touches, token by token, beside the streams.
+//! Serving: the accesses of each step, token by token, compared with the streams.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

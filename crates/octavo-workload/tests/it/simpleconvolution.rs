@@ -29,7 +29,7 @@ impl Image {
         self.width + self.mask - 1
     }
 
-    /// One wavefront; stores what its threads compute.
+    /// One wavefront; stores its threads' results.
     fn naive(&self, sc: &SimpleConvolution, group: u32) -> Lanes {
         let first = u64::from(group) * 64;
         let threads = || (first..first + 64).filter(|thread| thread / self.width < self.height);
@@ -71,8 +71,8 @@ fn touches_what_every_lane_of_the_kernel_touches_and_convolves() {
     }
 }
 
-/// MGPUSim v4.2.0 with 254 x 254 pixels: 312,306 instructions and 44,874 + 4,033 lines. Of the instructions 6
-/// load kernel arguments in each of the 1009 wavefronts with pixels, 3 in the 15 without.
+/// MGPUSim v4.2.0 with 254 x 254 pixels: 312,306 instructions and 44,874 + 4,033 lines. Of the instructions, 6 load
+/// kernel arguments in each of the 1009 wavefronts with pixels, and 3 in the 15 without.
 #[test]
 fn counts_are_those_recorded_from_the_real_kernel() {
     let found = launch_totals(&SimpleConvolution::new(254, 254, 3), 0);

@@ -28,11 +28,11 @@ fn stripped(workload: &dyn Workload, room: u64) -> Result<(Strips, Program), Str
     lower_in_strips(workload, &explicit(), room, &mut Look::Accesses(&mut || ControlFlow::Continue(())))
 }
 
-/// By line: what was stored there last, 0 if nothing was.
+/// For each line, what was stored there last, 0 if nothing was.
 type Memory = BTreeMap<u64, u64>;
 
-/// What a program computes when all that is known of values is who stored them: by kernel launch and work-group, in the
-/// order in which they run, what is loaded; then what the host reads.
+/// The results of a program if a value is known only by who stored it: by kernel launch and work-group, in the order in
+/// which they run, the loaded values; then those that the host reads.
 fn run(workload: &dyn Workload, program: &Program) -> Vec<Vec<u64>> {
     let (mut memory, mut loaded, mut stale) = (Memory::new(), Vec::new(), false);
     let arena = program.buffers().last().filter(|last| last.buffer.name == "strip");
@@ -111,7 +111,7 @@ fn access(op: Op, memory: &mut Memory, seen: &mut Vec<u64>) {
     }
 }
 
-/// Runs a workload whole and in strips, in so many bytes; how many strips it has.
+/// Runs a workload whole and in strips that fit this many bytes; returns the number of strips.
 fn assert_same(workload: impl Fn() -> Box<dyn Workload>, room: u64) -> u32 {
     let whole = workload();
     let expected = run(whole.as_ref(), &lower(whole.as_ref(), &explicit()).unwrap());

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from octavo.advice.words import amount, seconds
+from octavo.plain import amount, seconds
 from octavo.verbs import Verb
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice.fit import costs
-from octavo.advice.words import amount
 from octavo.errors import ScenarioError
-from octavo.plain import shortened
+from octavo.plain import amount, shortened
 from octavo.quantities import bytes_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Unified memory in a real program: records of its driver, decoded, as the tables of simulated runs."""
+"""Unified memory in a real program: decoded records of its driver, in the tables of simulated runs."""
 
 from octavo.measured.activity.cupti import LAYOUTS, decode
 from octavo.measured.activity.mapping import CAUSES, PAGE_BYTES, events, table

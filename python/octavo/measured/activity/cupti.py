@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ACTIVITY_KIND = 25
 """`CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER`."""
 CPU = 0xFFFFFFFF
-"""How records name the host that throttles, or that has memory mapped from afar."""
+"""The number that stands for the host in records of throttling, and of memory that is mapped remotely."""
 
 _COUNTER2 = [
     ("kind", "<u4"),  # offset 0
@@ -58,13 +58,13 @@ LAYOUTS: dict[str, list[Any]] = {
 """Versions of the structure: 2 until CUDA 12.7, 3 since. Columns and their types, as NumPy takes them."""
 
 _LAST_TIME = (1 << 63) - 1
-"""Nanoseconds; later times are damage."""
+"""Nanoseconds; later times are errors."""
 _NO_END = (What.CPU_FAULT, What.THRASHING, What.REMOTE_MAP)
-"""Counters whose `end` is to be ignored."""
+"""Counters whose `end` has no meaning."""
 _FROM_GPU = (What.DEVICE_TO_HOST, What.DEVICE_TO_DEVICE)
 _TO_GPU = (What.HOST_TO_DEVICE, What.DEVICE_TO_DEVICE)
 _FLAGS = {What.GPU_FAULT: Access, What.REMOTE_MAP: MapCause, **dict.fromkeys(COPIES, Cause)}
-"""What `flags` means; for other counters, nothing of use."""
+"""The meaning of `flags`, which other counters do not have."""
 
 _Records: TypeAlias = "npt.NDArray[np.void]"
 
@@ -122,14 +122,14 @@ def _fits(records: bytes, dtype: np.dtype[np.void]) -> bool:
 
 
 def _kinds(records: bytes, dtype: np.dtype[np.void]) -> npt.NDArray[np.uint32]:
-    """The first field of every record, of a last one that is cut off too as far as it is there."""
+    """The first field of every record, including as much as there is of a last one that is cut off."""
     whole = np.frombuffer(records, dtype, len(records) // dtype.itemsize)["kind"]
     rest = records[len(whole) * dtype.itemsize :]
     return np.append(whole, np.frombuffer(rest[:4], "<u4")) if len(rest) >= 4 else whole
 
 
 def _misfit(records: bytes, layout: str, fitting: Sequence[str] = ()) -> ProfileError:
-    """Records that are not of a layout, but of one of those that fit them, if there are any."""
+    """Records that fit another layout than the given one, if there is such a layout."""
     kinds = _kinds(records, _types()[layout])
     first = int(np.flatnonzero(kinds != ACTIVITY_KIND)[0])
     other = f"; they look like layout {fitting[-1]}" if fitting else ""
@@ -169,7 +169,7 @@ def _rows(found: _Records, notes: Counter[str]) -> Rows:
 
 
 def _flags(what: npt.NDArray[np.uint8], flags: npt.NDArray[np.uint32], notes: Counter[str]) -> npt.NDArray[np.uint8]:
-    """Causes and kinds of access; 0, which stands for unknown everywhere, for what is not known here either."""
+    """Causes and kinds of access; 0 stands for unknown everywhere, and for numbers that are unknown here."""
     found = np.zeros(len(what), np.uint8)
     for one, meaning in _FLAGS.items():
         rows = np.flatnonzero(what == one)
@@ -180,14 +180,14 @@ def _flags(what: npt.NDArray[np.uint8], flags: npt.NDArray[np.uint32], notes: Co
 
 
 def _fighters(found: _Records, what: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """The GPUs that fight for thrashing memory, of the first 64."""
+    """The GPUs among the first 64 that compete for thrashing memory."""
     third = "processors" in (found.dtype.names or ())
     masks = found["processors"][:, 0] if third else found["srcId"].astype(np.uint64)
     return np.where(what == What.THRASHING, masks, np.uint64(0))
 
 
 def _ends(rows: Rows, found: _Records, what: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Fill in source and target where they mean something; which rows have possible ones.
+    """Fill in source and target where they have a meaning; return which rows have possible ones.
 
     Copies between the host and a GPU name the GPU alone: real records have 0 where the host would stand, as for GPU 0.
     """

@@ -1,6 +1,6 @@
-"""Recorded activity as rows of an `events` table, the same that simulated runs write.
+"""Recorded activity as rows of an `events` table, in the format of simulated runs.
 
-What columns and kinds mean stands in docs/results.md; what becomes of what, in docs/real-programs.md.
+docs/results.md explains columns and kinds; docs/real-programs.md says how records are converted.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.uint64]
 
 PAGE_BYTES = 4096
-"""The driver keeps track of pages of 4 KiB, the smallest there are; larger ones are several of them."""
+"""The driver keeps track of pages of 4 KiB, the smallest size; larger pages count as several."""
 PICOSECONDS = 1000
 """Picoseconds of a nanosecond."""
 CAUSES = ("user", "coherence", "prefetch", "eviction", "access_counters", "thrashing", "policy", "out_of_memory")
-"""Why bytes travel or memory is mapped from afar, as column `cause` has it."""
+"""Why bytes move or memory is mapped remotely, as in column `cause`."""
 
 _FAULTS = {
     Access.UNKNOWN: "unknown_fault",
@@ -105,7 +105,7 @@ def kinds(rows: Rows) -> npt.NDArray[np.uint8]:
 
 
 def causes(rows: Rows) -> pl.Series:
-    """The cause of each row that has one that is known."""
+    """The cause of each row whose cause is known."""
     table = np.full((max(What) + 1, 256), len(CAUSES), np.uint8)
     for one, meaning in {**dict.fromkeys(COPIES, Cause), What.REMOTE_MAP: MapCause}.items():
         for cause in meaning:
@@ -118,7 +118,7 @@ def causes(rows: Rows) -> pl.Series:
 
 
 def pages(address: Numbers, size: Numbers) -> Numbers:
-    """How many pages a range of bytes has parts of; one at least."""
+    """How many pages a range of bytes touches; at least one."""
     ends = -(-(address % PAGE_BYTES + size).astype(np.int64) // PAGE_BYTES)
     return np.maximum(ends, 1).astype(np.uint64)
 
@@ -128,5 +128,5 @@ def _picoseconds(nanoseconds: npt.NDArray[np.int64]) -> Numbers:
 
 
 def _where(here: npt.NDArray[np.bool_], values: Numbers) -> pl.Series:
-    """Numbers, and null where they mean nothing."""
+    """Numbers, and null where they have no meaning."""
     return pl.select(pl.when(pl.Series(here)).then(pl.Series(values.astype(np.uint64)))).to_series()

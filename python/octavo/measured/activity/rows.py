@@ -1,4 +1,4 @@
-"""Unified-memory activity of a real program, from any recorder: one row for each thing the driver reports.
+"""Unified-memory activity of a real program, from any recorder: one row for each event that the driver reports.
 
 The numbers come from CUPTI (cupti_activity.h, CUDA 12.9); the other recorders pass on its records.
 """
@@ -25,16 +25,17 @@ ROW = [
 ]
 """Columns and their types, as NumPy takes them.
 
-`start` and `end` are nanoseconds of one clock, `end` -1 where it means nothing. `value` is bytes, or merged faults
+`start` and `end` are nanoseconds of one clock; `end` is -1 where it has no meaning. `value` is bytes, or merged faults
 for `GPU_FAULT`. `what` is a `What`; `flag` an `Access`, `Cause` or `MapCause`, as `what` has it. `source` and `target`
-are processors: 0 is the host, 1 the first GPU. `processors` has a bit for each GPU that fights for thrashing memory."""
+are
+processors: 0 is the host, 1 the first GPU. `processors` has a bit for each GPU that competes for thrashing memory."""
 
 Rows: TypeAlias = "npt.NDArray[np.void]"
 """An array of `ROW`."""
 
 
 class What(IntEnum):
-    """What a row tells (`CUpti_ActivityUnifiedMemoryCounterKind`)."""
+    """The kind of event in a row (`CUpti_ActivityUnifiedMemoryCounterKind`)."""
 
     HOST_TO_DEVICE = 1
     DEVICE_TO_HOST = 2
@@ -47,7 +48,7 @@ class What(IntEnum):
 
 
 COPIES = (What.HOST_TO_DEVICE, What.DEVICE_TO_HOST, What.DEVICE_TO_DEVICE)
-"""Rows that tell of bytes that travel."""
+"""Rows of events that move bytes."""
 
 
 class Access(IntEnum):
@@ -69,13 +70,13 @@ class Cause(IntEnum):
     COHERENCE = 2
     """A fault, or a launch on a GPU that cannot fault."""
     PREFETCH = 3
-    """The driver guessed that it will be needed."""
+    """The driver guessed that it would be needed."""
     EVICTION = 4
     ACCESS_COUNTERS = 5
 
 
 class MapCause(IntEnum):
-    """Why memory is mapped from afar (`CUpti_ActivityUnifiedMemoryRemoteMapCause`)."""
+    """Why memory is mapped remotely (`CUpti_ActivityUnifiedMemoryRemoteMapCause`)."""
 
     UNKNOWN = 0
     COHERENCE = 1
@@ -87,34 +88,34 @@ class MapCause(IntEnum):
 
 @dataclass
 class Activity:
-    """What was recorded, and what could not be used."""
+    """Recorded rows, and notes about what could not be used."""
 
     rows: Rows
     notes: Counter[str] = field(default_factory=Counter)
-    """What was lost, guessed or not understood, and how often."""
+    """Losses, guesses and unknown values, and how many of each."""
 
 
 def empty(count: int) -> Rows:
-    """Rows that say nothing yet."""
+    """Rows without any values yet."""
     rows = np.zeros(count, ROW)
     rows["end"] = -1
     return rows
 
 
 GPUS = 254
-"""GPUs that processor numbers of one byte can tell apart, besides the host."""
+"""How many GPUs a processor number of one byte can distinguish, besides the host."""
 LONGEST = 1 << 53
-"""Nanoseconds that a recording may take, 104 days: so many that picoseconds still fit 64 bits."""
+"""Nanoseconds that a recording may take, 104 days: picoseconds of that still fit into 64 bits."""
 IMPLAUSIBLE = "records with impossible times, sizes or processors, left out"
 NO_ADDRESS = "records without an address, left out"
 LAST_ADDRESS = 1 << 57
 """No GPU or processor has longer virtual addresses (five levels of page tables on x86-64)."""
 _MOST_BYTES = 1 << 32
-"""The driver works on blocks of 2 MiB; what is far beyond one is damage."""
+"""The driver works on blocks of 2 MiB; much more than one is an error."""
 
 
 def plausible(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Which rows can be true, as far as addresses and sizes say."""
+    """Which rows can be true, as far as addresses and sizes show."""
     sized = rows["value"] <= _MOST_BYTES
     fit: npt.NDArray[np.bool_] = (
         (rows["address"] < LAST_ADDRESS) & (sized | (rows["what"] == What.THROTTLING)) & (rows["start"] >= 0)
@@ -123,9 +124,9 @@ def plausible(rows: Rows) -> npt.NDArray[np.bool_]:
 
 
 def in_order(rows: Rows, notes: Counter[str]) -> Rows:
-    """Rows in order of time; those that are far from the others are left out and counted.
+    """Rows in order of time; those far from the others are left out and counted.
 
-    A clock that was not read says 0; the row in the middle says where the recording is.
+    A clock that was not read gives 0; the row in the middle shows when the recording happened.
     """
     if not len(rows):
         return rows
@@ -140,6 +141,6 @@ def in_order(rows: Rows, notes: Counter[str]) -> Rows:
 
 
 def note_each(notes: Counter[str], text: str, values: npt.ArrayLike) -> None:
-    """Count what is not understood, by value; `text` has a place for that."""
+    """Count values that are not understood; `text` has a place for the value."""
     for value, count in zip(*np.unique(values, return_counts=True), strict=True):
         notes[text.format(value)] += int(count)

@@ -1,4 +1,4 @@
 """A real GPU's memory system, measured once: probes, samples, fits and the machine file.
 
-`measured` is what a fit gives. Everything else is made from samples alone, and needs no GPU.
+`measured` contains the results of fits. Everything else is computed from the samples, and needs no GPU.
 """

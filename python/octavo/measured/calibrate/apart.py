@@ -1,10 +1,10 @@
-"""A probe in a process of its own, which tells by lines what it does.
+"""A probe in a process of its own, which reports its progress line by line.
 
 `python -m octavo.measured.calibrate.apart PROBE GPU EFFORT` measures.
 
-No probe may affect the next one. After a kernel's fault the driver takes no more work from the process. The driver
-remembers for a process that processor and GPU competed for pages. CUPTI stays attached to a process. Stopped in the
-middle, the process ends, and with it all that it held of the GPU.
+No probe may affect the next one. After a kernel's fault, the driver accepts no more work from the process. The driver
+remembers for a process that processor and GPU competed for pages. CUPTI stays attached to a process. If it is stopped
+in the middle, the process ends and releases everything that it held on the GPU.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def measure(probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
-    """Run a probe elsewhere; what it measured, as `_core.gpu_probe` has it.
+    """Run a probe in another process; return its measurements in the form of `_core.gpu_probe`.
 
     Raises:
         CalibrationError: it failed, or its process ended.
@@ -53,7 +53,7 @@ def _hear(process: subprocess.Popen[str], progress: Callable[[int, int, str], No
 
 
 def _opened(result: dict[str, Any]) -> dict[str, Any]:
-    """Records are bytes, which lines of text cannot hold."""
+    """Records are bytes, which lines of text cannot contain."""
     if activity := result["activity"]:
         activity["records"] = base64.b64decode(activity["records"])
     return result
@@ -66,7 +66,7 @@ def _closed(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, and tell the parent process."""
+    """Measure, and report to the parent process."""
     # Lines are ours alone: what libraries print goes where errors go.
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)

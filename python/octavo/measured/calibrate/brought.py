@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(directory: Path, output: Path, *, force: bool = False) -> made.Outcome:
-    """Make the machine file of the samples in a folder, and lay them beside it where they are not there already.
+    """Make the machine file from the samples in a folder, and copy them beside it if they are not there already.
 
     Raises:
         CalibrationError: there are none, they are damaged or not of one machine, or something else lies where results

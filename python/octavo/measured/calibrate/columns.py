@@ -1,7 +1,7 @@
 """Columns of samples.
 
 Every row of every series has `repetition` (from 0), `seconds`, `bytes` (useful bytes moved) and `count` (calls,
-launches, accesses or operations); a parameter that a series does not have is null in its rows.
+launches, accesses or operations); parameters that a series does not have are null.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine's probes, behind an interface that tests can stand in for."""
+"""The engine's probes, behind an interface that tests can replace."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Engine(Protocol):
         ...
 
     def host(self, pci_bus_id: str) -> dict[str, Any]:
-        """What the host says about itself, and about the GPU's place in it."""
+        """The host's description of itself, and of the GPU's place in it."""
         ...
 
     def measure(
         self, probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]
     ) -> dict[str, Any]:
-        """Run a probe; `columns`, `skipped` and `activity`."""
+        """Run a probe; return `columns`, `skipped` and `activity`."""
         ...
 
 
@@ -71,6 +71,6 @@ class Compiled:
 
 
 def compiled() -> Engine:
-    """The engine of this installation, with NVIDIA's libraries loaded where they are installed."""
+    """The engine of this installation, after loading NVIDIA's libraries if they are installed."""
     libraries.load()
     return Compiled()

@@ -1,4 +1,4 @@
-"""From the samples of all probes to measured values, and to the reasons why others are missing."""
+"""From the samples of all probes to measured values, and to the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Evaluation:
 
     measured: dict[str, Measured] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
-    """Reasons by measured name, by `probe.series` for a series that was left out, or by probe where all of it was."""
+    """Reasons by measured name, by `probe.series` for a series that was left out, or by probe if all of it was."""
 
 
 def evaluate(probes: Iterable[Samples]) -> Evaluation:
-    """Fit every value of the registry whose probe is there."""
+    """Fit every value of the registry whose probe has samples."""
     found = Evaluation()
     for samples in probes:
         if samples.table.is_empty() and len(set(samples.skipped.values())) == 1:
@@ -67,7 +67,7 @@ def _evaluate(value: Value, samples: Samples, found: Evaluation) -> None:
 
 
 def _chosen(value: Value, part: pl.DataFrame, samples: Samples) -> pl.DataFrame:
-    """The rows of the value's parameters; where there are none, the probe may have said why."""
+    """The rows for the value's parameters; if there are none, the probe may have said why."""
     try:
         return chosen(part, **value.where)
     except Unfit as reason:
@@ -75,7 +75,7 @@ def _chosen(value: Value, part: pl.DataFrame, samples: Samples) -> pl.DataFrame:
 
 
 def _timed(value: Value, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows, once it is sure that their times can be divided by."""
+    """The rows, after a check that one can divide by their times."""
     if not PROBES[value.probe].series[value.series].brief and (none := rows.filter(pl.col("seconds") <= 0).height):
         raise Unfit(f"{none} of {rows.height} times are 0: shorter than the steps of the clock")
     return rows

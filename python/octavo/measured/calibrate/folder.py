@@ -1,4 +1,4 @@
-"""Samples as they lie in a folder: a table, a sidecar that vouches for it, and the driver's records."""
+"""The files of samples: a table, a sidecar that vouches for it, and the driver's records."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 SAMPLES_FORMAT = sidecar_file.FORMAT
 _MOST_BYTES = 1 << 30
-"""Of records; chosen: ten million of them."""
+"""The most bytes of records; our choice: ten million of them."""
 
 
 def table_of(probe: str, columns: Mapping[str, Sequence[Any]], where: str) -> pl.DataFrame:
-    """Columns as the engine hands them over, as a checked frame.
+    """The engine's columns as a checked frame.
 
     Raises:
         CalibrationError: a column is missing, or of another type.
@@ -57,7 +57,7 @@ def _column(name: str, values: Sequence[Any], where: str) -> pl.Series:
 
 
 def checked(probe: str, table: pl.DataFrame, where: str) -> pl.DataFrame:
-    """The table, once it is sure that fits can rely on its columns and parameters.
+    """The table, after a check that fits can rely on its columns and parameters.
 
     Raises:
         CalibrationError: a column is missing or of another type, or a value is missing that its series must have.
@@ -160,12 +160,12 @@ def _entries(directory: Path, samples: Samples) -> dict[str, digest.Entry]:
 
 
 def beside(output: Path) -> Path:
-    """Where the samples of a machine file lie."""
+    """The folder with the samples of a machine file."""
     return output.with_name(f"{output.stem}.samples")
 
 
 def activity_file(directory: Path, probe: str) -> Path:
-    """Where a probe's CUPTI records are, if it has any; they may lie packed, as NAME.xz."""
+    """The file of a probe's CUPTI records, if it has any; it may be packed, as NAME.xz."""
     return directory / f"{probe}.activity.bin"
 
 
@@ -186,7 +186,7 @@ def _write_records(path: Path, activity: Activity | None) -> None:
 
 
 def discard(directory: Path, probe: str) -> None:
-    """A probe is no longer finished: it is about to be measured anew; raises `OutputError` as `write`."""
+    """Mark a probe as unfinished, since it is about to be measured again; raises `OutputError` like `write`."""
     _refuse_links(directory, probe)
     sidecar_file.path_of(directory, probe).unlink(missing_ok=True)
 
@@ -236,7 +236,7 @@ def read(directory: Path, probe: str) -> Samples:
 
 
 def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
-    """Make sure that files are what was written; samples of `octavo-probe` do not say."""
+    """Make sure that files are unchanged; samples of `octavo-probe` cannot be checked."""
     if "files" not in sidecar:
         return
     try:

@@ -1,8 +1,8 @@
 """NVIDIA's libraries from their Python packages (`octavo[gpu]`), loaded where the engine finds them by name.
 
 Once a shared library is loaded, opening it by its name gives the loaded one wherever its file is. Libraries that the
-system knows need none of this, and who misses one says so: without NVRTC nothing is measured, without CUPTI the
-driver's own records are.
+system finds need none of this, and missing ones are reported where they are needed: without NVRTC nothing is measured,
+without CUPTI the driver's records are missing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import importlib.util
 from pathlib import Path
 
 NAMES = ("nvrtc", "cupti")
-"""The compiler of kernels, and the recorder of what unified memory does."""
+"""The compiler of kernels, and the recorder of unified-memory activity."""
 
 
 _COMPILER = "libnvrtc.so.12"
-"""The name by which the engine asks for NVRTC; it knows none of CUDA 13."""
+"""The name under which the engine looks for NVRTC; it knows none of CUDA 13."""
 
 
 def load() -> None:

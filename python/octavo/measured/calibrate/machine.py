@@ -34,18 +34,18 @@ _WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "a tab
 
 @dataclass(frozen=True)
 class Machine:
-    """What a machine file says."""
+    """The contents of a machine file."""
 
     about: Mapping[str, Any]
     """`[machine]`: GPU, driver, compiler, host, date, effort, and `device`: the GPU as its driver describes it."""
     measured: Mapping[str, Measured]
     skipped: Mapping[str, str] = field(default_factory=dict)
     node: Mapping[str, Any] | None = None
-    """What `octavo run --node` reads."""
+    """The node for `octavo run --node`."""
 
 
 def machine_text(machine: Machine, node: str = "") -> str:
-    """The file's text; `node` is its table `[node]`, with a comment for each value, or nothing."""
+    """The file's text; `node` is its table `[node]`, with a comment for each value, or empty."""
     import tomlkit  # noqa: PLC0415 - reading does without
 
     document = tomlkit.document()
@@ -68,7 +68,7 @@ def machine_text(machine: Machine, node: str = "") -> str:
 
 
 def _entry(value: Measured) -> Table:
-    """One value; what it is stands above it, so that the file reads without the documentation."""
+    """One value, below a comment that explains it, so that the file can be read without the documentation."""
     import tomlkit  # noqa: PLC0415 - as above
 
     known = _known(value.name)
@@ -233,7 +233,7 @@ def _number(entry: dict[str, Any], part: str, known: Value, path: str, key: str)
 
 
 def _known(name: str) -> Value | None:
-    """The registry's entry of a measured name, which may end in the numbers of two GPUs."""
+    """The registry's entry of a measured name, which may end with the numbers of two GPUs."""
     pair = re.fullmatch(r"(.+?)_[0-9]+_[0-9]+", name)
     for value in VALUES:
         if value.name == (pair[1] if pair and value.each_pair else name):

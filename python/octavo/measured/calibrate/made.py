@@ -1,4 +1,4 @@
-"""The machine file that samples make, wherever they were taken."""
+"""The machine file from samples, wherever they were taken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from octavo.measured.calibrate.samples import Samples
 
 _SHARED = 0.9
-"""Share of GPU memory that is free on an idle GPU at least; with less, others use it and disturb what is measured."""
+"""The least share of GPU memory that is free on an idle GPU; with less, other programs use it and disturb the
+measurement."""
 _NOT_OF_THE_DEVICE = {
     *("index", "name", "uuid", "gpus", "compute_capability", "driver", "cuda", "nvrtc"),  # stand in `[machine]` itself
     "free_bytes",  # is another one every time
@@ -40,12 +41,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was measured, and how much of it."""
+    """What was measured, and with how much effort."""
 
     gpu: Mapping[str, Any]
-    """As its driver describes it, with the number of GPUs in the machine (`gpus`)."""
+    """The GPU as its driver describes it, with the number of GPUs in the machine (`gpus`)."""
     host: Mapping[str, Any]
-    """What the host says about itself."""
+    """The host's description of itself."""
     effort: str
     """`quick` or `full`."""
 
@@ -57,7 +58,7 @@ def is_shared(gpu: Mapping[str, Any]) -> bool:
 
 
 def check_output(output: Path, subject: Subject, *, force: bool) -> None:
-    """A machine file can be written there, and nothing else is in its place.
+    """Make sure that a machine file can be written there, and that nothing else is in its place.
 
     Raises:
         CalibrationError: it is of something else, or cannot be read.
@@ -75,7 +76,7 @@ def check_output(output: Path, subject: Subject, *, force: bool) -> None:
 
 
 def in_the_way(what: str) -> CalibrationError:
-    """Something else is where results would go."""
+    """Something else is at the place of the results."""
     return CalibrationError(what, "choose another file with -o, or measure everything anew with --force")
 
 

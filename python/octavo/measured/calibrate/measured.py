@@ -11,7 +11,7 @@ Unit = Literal["s", "B/s", "B", "op/s", "1"]
 
 @dataclass(frozen=True)
 class Measured:
-    """What a fit gave, in units without multiples: `value`, `low` and `high` are in `unit`.
+    """The result of a fit, in units without multiples: `value`, `low` and `high` are in `unit`.
 
     `low` and `high` are the quartiles over repetitions; with one repetition they are the value itself.
     """
@@ -23,8 +23,8 @@ class Measured:
     low: float
     high: float
     repetitions: int
-    """How many values the quartiles were taken over."""
+    """How many values the quartiles come from."""
     probe: str
-    """The probe whose samples it was made from."""
+    """The probe whose samples it comes from."""
     note: str = ""
-    """A remark, such as which points a fit uses."""
+    """A remark, such as which points a fit used."""

@@ -1,4 +1,4 @@
-"""Panels side by side with axes in quantities, and the points that all pictures are made of."""
+"""Panels side by side with axes in quantities, and the points of all pictures."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ def curve(
 
 
 def fitted(axes: Axes, x: Iterable[float], y: Iterable[float], *, paint: str, name: str | None = None) -> None:
-    """What a fit says: dashed, where measured curves are solid."""
+    """The result of a fit: dashed, where measured curves are solid."""
     axes.plot(list(x), list(y), color=paint, linewidth=0.9, linestyle=(0, (4, 2)), label=name)
 
 
 def scale(axes: Axes, which: Literal["x", "y"], unit: Unit, label: str, *, base: int | None = None) -> None:
-    """An axis whose ticks are quantities, once its curves are drawn.
+    """An axis whose ticks are quantities, set up once its curves are drawn.
 
-    It is logarithmic (by powers of two for sizes and counts) where values span more than a factor of ten; else it
-    begins at 0, so that what differs little looks so. Marks come later: they are no values.
+    It is logarithmic (by powers of two for sizes and counts) if values span more than a factor of ten; otherwise it
+    begins at 0, so that small differences look small. Marks are added later: they are no values.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415 - as above
 
@@ -126,7 +126,7 @@ def scale(axes: Axes, which: Literal["x", "y"], unit: Unit, label: str, *, base:
 
 
 def whole_numbers(axes: Axes, label: str) -> None:
-    """A horizontal axis of counts one by one."""
+    """A horizontal axis of single counts."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - as above
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -135,7 +135,7 @@ def whole_numbers(axes: Axes, label: str) -> None:
 
 
 def _span(axes: Axes, which: Literal["x", "y"]) -> tuple[float, float]:
-    """Smallest value above 0 and largest value of everything drawn on the axis, which panels may share."""
+    """The smallest value above 0 and the largest value drawn on the axis, which panels may share."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - as above
 
     shared = axes.get_shared_x_axes() if which == "x" else axes.get_shared_y_axes()
@@ -151,7 +151,7 @@ def _span(axes: Axes, which: Literal["x", "y"]) -> tuple[float, float]:
 
 
 def mark(axes: Axes, which: Literal["x", "y"], value: float, text: str, *, low: bool = False) -> None:
-    """A found value as a thin line across the panel with its name at the edge; of vertical ones, the upper or lower."""
+    """A result as a thin line across the panel, named at the edge; at the top or bottom if it is vertical."""
     paint, style, text_paint = "#555555", ":", "#333333"
     if which == "x":
         axes.axvline(value, color=paint, linewidth=0.8, linestyle=style)

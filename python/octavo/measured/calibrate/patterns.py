@@ -1,6 +1,6 @@
-"""The probes' access patterns on a simulated node: the workload `touch` under the memory system that a probe meets.
+"""The probes' access patterns on a simulated node: the workload `touch` with the memory system of a probe.
 
-Times are kernel times without launches, as events of a GPU give them.
+Times are kernel times without launches, like those of a GPU's events.
 """
 
 from __future__ import annotations
@@ -21,38 +21,40 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 LARGE_PAGE = 2 << 20
-"""What the driver maps memory of its own with, and the span of one of its blocks."""
+"""The page size of the driver's own memory, and the span of one of its blocks."""
 PAGE = 4 << 10
-"""Unit in which demand is counted."""
+"""The unit of the counts of demand."""
 LINE = 64
 """Bytes of a line of the simulated node."""
 _QUIET: Mapping[str, object] = {"record.events": False, "record.interval": "0ns"}
 RESIDENT: Mapping[str, object] = {"memory.placement": "interleaved", "memory.page_size": "2MiB"}
-"""Memory that the program asked for on the GPU: it is there from the start and never moves."""
+"""Memory that the program requested on the GPU: it is there from the start and never moves."""
 PINNED: Mapping[str, object] = {
     "memory.placement": {"name": "access-counter", "threshold": 65535, "host_pages": "map"},
     "memory.page_size": "64KiB",
 }
-"""Host memory that the GPU maps and accesses line by line: more accesses than any pattern here has would move it."""
+"""Host memory that the GPU maps and accesses line by line: it would take more accesses than any pattern here has to
+move it."""
 MANAGED: Mapping[str, object] = {"memory.preset": "stock-driver", "memory.guard": "none"}
 """Memory that moves on demand, as the production driver moves it."""
 _ALONE: Mapping[str, object] = {"wavefronts": 1, "lanes": 1, "in_flight": 1}
 """One thread of each work-group, with one access in flight."""
 _LOADS = 4
-"""Loads at random places that a thread of the probe of pinned memory has in flight."""
+"""The loads at random places that a thread of the probe of pinned memory has in flight."""
 _IN_FLIGHT_BYTES = 64
-"""Bytes of other loads that it has in flight."""
+"""Bytes of the other loads that it has in flight."""
 _STORES = 32
-"""Stores that it has in flight: more than matter."""
+"""The stores that it has in flight: more make no difference."""
 _ONE_FETCH = 1 / 171
-"""Scale at which the result of `vectoradd` has 64 KiB, what a lone fault brings."""
+"""The scale at which the result of `vectoradd` has 64 KiB, the size that a single fault fetches."""
 _WALKED_WHOLE = 1 << 20
-"""Places of a chase that are all visited before it is timed; of more, no cache holds enough to matter."""
+"""Places of a chase that are all visited before it is timed; with more places, the part that caches hold does not
+matter."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node, and changes to it; one GPU of it is used."""
+    """A node, and changes to it; only one of its GPUs is used."""
 
     name: str | Path
     """A preset, or a file."""
@@ -92,11 +94,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Scenarios to run, and what their kernels' times say."""
+    """Scenarios to run, and a function from their kernels' times to the result."""
 
     scenarios: Sequence[Scenario]
     value: Callable[[Sequence[Sequence[float]]], float]
-    """From the seconds of each launch of each scenario, launch overhead included."""
+    """The result, from the seconds of each launch of each scenario, including launch overhead."""
 
     @classmethod
     def of(
@@ -125,16 +127,16 @@ def _whole(seconds: Sequence[float]) -> float:
 
 
 def stream(node: Node, size: int, operation: str = "copy") -> Pattern:
-    """Bytes a second read and written, over `size` bytes of each buffer, once caches are as a pass leaves them."""
+    """Bytes a second read and written over `size` bytes of each buffer, with caches as one pass leaves them."""
     touch = {"bytes": size, "width": 16, "operation": operation, "groups": node.groups, "launches": 2}
     moved = (2 if operation == "copy" else 1) * size
     return Pattern.of(node, touch, RESIDENT, lambda seconds: moved / (seconds[1] - node.launch))
 
 
 def chase(node: Node, footprint: int, stride: int, loads: int = 20_000) -> Pattern:
-    """Seconds of each of `loads` dependent loads behind a walk that brings caches and TLBs to what they stay.
+    """Seconds of each of `loads` dependent loads after a walk that fills caches and TLBs.
 
-    From strides of a page on, loads pass over the L1 cache, as the probe's do.
+    From strides of a page on, loads bypass the L1 cache, as the probe's do.
     """
     if stride >= PAGE:
         node = Node(node.name, {**node.changes, "l1.line": "64B", "l1.size": f"{LINE}B", "l1.ways": 1})
@@ -164,9 +166,9 @@ def line_access(
 ) -> Pattern:
     """Useful bytes a second of accesses to pinned host memory.
 
-    A thread of the probe has four loads in flight at random places. In order, the driver's compiler puts more side by
-    side: 64 bytes, so that a lone warp reads as fast with 4 bytes a thread as with 16. No thread waits for a store.
-    `stride` is the distance between accesses: `width` if 0.
+    A thread of the probe has four loads in flight at random places. In order, the driver's compiler places more loads
+    side by side: 64 bytes, so that a lone warp reads as fast with 4 bytes a thread as with 16. No thread waits for a
+    store. `stride` is the distance between accesses: `width` if 0.
     """
     places = 1 << max(touches - 1, 1).bit_length()
     memory = {"bytes": places * (stride or width), "stride": stride or width, "width": width, "order": order}
@@ -179,15 +181,15 @@ def line_access(
 
 
 def demand(node: Node, size: int, stride: int, blocks: int, order: str = "ascending") -> Pattern:
-    """Seconds until one thread of each of `blocks` blocks has touched its part of a fresh range, a page at a time."""
+    """Seconds until one thread in each of `blocks` blocks has touched its part of a fresh range, page by page."""
     touch = {"bytes": size, "stride": stride, "width": 8, "order": order, "groups": blocks, **_ALONE}
     return Pattern.of(node, touch, MANAGED, lambda seconds: seconds[0] - node.launch)
 
 
 def lone_host_fault(node: Node) -> float:
-    """Seconds of a core's fault on 64 KiB that a GPU wrote, besides reading them; errors as `octavo.run`.
+    """Seconds of a core's fault on 64 KiB that a GPU wrote, apart from reading them; errors as `octavo.run`.
 
-    It is what the host's reading of a program's result takes longer in managed memory than in pinned memory.
+    It is how much longer the host takes to read a program's result from managed memory than from pinned memory.
     """
     managed, pinned = (
         api.run(
@@ -210,9 +212,9 @@ def lone_host_fault(node: Node) -> float:
 def roofline(node: Node, touched: int, sigma: float, alpha: float, rho: int = 0) -> Pattern:
     """Operations a second of the roofline's kernel on `touched` bytes, in runs of a block of the driver.
 
-    With a re-migration of `rho` the bytes come from the host so often, as other bytes each time: the simulated node
-    has no processor that takes them back. With 0 they are on the device, and the bulk copy of everything is paid for:
-    that is what the link needs for it, since bulk copies are not simulated.
+    With a re-migration of `rho` the bytes come from the host that many times, as different bytes each time: the
+    simulated node has no processor that takes them back. With 0 they are on the device, and the bulk copy of everything
+    counts: the time that the link needs for it, since bulk copies are not simulated.
     """
     run = min(LARGE_PAGE, touched)
     shape = {"bytes": touched, "run": run, "spacing": round(run / sigma), "width": 4, "groups": node.groups}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octavo.measured.calibrate.measured import Unit
 
 _DIGITS = 5
-"""Significant digits: an order finer than repetitions differ."""
+"""Significant digits: one order finer than repetitions differ."""
 _DECIMAL = {"": Decimal(1), "K": Decimal(10**3), "M": Decimal(10**6), "G": Decimal(10**9), "T": Decimal(10**12)}
 _BINARY = {"": Decimal(1), "Ki": Decimal(2**10), "Mi": Decimal(2**20), "Gi": Decimal(2**30), "Ti": Decimal(2**40)}
 
@@ -49,7 +49,7 @@ def text(value: float, unit: Unit) -> str:
 
 
 def short(value: float, unit: Unit) -> str:
-    """A value for people: three significant digits, in the largest multiple that is no larger; counts as they are."""
+    """A value for people: three significant digits in the largest multiple below it; counts unchanged."""
     exact = Decimal(str(value))
     if unit == "1" and exact == exact.to_integral_value():
         return _plain(exact.to_integral_value())
@@ -59,7 +59,7 @@ def short(value: float, unit: Unit) -> str:
 
 
 def number(found: str, unit: Unit) -> float:
-    """The value that a text states, in `unit`.
+    """The value that a text gives, in `unit`.
 
     Raises:
         ValueError: it is no quantity of this unit.
@@ -88,7 +88,7 @@ def _significant(value: Decimal, digits: int) -> Decimal:
 
 
 def _multiple(value: Decimal, unit: Unit) -> tuple[str, Decimal]:
-    """The largest multiple that is no larger than the value; of sizes, one that leaves at most three decimals."""
+    """The largest multiple that does not exceed the value; for sizes, one that leaves at most three decimals."""
     multiples = list(_MULTIPLES[unit].items())
     for name, factor in reversed(multiples):
         if abs(value) < factor:

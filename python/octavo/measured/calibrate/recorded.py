@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def events_file(directory: Path, probe: str) -> Path:
-    """Where the events of a probe lie, beside its samples."""
+    """The file of a probe's events, beside its samples."""
     return directory / f"{probe}.events.parquet"
 
 
 def events_of(samples: Samples) -> tuple[pl.DataFrame, list[str]]:
-    """The events, with time 0 at the first of them, and what of the records was lost or not understood.
+    """The events, with time 0 at the first of them, and notes about records that were lost or not understood.
 
     Raises:
         ProfileError: the records are not of a layout that is known.
@@ -37,7 +37,7 @@ def events_of(samples: Samples) -> tuple[pl.DataFrame, list[str]]:
 
 
 def write_events(directory: Path, probes: Iterable[Samples]) -> dict[str, str]:
-    """Decode what was recorded; returns what is left out by `probe.activity`, each with the reason.
+    """Decode the driver's records; return what is left out by `probe.activity`, each with the reason.
 
     Raises:
         CalibrationError: the folder cannot be written to.

@@ -1,4 +1,4 @@
-"""Samples of a probe: what was measured, row by row, and what it was measured on."""
+"""Samples of a probe: its measurements, row by row, and what they were taken on."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Activity:
-    """Unified-memory records as CUPTI wrote them while the probe ran."""
+    """Unified-memory records that CUPTI wrote while the probe ran."""
 
     cupti: int
     """Version of the library's interface."""
     dropped: int
     """Records that CUPTI lost."""
     layout: str | None = None
-    """Version of the records, such as `v3`, where it is known."""
+    """Version of the records, such as `v3`, if it is known."""
     records: bytes = b""
 
 
@@ -38,7 +38,7 @@ class Samples:
     device: Mapping[str, Any] = field(default_factory=dict)
     """The GPU as its driver describes it."""
     host: Mapping[str, Any] = field(default_factory=dict)
-    """What the host said about itself; empty where it said nothing."""
+    """The host's description of itself; empty if there is none."""
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Series that could not be measured here, each with the reason."""
     activity: Activity | None = None

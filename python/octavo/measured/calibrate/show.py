@@ -29,7 +29,7 @@ def read(path: Path) -> tuple[Machine, list[Samples]]:
 
 
 def draw(found: Machine, probes: list[Samples], directory: Path) -> list[Path]:
-    """Draw every probe that there are samples of.
+    """Draw every probe that has samples.
 
     Raises:
         ExtraError: Matplotlib is not installed.

@@ -1,4 +1,4 @@
-"""The file beside the samples of a probe that says what they were measured on, and vouches for them."""
+"""The file beside a probe's samples that says where they were taken, and vouches for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AGAIN = "measure it again with --force"
 
 @dataclass(frozen=True)
 class Origin:
-    """What decides whether samples can stand for a new measurement; equal origins are the same measurement."""
+    """What decides whether samples can replace a new measurement; equal origins are the same measurement."""
 
     gpu: str
     """Name of the GPU, such as `NVIDIA H200`."""
@@ -33,7 +33,7 @@ class Origin:
     """GPUs in the machine."""
 
     def difference(self, other: Origin, but: str = "") -> str | None:
-        """The first thing that differs, in words; `but` may differ."""
+        """The first difference, in words; `but` may differ."""
         names = {"digest": "version of the probe", "uuid": "GPU", "gpus": "number of GPUs"}
         for key, mine in asdict(self).items():
             theirs = asdict(other)[key]
@@ -43,7 +43,7 @@ class Origin:
 
 
 def check(sidecar: Mapping[str, Any]) -> str:
-    """The hash of everything in a sidecar but itself."""
+    """The hash of everything in a sidecar except the hash itself."""
     return digest.of_text(json.dumps({key: value for key, value in sidecar.items() if key != "check"}, sort_keys=True))
 
 
@@ -152,5 +152,5 @@ def _check_keys(path: Path, sidecar: dict[str, Any]) -> None:
 
 
 def path_of(directory: Path, probe: str) -> Path:
-    """Where the sidecar of a probe is."""
+    """The file of a probe's sidecar."""
     return directory / f"{probe}.json"

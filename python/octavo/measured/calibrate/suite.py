@@ -1,4 +1,4 @@
-"""Runs the probes in order, keeps each as soon as it is finished, and makes the machine file of what is there."""
+"""Runs the probes in order, keeps each as soon as it is finished, and makes the machine file from all that are."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from octavo.measured.calibrate.engine import Engine
 
 _LEAST_FREE = 0.25
-"""Share of GPU memory that has to be free: probes choose their sizes from it, and must not crowd out what is there."""
+"""The share of GPU memory that has to be free: probes choose their sizes from it, and must not displace other data."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be measured, and where it goes."""
+    """What to measure, and where the results go."""
 
     output: Path
     """The machine file; samples lie beside it."""
@@ -49,14 +49,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Task:
-    """A probe and what its samples must have been taken on."""
+    """A probe, and the origin that its samples must have."""
 
     name: str
     origin: Origin
 
 
 def choose_gpu(plan: Plan) -> dict[str, Any]:
-    """The GPU that is to be measured, as its driver describes it.
+    """The GPU to measure, as its driver describes it.
 
     Raises:
         CalibrationError: there is none of this number, its memory is in use, or kernels cannot be compiled.
@@ -138,7 +138,7 @@ def _wanted(plan: Plan, tasks: Sequence[_Task]) -> set[str]:
 
 
 def _kept(plan: Plan, tasks: Sequence[_Task], wanted: set[str]) -> dict[str, Samples]:
-    """Finished probes that can be used as they are: all of them, or with --force those that were not asked for."""
+    """Finished probes that can be used as they are: all of them, or with --force those that were not named."""
     kept = {}
     for task in tasks:
         if not folder.is_finished(plan.samples, task.name):
@@ -210,7 +210,7 @@ def _run(
 
 
 def _discard_foreign(plan: Plan, task: _Task) -> None:
-    """Samples of another measurement go before this one begins; its own stay until new ones take their place."""
+    """Samples of another measurement are removed before this one begins; its own stay until new ones replace them."""
     if not folder.is_finished(plan.samples, task.name):
         return
     try:

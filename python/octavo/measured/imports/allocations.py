@@ -1,4 +1,4 @@
-"""Which allocation an address belonged to, at a time: addresses are handed out again once they are freed."""
+"""Which allocation an address belonged to at a given time: addresses are reused once they are freed."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
     Places = npt.NDArray[np.int32]
-    """Numbers of rows and allocations: there are many of them, and memory is short."""
+    """Types of numbers of rows and allocations: there are many of them, and memory is limited."""
 
 ALWAYS = (1 << 63) - 1
-"""When what is never freed is freed; what was there before the recording began was allocated at minus that."""
+"""Memory that is never freed ends at this time; memory from before the recording was allocated at minus this time."""
 UNKNOWN = "unknown"
-"""Kind of memory that was not recorded."""
+"""Kind of memory if it was not recorded."""
 _GAP = 2 << 20
 """Ranges without an allocation are one if less than the driver's blocks of 2 MiB lies between them."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Memory is allocated or freed; times are nanoseconds."""
+    """An allocation or a free; times are nanoseconds."""
 
     time: int
     address: int
@@ -44,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Memory from when it was allocated until it was freed."""
+    """Memory between its allocation and its free."""
 
     name: str
     kind: str
@@ -60,13 +60,13 @@ class Allocation:
 
     @property
     def pages(self) -> int:
-        """How many pages it has parts of."""
+        """How many pages it touches."""
         return (self.address + self.bytes - 1) // PAGE_BYTES - self.first_page + 1
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of allocations that rows lie in; a row that spans several allocations has several parts."""
+    """The parts of allocations that rows touch; a row that spans several allocations has several parts."""
 
     row: Places
     allocation: Places
@@ -78,14 +78,14 @@ class Parts:
 
 @dataclass
 class _Live:
-    """Memory that is allocated at a time; ranges do not overlap, so that starts and ends rise alike."""
+    """Memory that is allocated at one time; ranges do not overlap, so starts and ends are in the same order."""
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
 
     def between(self, start: int, end: int) -> slice:
-        """Places of those that have bytes from `start` up to `end`."""
+        """The positions of those that contain bytes from `start` to `end`."""
         return slice(bisect_right(self.ends, start), bisect_left(self.starts, end))
 
     def add(self, start: int, end: int, number: int) -> None:
@@ -101,8 +101,8 @@ class _Live:
 def lifetimes(changes: Iterable[Change], notes: Counter[str]) -> list[Allocation]:
     """Pair allocations with their ends, in the order in which they began.
 
-    An allocation at an address that is still taken ends the earlier one, whose free was not recorded. Memory that is
-    freed without having been allocated was there before the recording began.
+    An allocation at an address that is still in use ends the earlier one, whose free was not recorded. Memory that is
+    freed without a recorded allocation existed before the recording began.
     """
     live, found = _Live(), _Lifetimes()
     for change in sorted(changes, key=lambda change: (change.time, change.allocates)):
@@ -121,7 +121,7 @@ class _Lifetimes:
     spans: list[tuple[int, int]] = field(default_factory=list)
     """When each begins and ends."""
     used: _Live = field(default_factory=_Live)
-    """Addresses that were allocated at any time so far."""
+    """All addresses that have been allocated so far."""
 
     def add(self, change: Change, begin: int, end: int) -> int:
         self.changes.append(change)
@@ -139,7 +139,7 @@ class _Lifetimes:
         self.used.add(start, end, 0)
 
     def is_fresh(self, change: Change) -> bool:
-        """Whether nothing is known of its addresses so far."""
+        """Whether none of its addresses are known so far."""
         places = self.used.between(change.address, change.address + change.bytes)
         return change.bytes > 0 and places.start >= places.stop
 
@@ -167,7 +167,7 @@ def _free(change: Change, live: _Live, found: _Lifetimes, notes: Counter[str]) -
 
 
 def _named(found: Sequence[tuple[Change, int, int]]) -> list[Allocation]:
-    """Names of variables, and numbers for those without and for names that come again."""
+    """Names of variables; numbers for variables without a name, and after names that are repeated."""
     count: Counter[str] = Counter()
     named = []
     for change, begin, end in found:
@@ -180,7 +180,7 @@ def _named(found: Sequence[tuple[Change, int, int]]) -> list[Allocation]:
 
 
 def unknown_ranges(address: Numbers, size: Numbers) -> list[Allocation]:
-    """Allocations that were not recorded: what was touched, joined over gaps below 2 MiB."""
+    """Allocations that were not recorded: the touched addresses, joined across gaps below 2 MiB."""
     order = np.argsort(address, kind="stable")
     starts, ends = address[order], np.maximum.accumulate((address + size)[order])
     if not len(starts):
@@ -195,7 +195,7 @@ def unknown_ranges(address: Numbers, size: Numbers) -> list[Allocation]:
 
 
 def attribute(allocations: Sequence[Allocation], time: Numbers, address: Numbers, size: Numbers) -> Parts:
-    """Which allocations rows are about; rows that lie in none that was alive at their time have no part.
+    """Which allocations rows touch; rows outside all allocations that were alive at their time have no part.
 
     Args:
         allocations: those alive at any one time do not overlap.
@@ -217,7 +217,7 @@ def attribute(allocations: Sequence[Allocation], time: Numbers, address: Numbers
 
 
 def _changes(allocations: Sequence[Allocation]) -> list[tuple[int, bool, int]]:
-    """Ends and beginnings in order of time, ends first: time, whether it begins, and which."""
+    """Ends and beginnings in order of time, ends first: the time, whether it is a beginning, and which allocation."""
     changes: list[tuple[int, bool, int]] = []
     for number, one in enumerate(allocations):
         if one.begin < one.end:
@@ -235,7 +235,7 @@ def _apply(live: _Live, allocations: Sequence[Allocation], change: tuple[int, bo
 
 
 def _batch(live: _Live, offset: int, address: Numbers, size: Numbers) -> Parts:
-    """Rows between two changes; only the part of the address space that they touch is looked at."""
+    """Rows between two changes; only the part of the address space that they touch is searched."""
     end = address + size
     near = live.between(int(address.min()), int(end.max()))
     starts, ends = np.array(live.starts[near], np.int64), np.array(live.ends[near], np.int64)

@@ -36,13 +36,13 @@ MEMORY = {"time_ps": pl.UInt64, "processor": pl.String, "bytes": pl.UInt64}
 
 @dataclass(frozen=True)
 class Log:
-    """What an allocator did; times are nanoseconds of one clock."""
+    """One action of an allocator; times are nanoseconds of one clock."""
 
     source: dict[str, Any]
     changes: Mapping[int, list[Change]]
     """By GPU, in order of time."""
     missing: list[str]
-    """What such logs do not tell."""
+    """Information that such logs do not contain."""
     notes: Counter[str] = field(default_factory=Counter)
 
 
@@ -107,7 +107,7 @@ def _row(gpu: int, one: Allocation, origin: int, end: int) -> tuple[Any, ...]:
 
 
 def _held(found: list[Allocation], origin: int, end: int) -> list[tuple[int, int]]:
-    """Bytes that are allocated from each time on; what was there before is there at the beginning."""
+    """Allocated bytes from each time on; allocations from before the recording count from the beginning."""
     changes: Counter[int] = Counter()
     for one in found:
         changes[max(one.begin, origin)] += one.bytes

@@ -1,7 +1,7 @@
 """Counts for every allocation and for every 64 KiB of it, in pages.
 
-Address spaces are large and profiles touch little of them: pages are never listed one by one. Parts of allocations are
-cut where any of them begins or ends, and every piece between two cuts is counted as a whole.
+Address spaces are large and profiles touch little of them, so pages are never listed one by one. Parts of allocations
+are cut where any of them begins or ends; each piece between two cuts is counted as a whole.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COUNTED = (
     "thrashing",
     "throttling",
 )
-"""Kinds that are counted in pages; a page counts once for each row that it is in."""
+"""Kinds that are counted in pages; a page counts once for each row that contains it."""
 _GROUP_PAGES = (64 << 10) // PAGE_BYTES
 """Pages summed up in one row of `page_groups`."""
 _MOST_GPUS = 64
@@ -46,7 +46,7 @@ _MOST_GPUS = 64
 
 @dataclass(frozen=True)
 class _Rows:
-    """For each part of a row of the `events` table, what the row says."""
+    """For each part of a row of the `events` table, the values of the row."""
 
     kind: npt.NDArray[np.uint8]
     source: npt.NDArray[np.uint8]
@@ -68,21 +68,21 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Pages of allocations between two cuts: what happens to one of them happens to all."""
+    """Pages of allocations between two cuts: the same happens to all of them."""
 
     allocation: Numbers
     first: Numbers
     """First page, counted in the address space."""
     pages: Numbers
     low: Places
-    """For each part of a row, the cut it begins at."""
+    """For each part of a row, the cut at which it begins."""
     high: Places
     here: Numbers
-    """Places of the pieces among all cuts."""
+    """The positions of the pieces among all cuts."""
     cuts: int
 
     def count(self, rows: Flags) -> Numbers:
-        """How many of some rows each piece is in."""
+        """How many of the given rows contain each piece."""
         if not rows.any():
             return np.zeros(len(self.here), np.int64)
         return _depth(self.low[rows], self.high[rows], self.cuts)[self.here]
@@ -130,7 +130,7 @@ def tables(
 
 
 def _pieces(allocations: Sequence[Allocation], parts: Parts) -> _Pieces:
-    """Cut parts where any of them begins or ends, and where groups of pages begin."""
+    """Cut parts where any of them begins or ends, and at the boundaries of page groups."""
     bases = np.array([one.first_page // _GROUP_PAGES * _GROUP_PAGES for one in allocations], np.int64)
     rooms = np.array([-(-one.pages // _GROUP_PAGES) + 1 for one in allocations], np.int64) * _GROUP_PAGES
     offsets = np.cumsum(rooms) - rooms - bases
@@ -151,9 +151,9 @@ def _pieces(allocations: Sequence[Allocation], parts: Parts) -> _Pieces:
 
 
 def _ranked(values: Numbers) -> tuple[Numbers, Places]:
-    """The different values, rising, and the place of each value among them.
+    """The distinct values in rising order, and the position of each value among them.
 
-    Sorting takes a fraction of the time that `numpy.unique` takes with millions of values.
+    Sorting takes a fraction of the time of `numpy.unique` for millions of values.
     """
     order = np.argsort(values, kind="stable")
     sorted_values = values[order]
@@ -165,7 +165,7 @@ def _ranked(values: Numbers) -> tuple[Numbers, Places]:
 
 
 def _group_edges(begins: Numbers, ends: Numbers) -> Numbers:
-    """Where groups of pages begin within ranges."""
+    """The boundaries of page groups within ranges."""
     first = -(-begins // _GROUP_PAGES)
     count = np.maximum(-(-ends // _GROUP_PAGES) - first, 0)
     nth = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
@@ -174,7 +174,7 @@ def _group_edges(begins: Numbers, ends: Numbers) -> Numbers:
 
 
 def _depth(low: Places, high: Places, cuts: int) -> Numbers:
-    """How many ranges, from one cut to another, lie over what follows each cut."""
+    """How many ranges, from one cut to another, cover the piece after each cut."""
     return np.cumsum(np.bincount(low, minlength=cuts) - np.bincount(high, minlength=cuts))
 
 
@@ -201,7 +201,7 @@ class _Groups:
 
 
 def _gpus(pieces: _Pieces, rows: _Rows) -> Bits:
-    """For each piece, a bit for each GPU that asked for it or got it."""
+    """For each piece, a bit for each GPU that requested or received it."""
     found = np.zeros(len(pieces.first), np.uint64)
     processor = np.where(rows.among(kinds.TRANSFERS), rows.target, rows.source)
     for one in np.unique(processor[(processor > 0) & (processor <= _MOST_GPUS)]).tolist():
@@ -250,7 +250,7 @@ def _row_sums(parts: Parts, rows: _Rows, events: pl.DataFrame, count: int) -> di
 
 
 def _ratios(allocations: Sequence[Allocation], pieces: _Pieces, rows: _Rows) -> dict[str, pl.Series]:
-    """Pages brought to GPUs, and what that says."""
+    """Pages brought to GPUs, and the ratios that follow."""
     count = len(allocations)
     pages = np.array([one.pages for one in allocations], np.int64)
     known = np.array([one.kind != UNKNOWN for one in allocations], np.bool_)
@@ -272,7 +272,7 @@ def _names(allocations: Sequence[Allocation]) -> pl.Series:
 
 
 def _sums(groups: Numbers | Places, values: Numbers, count: int) -> Numbers:
-    """Sums by group; exact, as 64-bit numbers are and weights of `bincount` are not."""
+    """Sums by group; exact, unlike weights of `bincount`, as they are 64-bit integers."""
     sums = np.zeros(count, np.int64)
     np.add.at(sums, groups, values)
     return sums
@@ -289,6 +289,6 @@ def _times(nanoseconds: Sequence[int], origin: int) -> pl.Series:
 
 
 def _ratio(above: Numbers, below: Numbers, means: Flags) -> pl.Series:
-    """Quotients, null where they mean nothing."""
+    """Ratios; null where they have no meaning."""
     values = above / np.maximum(below, 1)
     return pl.select(pl.when(pl.Series(means, dtype=pl.Boolean)).then(pl.Series(values, dtype=pl.Float64))).to_series()

@@ -1,4 +1,4 @@
-"""Raw unified-memory records of CUPTI, as `octavo calibrate` keeps them beside its samples."""
+"""Raw unified-memory records of CUPTI, in the form that `octavo calibrate` keeps beside its samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _MOST_BYTES = 1 << 30
-"""Chosen: ten million records, of 64 or 104 bytes each."""
+"""Our choice: ten million records of 64 or 104 bytes each."""
 
 _NOT_RECORDED = [
     "allocations: CUPTI's unified-memory records do not name them; address ranges stand in for them, and what was "
@@ -26,7 +26,7 @@ _NOT_RECORDED = [
 
 
 def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = None, force: bool = False) -> RunResult:
-    """Import a file of CUPTI's unified-memory records; the folder appears when everything is written, or not at all.
+    """Import a file of CUPTI's unified-memory records; the folder appears once everything is written, or not at all.
 
     Args:
         path: records one after another, without anything between them; may be packed with xz.

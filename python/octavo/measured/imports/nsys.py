@@ -28,7 +28,7 @@ def import_nsys(
     force: bool = False,
     watch: Watch | None = None,
 ) -> RunResult:
-    """Import an SQLite export of Nsight Systems; the folder appears when everything is written, or not at all.
+    """Import an SQLite export of Nsight Systems; the folder appears once everything is written, or not at all.
 
     Args:
         path: what `nsys export --type sqlite` wrote; it is not changed.
@@ -55,7 +55,7 @@ def import_nsys(
 
 
 def read(export: Export, wanted: int | None) -> Profile:
-    """Everything that an export tells of one process.
+    """The contents of an export about one process.
 
     Raises:
         ProfileError: see `import_nsys`.
@@ -97,13 +97,13 @@ def _nothing(export: Export, notes: Counter[str]) -> str:
 
 
 def _unread(export: Export) -> list[str]:
-    """Tables of unified memory that nothing here reads."""
+    """Tables of unified memory that this importer does not read."""
     others = (name for name in sorted(export.columns) if name not in schema.TABLES and not name.startswith("ENUM_"))
     return [name for name in others if "_UM_" in name or "UNIFIED_MEM" in name]
 
 
 def _process(export: Export, processes: Numbers, wanted: int | None) -> int:
-    """The process to import: the wanted one, or the only one; -1 if none is named at all."""
+    """The process to import: the requested one, or the only one; -1 if the export names none."""
     numbers, counts = np.unique(processes[processes >= 0], return_counts=True)
     found = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     listed = ", ".join(f"{number} ({found[number]:,} rows)" for number in sorted(found, key=lambda one: -found[one]))
@@ -149,7 +149,7 @@ def source(export: Export, process: int) -> dict[str, Any]:
 
 
 def _gpus(export: Export, process: int) -> dict[int, str]:
-    """Names of the GPUs as the process numbers them; as the system does, where that is not said."""
+    """Names of the GPUs in the numbering of the process, or of the system if that is missing."""
     names = {
         number: name
         for number, name in export.rows("TARGET_INFO_GPU", ["id", "name"])
@@ -164,7 +164,7 @@ def _gpus(export: Export, process: int) -> dict[int, str]:
 
 
 def _missing(export: Export, rows: np.ndarray[Any, Any]) -> list[str]:
-    """What was not recorded, or did not happen."""
+    """Data that were not recorded, or events that did not happen."""
     found = [text for table, text in schema.MISSING.items() if table not in export.columns]
     if not np.isin(rows["what"], COPIES).any():
         found.append("copies of managed memory: none recorded")

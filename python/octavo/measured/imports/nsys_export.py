@@ -1,4 +1,4 @@
-"""An SQLite file of Nsight Systems, open for reading: what is in it, and its rows in pieces of bounded size."""
+"""An SQLite file of Nsight Systems, open for reading: its tables, and their rows in pieces of bounded size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AGAIN = "export it again with `nsys export --type sqlite REPORT`"
 
 
 class Export:
-    """An open file; anything that is wrong with it ends in a ProfileError."""
+    """An open file; every problem with it raises a ProfileError."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, watch: Watch | None = None) -> None:
         self.path = path
@@ -39,13 +39,13 @@ class Export:
         self._done = 0
         kinds = {str(name): kind for name, kind in self._all("SELECT name, type FROM sqlite_master")}
         self._views = {name for name, kind in kinds.items() if kind == "view"}
-        """Views, which nsys does not write, may have rows without end."""
+        """Views could have endless rows; nsys writes none."""
         self.columns = {name: self._columns(name) for name, kind in kinds.items() if kind == "table"}
         """Names of the columns of every table."""
         self._total = sum(map(self._size, self.columns.keys() & TABLES.keys()))
 
     def check(self, table: str) -> bool:
-        """Whether there is such a table. If so, its needed columns are checked.
+        """Whether there is such a table. If there is, its required columns are checked.
 
         Raises:
             ProfileError: it is a view, or a column that is needed is missing.
@@ -80,19 +80,19 @@ class Export:
         return self.metadata("EXPORT_SCHEMA_VERSION") or "of unknown version"
 
     def metadata(self, name: str) -> str | None:
-        """A record about the export."""
+        """A property of the export."""
         known = dict(row for table in METADATA for row in self.rows(table, ["name", "value"]))
         return str(known[name]) if name in known else None
 
     def chunks(self, table: str) -> Iterator[dict[str, Numbers]]:
-        """Rows of a table in pieces, column by column; -1 stands for what a row or the table does not have."""
+        """Rows of a table in pieces, column by column; -1 stands for missing values and columns."""
         for rows in self._pieces(table, []):
             with self._reading(table):
                 columns = np.array(rows, np.int64).T
             yield dict(zip(TABLES[table].columns, columns, strict=True))
 
     def records(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """Rows of a table one by one: numbers as in `chunks`, then the name of the variable, if there is one."""
+        """Rows of a table one by one: numbers as in `chunks`, then the name of the variable, if it has one."""
         for rows in self._pieces(table, ["name"]):
             for *numbers, name in rows:
                 with self._reading(table):
@@ -100,7 +100,7 @@ class Export:
                 yield *values, name if isinstance(name, str) else None
 
     def _pieces(self, table: str, texts: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
-        """Some rows after others: the columns that are known of the table, and some texts."""
+        """The rows after a given one: the known columns of the table, and some texts."""
         have = self.columns[table]
         numbers = (f'COALESCE("{name}", -1)' if name in have else "-1" for name in TABLES[table].columns)
         others = (f'"{name}"' if name in have else "NULL" for name in texts)
@@ -112,7 +112,7 @@ class Export:
                 yield rows
 
     def rows(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Every row of a small table; nothing if it is not there, null for columns that it does not have."""
+        """Every row of a small table; empty if there is no such table, null for columns that it lacks."""
         have = self.columns.get(table)
         if have is None:
             return []
@@ -121,9 +121,9 @@ class Export:
             return self._connection.execute(f'SELECT {chosen} FROM "{table}"').fetchall()  # noqa: S608
 
     def meanings(self, of: Enumeration, notes: Counter[str] | None = None) -> dict[int, int | str]:
-        """What numbers mean: as the file says, and as usual for those that it says nothing about.
+        """The meaning of numbers: from the file, or the usual one if the file does not say.
 
-        A name that no known version uses leaves a number its usual meaning, and is noted.
+        A name that no known version uses leaves the number its usual meaning, and causes a note.
         """
         found = dict(of.numbers)
         for number, name, label in self.rows(of.table, ["id", "name", "label"]):
@@ -142,7 +142,7 @@ class Export:
         return tuple(str(row[0]) for row in self._all("SELECT name FROM pragma_table_info(?)", (table,)))
 
     def _size(self, table: str) -> int:
-        """How many rows there are, about: counting them would take as long as reading them."""
+        """About how many rows there are: counting them would take as long as reading them."""
         try:
             found = self._connection.execute(f'SELECT MAX(rowid) FROM "{table}"').fetchone()[0]  # noqa: S608
         except sqlite3.Error:
@@ -223,7 +223,7 @@ def _check_file(path: Path) -> None:
 
 
 def _length(header: bytes) -> int:
-    """Bytes of a file by its header (sqlite.org/fileformat2.html, 1.3); 0 where that says nothing."""
+    """The size of a file according to its header (sqlite.org/fileformat2.html, 1.3); 0 if the header does not say."""
     if len(header) < _HEADER_BYTES:
         return _HEADER_BYTES
     page = int.from_bytes(header[16:18], "big")

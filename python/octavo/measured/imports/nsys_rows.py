@@ -1,4 +1,4 @@
-"""Rows of an export's tables as recorded activity, changes of memory, and kernels."""
+"""The rows of an export's tables as recorded activity, changes of memory, and kernels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PROCESS_MASK = (1 << 24) - 1
 
 @dataclass
 class Read:
-    """What was found in a table: rows, and the process of each, -1 where that is not said."""
+    """Rows found in a table, and the process of each; -1 if the table does not say."""
 
     rows: list[Rows] = field(default_factory=list)
     processes: list[Numbers] = field(default_factory=list)
@@ -102,7 +102,7 @@ def _copies(export: Export, notes: Counter[str]) -> Iterator[tuple[Rows, Numbers
 
 
 def _rows(chunk: dict[str, Numbers], address: str, value: Numbers, what: What) -> tuple[Rows, Flags]:
-    """Rows with what all tables have; which of them have possible numbers."""
+    """Rows with the columns that all tables share, and which of them have possible values."""
     rows = empty(len(value))
     fit = (chunk[address] >= -1) & (value >= 0) & (chunk["start"] >= 0)
     rows["start"], rows["what"] = chunk["start"], what
@@ -113,7 +113,7 @@ def _rows(chunk: dict[str, Numbers], address: str, value: Numbers, what: What) -
 
 
 def _end(chunk: dict[str, Numbers], what: Numbers, column: str, at_host: What) -> tuple[Numbers, Flags]:
-    """Where copies begin or end; the GPU is the row's own but for copies between GPUs that name it."""
+    """The ends of copies; the GPU is the row's own, except for copies between GPUs that name the other one."""
     named = (what == What.DEVICE_TO_DEVICE) & (chunk[column] >= 0)
     processor, known = _processor(np.where(named, chunk[column], chunk["deviceId"]))
     host = what == at_host
@@ -131,7 +131,7 @@ def _kept(rows: Rows, chunk: dict[str, Numbers], fit: Flags, notes: Counter[str]
 
 
 def process(number: Numbers) -> Numbers:
-    """The system's number of a process, of a global one; -1 where there is none."""
+    """The system's number of a process, from a global one; -1 if there is none."""
     return np.where(number >= 0, (number >> _PROCESS_BITS) & _PROCESS_MASK, -1)
 
 
@@ -141,7 +141,7 @@ def process_of(number: int) -> int:
 
 
 def _table(meanings: dict[int, int | str]) -> Callable[[Numbers, Counter[str], str], Numbers]:
-    """A function from numbers to flags. Unknown numbers become 0 and are counted."""
+    """A function that maps numbers to flags. Unknown numbers become 0 and are counted."""
     numbers = np.array(sorted(meanings), np.int64)
     flags = np.array([meanings[number] for number in sorted(meanings)], np.int64)
 
@@ -155,7 +155,7 @@ def _table(meanings: dict[int, int | str]) -> Callable[[Numbers, Counter[str], s
 
 
 def changes(export: Export, wanted: int, notes: Counter[str]) -> tuple[list[Change], Counter[str]]:
-    """Allocations and frees of a process's managed memory; of other memory, how many bytes were allocated, by kind."""
+    """Allocations and frees of a process's managed memory; for other memory, the allocated bytes by kind."""
     managed: list[Change] = []
     others: Counter[str] = Counter()
     if not export.check(schema.MEMORY):

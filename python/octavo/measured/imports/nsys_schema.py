@@ -1,8 +1,7 @@
-"""Tables of Nsight Systems' SQLite exports: columns that are needed, columns that help, and what numbers in them mean.
+"""Tables of Nsight Systems' SQLite exports: required columns, useful columns, and the meaning of numbers in them.
 
-Source: exports of schemas 2.9.1 to 3.16.1 that others published, and the schema that the documentation of 2026 prints;
-they differ in columns that nothing here needs. Nsight Systems makes tables only when there is something to put into
-them.
+Source: exports of schemas 2.9.1 to 3.16.1 that others published, and the schema in the documentation of 2026; they
+differ only in columns that nothing here needs. Nsight Systems creates tables only if it has rows for them.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from octavo.measured.activity.rows import Access, Cause, What
 
 KNOWN_SCHEMAS = "2.9.1 (Nsight Systems 2022.2) to 3.16.1 (2024.6) and the documentation of 2026"
-"""Schemas that were examined; others are read if they have the columns."""
+"""Schemas that were examined; others are read if they have the required columns."""
 
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
 GPU_FAULTS = "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
@@ -21,7 +20,7 @@ MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 STRINGS = "StringIds"
 METADATA = ("EXPORT_META_DATA", "META_DATA_EXPORT")
-"""Until schema 2, and since."""
+"""Up to schema 2, and after it."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Table:
 
     needed: tuple[str, ...]
     optional: tuple[str, ...] = ()
-    """Absent from some versions, or empty in some rows; -1 stands for both."""
+    """Missing in some versions, or empty in some rows; -1 stands for both."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,7 +54,7 @@ MISSING = {
     MEMORY: "allocations: none recorded (--cuda-memory-usage=true records them); address ranges stand in for them",
     KERNELS: "kernels: none recorded (--trace=cuda records them)",
 }
-"""What a table that is absent means."""
+"""The meaning of a missing table."""
 RECORD = (
     "record with `nsys profile --trace=cuda --cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true "
     "--cuda-memory-usage=true PROGRAM`, then `nsys export --type sqlite REPORT`"
@@ -64,27 +63,27 @@ RECORD = (
 
 @dataclass(frozen=True)
 class Enumeration:
-    """What the numbers of a column mean."""
+    """The meaning of the numbers in a column."""
 
     table: str
-    """Table in the file that says so."""
+    """The table in the file that gives the meanings."""
     names: dict[str, int | str]
-    """Meaning by the end of the symbol's name in that table, longer ends first."""
+    """Meanings by the ending of the symbol's name in that table, longer endings first."""
     numbers: dict[int, int | str]
-    """Meaning by number, for files without the table."""
+    """Meanings by number, for files without the table."""
     others: tuple[str, ...] = ()
-    """Ends of names that are known, and mean nothing here."""
+    """Endings of names that are known and have no meaning here."""
     labels: dict[str, int | str] = field(default_factory=dict)
-    """Meaning by the label of a number, in lower case."""
+    """Meanings by the label of a number, in lower case."""
 
     def meaning(self, name: str, label: str) -> int | str | None:
-        """What a name or a label means here, if anything."""
+        """The meaning of a name or a label here, if it has one."""
         found = next((self.names[end] for end in self.names if name.endswith(end)), None)
         labelled = self.labels.get(label.lower(), self.labels.get(name.lower()))
         return labelled if found is None else found
 
     def is_known(self, name: str) -> bool:
-        """Whether a name is known to mean nothing here."""
+        """Whether a name is known to have no meaning here."""
         return name.endswith(self.others)
 
 

@@ -18,10 +18,10 @@ KERNELS = {"kernel": pl.String, "start": pl.Int64, "end": pl.Int64, "gpu": pl.In
 
 @dataclass(frozen=True)
 class Profile:
-    """What was read of a profile; times are nanoseconds of one clock."""
+    """The contents of a profile; times are nanoseconds of one clock."""
 
     source: dict[str, Any]
-    """What it was imported from."""
+    """The source of the import."""
     rows: Rows
     """Unified-memory activity, in any order."""
     changes: list[Change] = field(default_factory=list)
@@ -29,10 +29,10 @@ class Profile:
     kernels: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=KERNELS))
     """`kernel`, `start`, `end`, `gpu`, in order of time."""
     gpus: dict[int, str] = field(default_factory=dict)
-    """Names of GPUs that are known, by number."""
+    """The known names of GPUs, by number."""
     other_memory: Counter[str] = field(default_factory=Counter)
-    """Bytes that were allocated of memory that does not move, by kind."""
+    """Allocated bytes of memory that does not move, by kind."""
     missing: list[str] = field(default_factory=list)
     """What was not recorded."""
     notes: Counter[str] = field(default_factory=Counter)
-    """What was lost, guessed or not understood, and how often."""
+    """Losses, guesses and unknown values, and how many of each."""

@@ -92,7 +92,7 @@ def _read(path: Path, notes: Counter[str]) -> list[Change]:
 
 
 def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
-    """The rows of a log, as `csv.reader` gives them."""
+    """The rows of a log, as `csv.reader` returns them."""
     head: list[str] = next(reader, [])
     if tuple(name.strip() for name in head) != COLUMNS:
         raise ProfileError(

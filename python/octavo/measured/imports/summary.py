@@ -55,7 +55,7 @@ def summary(
 
 
 def _counts(events: pl.DataFrame, outside: pl.Series) -> pl.DataFrame:
-    """`rows`, `faults` and `bytes` by kind, by which ends are GPUs, and by whether they are in no known allocation."""
+    """`rows`, `faults` and `bytes` by kind, by which ends are GPUs, and for rows outside known allocations."""
     ends = ((pl.col("from") > 0).alias("from_gpu"), (pl.col("to") > 0).alias("to_gpu"))
     sums = (pl.len().cast(pl.Int64).alias("rows"), pl.col("faults", "bytes").sum().cast(pl.Int64))
     return (
@@ -86,7 +86,7 @@ def _sum(counts: pl.DataFrame, column: str, *conditions: pl.Expr) -> int:
 
 
 def _footprint(allocations: Sequence[Allocation]) -> int:
-    """Bytes that any of them has; addresses that were used again count once."""
+    """The most bytes that any of them covers; addresses that were reused count once."""
     if not allocations:
         return 0
     order = sorted(allocations, key=lambda one: one.address)
@@ -97,7 +97,7 @@ def _footprint(allocations: Sequence[Allocation]) -> int:
 
 
 def _gpus(profile: Profile, events: pl.DataFrame) -> list[dict[str, Any]]:
-    """GPUs that are known or that anything happened on."""
+    """GPUs that are known, or that had any event."""
     seen = {int(one) - 1 for name in ("from", "to") for one in events[name].unique() if one > 0}
     seen |= {int(one) for one in profile.kernels["gpu"].unique() if one >= 0}
     numbers = sorted(seen | profile.gpus.keys())

@@ -1,7 +1,7 @@
 """Memory snapshots of PyTorch (`torch.cuda.memory._dump_snapshot`): pickles, read without executing anything.
 
-A pickle is a program that can call any function it names. Snapshots hold nothing but dictionaries, lists, text and
-numbers, so a reader that finds no name at all reads them, and nothing can be called.
+A pickle is a program that can call any function that it names. Snapshots contain only dictionaries, lists, texts and
+numbers, so a reader that knows no names can read them, and nothing can be called.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ _MISSING = ["faults, copies and kernels", "what the caching allocator reserves b
 _WRITTEN = "torch.cuda.memory._dump_snapshot writes one"
 _GZIP = b"\x1f\x8b"
 _HANDED_OUT, _GIVEN_BACK = "alloc", "free_completed"
-"""Actions of `device_traces`; source: torch/csrc/cuda/memory_snapshot.cpp. Others are of segments or asked for only."""
+"""Actions of `device_traces`; source: torch/csrc/cuda/memory_snapshot.cpp. Other actions concern segments, or are only
+requests."""
 
 
 class _NotDataError(pickle.UnpicklingError):
-    """A pickle that is more than data, in words for the user."""
+    """A pickle that contains more than data, in words for the user."""
 
 
 class _NothingButData(pickle._Unpickler):
-    """Reads containers, text and numbers; in Python, so that sizes which a file only claims reserve no memory."""
+    """Reads containers, texts and numbers; in Python, so that sizes which a file only claims reserve no memory."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise _NotDataError(f"it refers to the code {module}.{name}, which plain data does not")
@@ -60,10 +61,9 @@ class _NothingButData(pickle._Unpickler):
 
 
 def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -> RunResult:
-    """Import a memory snapshot; the folder appears when everything is written, or not at all.
+    """Import a memory snapshot; the folder appears once everything is written, or not at all.
 
-    What was allocated before the recording began and is still there stands in `segments` alone; it is there from the
-    start.
+    Blocks that were allocated before the recording and still exist are only in `segments`; they exist from the start.
 
     Args:
         path: the pickle, plain or packed with gzip, recorded with `torch.cuda.memory._record_memory_history()` before.
@@ -120,7 +120,7 @@ def _snapshot(path: Path) -> dict[Any, Any]:
 
 
 def _add_base(changes: dict[int, list[Change]], base: dict[int, dict[int, Change]], notes: Counter[str]) -> None:
-    """Add blocks that are in use at the end, and whose allocation the history does not have."""
+    """Add blocks that are in use at the end and whose allocation is missing from the history."""
     start = min(found[0].time for found in changes.values())
     for gpu, blocks in sorted(base.items()):
         history = changes.setdefault(gpu, [])
@@ -138,7 +138,7 @@ def _add_base(changes: dict[int, list[Change]], base: dict[int, dict[int, Change
 
 
 def _used(history: list[Change]) -> Callable[[Change], bool]:
-    """Whether the history has bytes of a block."""
+    """Whether the history contains bytes of a block."""
     spans = sorted((change.address, change.address + change.bytes) for change in history)
     ends = list(accumulate((end for _, end in spans), max))
 

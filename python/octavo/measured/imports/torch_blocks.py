@@ -1,4 +1,4 @@
-"""Blocks of PyTorch's caching allocator: what a snapshot's `segments` say is in use at its end."""
+"""Blocks of PyTorch's caching allocator: which of them are in use at the end, according to a snapshot's `segments`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
 _IN_USE = ("active_allocated", "active_pending_free", "active_awaiting_free")
-"""States of blocks that nobody else can have; source: torch/csrc/cuda/Module.cpp, `_cuda_memorySnapshot`."""
+"""States of blocks that nobody else can use; source: torch/csrc/cuda/Module.cpp, `_cuda_memorySnapshot`."""
 _MOST_GPUS = 256
 
 
@@ -70,7 +70,7 @@ def _expect_dictionary(where: str, value: object) -> None:
 
 
 def whole(where: str, entry: dict[Any, Any], name: str) -> int:
-    """The whole number of a key.
+    """The whole number at a key.
 
     Raises:
         ProfileError: it is none.
@@ -93,7 +93,7 @@ def _is_line(value: object) -> bool:
 
 
 def frame_name(frames: object) -> str | None:
-    """The innermost function of Python's that is told, as `file:line function`."""
+    """The innermost Python function in the snapshot, as `file:line function`."""
     for frame in frames if isinstance(frames, list) else ():
         if not isinstance(frame, dict):
             continue

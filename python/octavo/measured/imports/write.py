@@ -1,4 +1,4 @@
-"""A profile of a real program as a result folder: the tables of a simulated run, as far as a profile knows them."""
+"""A profile of a real program as a result folder: the tables of a simulated run, as far as the profile fills them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
 
 def write(profile: Profile, folder: Path, *, force: bool) -> RunResult:
-    """Write the tables; `folder` appears, or replaces what was there, only when everything is written.
+    """Write the tables; `folder` appears, or replaces an older one, once everything is written.
 
     Raises:
         OutputError: it cannot be written, or another process wrote it since it was checked.
@@ -72,7 +72,7 @@ def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]
 
 
 def _in_time(profile: Profile, rows: Rows, notes: Counter[str]) -> tuple[pl.DataFrame, list[Change]]:
-    """Kernels and changes of memory that belong to the same recording as the rows."""
+    """Kernels and changes of memory from the same recording as the rows."""
     if not len(rows):
         return profile.kernels, profile.changes
     middle = int(rows["start"][len(rows) // 2])
@@ -84,7 +84,7 @@ def _in_time(profile: Profile, rows: Rows, notes: Counter[str]) -> tuple[pl.Data
 
 
 def _span(rows: Rows, kernels: pl.DataFrame, changes: list[Change]) -> tuple[int, int]:
-    """First and last nanosecond of anything."""
+    """The first and the last nanosecond of any event."""
     times = [
         rows["start"],
         rows["end"][rows["end"] >= 0],
@@ -97,7 +97,7 @@ def _span(rows: Rows, kernels: pl.DataFrame, changes: list[Change]) -> tuple[int
 
 
 def _attributed(rows: Rows, known: list[Allocation]) -> tuple[list[Allocation], Parts]:
-    """Allocations, with address ranges for what lies in none of them, and which parts of them rows are about."""
+    """Allocations, with address ranges for rows outside all of them, and which parts of them rows touch."""
     time = rows["start"]
     whole_pages = ~np.isin(rows["what"], (*COPIES, What.THRASHING, What.REMOTE_MAP))
     address = rows["address"].astype(np.int64)

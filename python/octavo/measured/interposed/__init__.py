@@ -1,4 +1,4 @@
-"""CUDA programs run under the interposer: recorded as they are, or with their buffers allocated as advised."""
+"""CUDA programs under the interposer: recorded as they are, or run with their buffers allocated as advised."""
 
 from octavo.measured.interposed.programs import Applied, Recorded, apply, record
 from octavo.measured.interposed.sampled import profile_with_buffers

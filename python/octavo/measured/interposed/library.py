@@ -1,4 +1,4 @@
-"""Where the interposer is: named, installed, or built in this checkout."""
+"""Where the interposer is: in a named file, installed, or built in this checkout."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _found() -> Path:
 
 
 def _places() -> list[Path]:
-    """Folders, in the order in which they are looked at."""
+    """Folders in the order in which they are searched."""
     checkout = Path(__file__).parents[4]
     built = [checkout / "target" / profile for profile in ("release", "debug")]
     prefixes = [Path(sys.prefix), Path.home() / ".local", Path("/usr/local"), Path("/usr")]

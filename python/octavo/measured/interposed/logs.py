@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 _SHAPE = ("kernel", "blocks", "threads_per_block")
 _LABELS = ("name", "call", "bytes", "placement")
-"""What a buffer is; all else that is a number counts what was done with it."""
+"""Keys that describe a buffer; all other numbers count what was done with it."""
 
 
 def summed(logs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One log of what all processes did; `refused` is of the first, since all read the same file.
+    """One log of all processes; `refused` is that of the first, since all read the same file.
 
     Args:
         logs: of each process that wrote one, at least one.
@@ -36,7 +36,7 @@ def summed(logs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _buffer(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A buffer in all processes; the status comes from the first failure."""
+    """A buffer in all processes; the status is that of the first failure."""
     counts = [{key: value for key, value in one.items() if key not in (*_LABELS, "status", "returns")} for one in each]
     status = next((one["status"] for one in each if one["status"] is not None), None)
     returns = [one["returns"] for one in each if one["returns"] is not None]
@@ -45,7 +45,7 @@ def _buffer(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _launches(each: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Kernels in all processes, in the order in which they were moved for."""
+    """Kernels in all processes, in the order in which memory first moved for them."""
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for one in each:
         alike.setdefault(tuple(one[key] for key in _SHAPE), []).append(one)

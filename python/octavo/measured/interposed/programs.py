@@ -1,4 +1,4 @@
-"""A program run under the interposer, and what that has left."""
+"""A program under the interposer, and the files that it leaves."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ LOG_FORMAT = 3
 _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OCTAVO_DISABLE")
 """Variables that the interposer reads; they are not inherited from the environment."""
 _RECORDING, _LOG = "octavo_profile", "octavo_applied"
-"""Keys by which Octavo knows its own files; other files are never replaced."""
+"""Keys that identify Octavo's own files; other files are never replaced."""
 _LONG = 3600.0
-"""Seconds between two checks of a program; chosen: a fallback, as its end is always reported."""
+"""Seconds between two checks of a program; our choice: a fallback, since its end is always reported."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a recorded program has left."""
+    """What a recorded program left."""
 
     status: int
-    """Its exit status, as shells have it."""
+    """Its exit status, in the numbering of shells."""
     profile: dict[str, Any] | None
-    """The recording; none if the program called no CUDA function that the interposer sees, or was killed."""
+    """The recording; None if the program called no CUDA function that the interposer sees, or was killed."""
     others: tuple[Path, ...]
     """Recordings of the processes that it started."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What a program under a placement file has left."""
+    """What a program left that ran under a placement file."""
 
     status: int
     """Its exit status, as shells have it."""
     log: dict[str, Any] | None
-    """What was done; none if the program called no CUDA function that the interposer sees, or was killed."""
+    """The log; None if the program called no CUDA function that the interposer sees, or was killed."""
     others: tuple[Path, ...]
     """Logs of the processes that it started."""
     logs_of_others: tuple[dict[str, Any], ...] = ()
@@ -113,7 +113,7 @@ def apply(
 
 
 def recording_to(file: Path, command: Sequence[str]) -> dict[str, str]:
-    """The environment in which a program is recorded into a file, and its children into files beside that.
+    """The environment that makes a program write a recording to a file, and its children to files beside it.
 
     Raises:
         ProfileError: the library is not there, or the program, or that cannot be executed.
@@ -123,12 +123,12 @@ def recording_to(file: Path, command: Sequence[str]) -> dict[str, str]:
 
 
 def recordings(file: Path) -> list[Path]:
-    """Files that a recorded program has left: its own, if it exists, and its children's."""
+    """The files of a recorded program: its own, if it exists, and those of its children."""
     return [*([file] if file.is_file() else []), *_others(file, _RECORDING)]
 
 
 def _environment(command: Sequence[str], variables: dict[str, str]) -> dict[str, str]:
-    """The environment of this process, with the library loaded before a program and told what to do; both are there.
+    """The environment of this process, with the library preloaded and its settings; both files exist.
 
     Raises:
         ProfileError: one of them is not.
@@ -174,13 +174,13 @@ def _remove(files: Sequence[Path]) -> None:
 
 
 def _others(file: Path, key: str) -> tuple[Path, ...]:
-    """`profile.1234.json` beside `profile.json`, where that is of our making."""
+    """`profile.1234.json` beside `profile.json`, if Octavo wrote it."""
     name = re.compile(rf"{re.escape(file.stem)}\.\d+{re.escape(file.suffix)}")
     return tuple(each for each in sorted(file.parent.iterdir()) if name.fullmatch(each.name) and _has(each, key))
 
 
 def _has(file: Path, key: str) -> bool:
-    """Whether a file is JSON with a key."""
+    """Whether a file is JSON with a given key."""
     try:
         found = json.loads(file.read_text())
     except (OSError, ValueError, RecursionError):

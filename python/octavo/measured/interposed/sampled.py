@@ -1,4 +1,4 @@
-"""A program sampled from outside and recorded from inside at once: its memory, and what it allocates of CUDA's."""
+"""A program that is sampled from outside and recorded from inside at once: its memory, and its allocations in CUDA."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def profile_with_buffers(command: Sequence[str], folder: str | Path, **options: Any) -> RunResult:
-    """As `octavo.measured.profile.profile`, with the recordings of its processes in the folder, for `octavo advise`.
+    """Like `octavo.measured.profile.profile`, with recordings of its processes in the folder, for `octavo advise`.
 
     Raises:
         ProfileError: the library is not there; or as for `profile`.

@@ -1,4 +1,4 @@
-"""Any program, run and watched from outside: its memory by NUMA node and mapping, page faults, GPU memory."""
+"""Any program, watched from outside: its memory by NUMA node and mapping, its page faults, and GPU memory."""
 
 from octavo.measured.profile.watch import profile
 

@@ -27,10 +27,10 @@ class Ending:
 
     @property
     def status(self) -> int:
-        """Its exit status as shells have it: 128 and the signal if one killed it."""
+        """Its exit status in the numbering of shells: 128 plus the signal if one killed it."""
         return status_of(self.code)
 
     @property
     def killed_by(self) -> int | None:
-        """The signal that killed it, which no exit status of its own is taken for."""
+        """The signal that killed it; it differs from every exit status of its own."""
         return -self.code if self.code < 0 else None

@@ -1,4 +1,4 @@
-"""How often to sample, as people write it: `100ms`."""
+"""The sampling interval, as people write it: `100ms`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from octavo.errors import ProfileError
 from octavo.quantities import count
 
 LEAST, MOST = 1_000_000, 3_600_000_000_000
-"""Chosen: reading /proc would take most of a shorter one, and longer ones show no detail."""
+"""Our choice: a shorter interval would go mostly into reading /proc, and a longer one shows no detail."""
 
 
 def nanoseconds(text: str) -> int:

@@ -1,7 +1,7 @@
 """Which processes belong to a program: it, its descendants, and those that left their parent behind.
 
-The watcher becomes the reaper of orphans (`PR_SET_CHILD_SUBREAPER`). A process that daemonises, by a session of its own
-or by losing its parent, becomes a child of the watcher and stays in sight.
+The watcher becomes the reaper of orphans (`PR_SET_CHILD_SUBREAPER`). A process that daemonises, by starting a session
+or losing its parent, becomes a child of the watcher and stays visible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 
 @contextmanager
 def adopting() -> Iterator[None]:
-    """Be the parent of orphans in the block, where the system knows such a thing."""
+    """Be the parent of orphans during the block, if the system supports that."""
     try:
         prctl = ctypes.CDLL(None, use_errno=True).prctl
     except (OSError, AttributeError):
@@ -42,22 +42,22 @@ class Family:
     """The processes of one program, as they come and go."""
 
     def __init__(self, first: int, others: set[int], proc: Path = PROC) -> None:
-        """Begin with process `first`; `others` are children that the watcher had before, which are none of it."""
+        """Begin with process `first`; `others` are children that the watcher had before, which do not belong to it."""
         self._proc = proc
         self._first = first
         self._others = others
         self._known: dict[int, int] = {}
-        """When each known process started, by its number: numbers are given out again."""
+        """When each known process started, by its number, since numbers are reused."""
         self._listed = kernel.lists_children(proc)
 
     def members(self) -> list[Stat]:
-        """The processes that exist now, in the order of their numbers, including one that was not waited for."""
+        """The processes that exist now, ordered by number, including one that nobody has waited for."""
         found = self._by_children() if self._listed else self._by_parents()
         self._known = {one.pid: one.started for one in found.values()}
         return [found[pid] for pid in sorted(found)]
 
     def reap(self, members: list[Stat]) -> None:
-        """Wait for orphans that have ended, as no other process does."""
+        """Wait for orphans that have ended, as no other process does that."""
         for one in members:
             if not one.alive and one.parent == os.getpid() and one.pid != self._first:
                 with suppress(ChildProcessError):
@@ -76,7 +76,7 @@ class Family:
         return found
 
     def _by_parents(self) -> dict[int, Stat]:
-        """All processes, those with a parent or a session of the family chosen until there are no more."""
+        """All processes of a family: those with a parent or a session in it, until no more are found."""
         left = {one.pid: one for one in kernel.everyone(self._proc)}
         found: dict[int, Stat] = {}
         while True:

@@ -1,4 +1,4 @@
-"""The memories of this machine by the names that tables of simulated runs have, such as `host`, `host1` and `gpu0`."""
+"""The memories of this machine under the names in tables of simulated runs, such as `host`, `host1` and `gpu0`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Memory:
 
 
 def memories(gpu_nodes: Mapping[int, int], nodes: Path = NODES) -> list[Memory]:
-    """All NUMA nodes with memory: those with processors first, then by number; one of all where there are none.
+    """All NUMA nodes with memory: those with processors first, then by number; a single one if the system has none.
 
-    A node's description keeps the size that a virtual machine began with, also when its memory has grown since. So a
-    single node has all memory there is.
+    The description of a node keeps the size that a virtual machine had at first, even if its memory has grown. So a
+    single node stands for all memory.
 
     Args:
         gpu_nodes: of GPUs whose memory is a NUMA node, the node's number and theirs.
@@ -64,5 +64,5 @@ def _described(path: Path) -> tuple[int, int, bool]:
 
 
 def _physical() -> int:
-    """All memory of this machine, as `/proc/meminfo` has it."""
+    """All memory of this machine, according to `/proc/meminfo`."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

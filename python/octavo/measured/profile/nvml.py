@@ -13,7 +13,7 @@ _LIBRARY = "libnvidia-ml.so.1"
 _NAME_BYTES = 96
 _INSUFFICIENT_SIZE = 7
 _UNKNOWN = (1 << 64) - 1
-"""What NVML says where it does not know a process's memory."""
+"""The value that NVML returns for a process whose memory it does not know."""
 _NO_NODE = (1 << 32) - 1
 
 
@@ -39,7 +39,7 @@ class Gpu:
     capacity: int
     """Bytes of memory."""
     node: int | None
-    """The NUMA node that its memory is, where the system sees it as one."""
+    """The NUMA node of its memory, if the system sees it as one."""
 
 
 class Gpus:
@@ -50,13 +50,13 @@ class Gpus:
         self._handles = [_handle(library, number) for number in range(count)]
         self._before = [self._used(handle) for handle in self._handles]
         self.guesses = 0
-        """How often memory was counted that the driver did not call any process's own."""
+        """How often memory was counted that the driver assigned to no process."""
         self.about = [self._about(number, handle) for number, handle in enumerate(self._handles)]
 
     def used(self, pids: Collection[int]) -> list[int]:
-        """Bytes of each GPU that processes have, as far as the driver tells; otherwise what came since the start.
+        """Bytes of each GPU that processes use, if the driver shows them; otherwise the increase since the start.
 
-        The driver counts by process where it knows them: not in containers, nor for some kinds of GPUs.
+        The driver counts by process if it knows the processes: not in containers, and not for some kinds of GPUs.
         """
         return [self._of(handle, before, pids) for handle, before in zip(self._handles, self._before, strict=True)]
 
@@ -104,7 +104,7 @@ def _handle(library: Any, number: int) -> Any:
 
 
 def opened(name: str = _LIBRARY) -> Gpus | str:
-    """The GPUs, or why there are none."""
+    """The GPUs, or the reason why there are none."""
     try:
         library = ctypes.CDLL(name)
         begun, count = library.nvmlInit_v2(), ctypes.c_uint()

@@ -1,4 +1,4 @@
-"""The kernel's data about processes, from /proc; nothing where a process is gone or may not be read."""
+"""The kernel's data about processes, from /proc; None if a process is gone or may not be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STATUS = {
     "RssShmem": "shared",
     "VmSwap": "swap",
 }
-"""Lines of `status`, and what they are called here."""
+"""Lines of `status`, and their names here."""
 _SMAPS = {
     b"Rss": "resident",
     b"Pss": "proportional",
@@ -23,7 +23,7 @@ _SMAPS = {
     b"AnonHugePages": "huge",
     b"Swap": "swap",
 }
-"""Lines of `smaps`, and what they are called here."""
+"""Lines of `smaps`, and their names here."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Stat:
     parent: int
     session: int
     started: int
-    """Clock ticks since the system began: with the number it tells one process from all others."""
+    """Clock ticks since the system started: together with the number, they identify a process."""
     minor: int
     """Page faults so far that needed no disk."""
     major: int
-    """Page faults so far that did."""
+    """Page faults so far that needed the disk."""
 
     @property
     def alive(self) -> bool:
@@ -70,7 +70,7 @@ class Mapping:
     bytes: int
     resident: int = 0
     proportional: int = 0
-    """The resident part, with pages that several processes share divided among them."""
+    """The resident part, where pages that several processes share are divided among them."""
     anonymous: int = 0
     huge: int = 0
     """The part in transparent huge pages."""
@@ -78,7 +78,7 @@ class Mapping:
 
 
 def stat(pid: int, proc: Path = PROC) -> Stat | None:
-    """What a process is, and how often it faulted."""
+    """The identity of a process, and its page faults."""
     content = _read(proc / str(pid) / "stat")
     if content is None:
         return None
@@ -97,7 +97,7 @@ def stat(pid: int, proc: Path = PROC) -> Stat | None:
 
 
 def status(pid: int, proc: Path = PROC) -> Status | None:
-    """How much memory a process has; none of it for one that has ended and was not waited for."""
+    """How much memory a process has; zero for one that has ended and that nobody has waited for."""
     content = _read(proc / str(pid) / "status")
     if content is None:
         return None
@@ -106,7 +106,7 @@ def status(pid: int, proc: Path = PROC) -> Status | None:
 
 
 def mappings(pid: int, proc: Path = PROC) -> list[Mapping] | None:
-    """The mappings of a process; the kernel looks at every page of it for that."""
+    """The mappings of a process; the kernel looks at each of its pages for that."""
     content = _read(proc / str(pid) / "smaps")
     if content is None:
         return None
@@ -122,7 +122,7 @@ def mappings(pid: int, proc: Path = PROC) -> list[Mapping] | None:
 
 
 def _mapping(head: bytes, memory: dict[str, int]) -> Mapping:
-    """Parses `start-end permissions offset device inode path`."""
+    """Parse `start-end permissions offset device inode path`."""
     fields = head.decode(errors="replace").split(maxsplit=5)
     start, end = (int(edge, 16) for edge in fields[0].split("-"))
     path = fields[5] if len(fields) > 5 else ""
@@ -130,7 +130,7 @@ def _mapping(head: bytes, memory: dict[str, int]) -> Mapping:
 
 
 def pages_by_node(pid: int, proc: Path = PROC) -> dict[int, dict[int, int]] | None:
-    """Resident bytes of each mapping, by its first address, on each NUMA node that has any."""
+    """Resident bytes of each mapping on each NUMA node, by its first address."""
     content = _read(proc / str(pid) / "numa_maps")
     if content is None:
         return None

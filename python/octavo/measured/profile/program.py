@@ -1,4 +1,4 @@
-"""A program that is started, told of signals, and waited for."""
+"""A program that is started, receives signals, and is waited for."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
-"""What terminals send to the program, too."""
+"""Signals that terminals also send to the program."""
 
 
 _SIGNALLED = 128
-"""What shells add to the signal that killed a program."""
+"""The number that shells add to the signal that killed a program."""
 
 
 def status_of(code: int) -> int:
-    """An exit status as shells have it, of one that is minus a signal where that killed the program."""
+    """The exit status that shells use, from one that is minus a signal if that killed the program."""
     return code if code >= 0 else _SIGNALLED - code
 
 
 class MissingProgramError(ProfileError):
-    """A program that is not there, with the status that shells have for it."""
+    """A program that does not exist, with the status that shells use for it."""
 
     code = "missing"
     exit_code = 127
 
 
 class RefusedProgramError(ProfileError):
-    """A program that cannot be executed, with the status that shells have for it."""
+    """A program that cannot be executed, with the status that shells use for it."""
 
     code = "unreadable"
     exit_code = 126
 
 
 def check(name: str) -> None:
-    """Make sure that a program can be started, before anything makes room for what it leaves.
+    """Make sure that a program can be started, before anything makes room for its results.
 
     Raises:
         ProfileError: it is not there, or cannot be executed.
@@ -67,7 +67,7 @@ def _missing(name: str) -> MissingProgramError:
 
 
 class Program:
-    """A program that runs; it has this process's files, and its environment unless it is given another."""
+    """A running program; it has this process's files, and its environment unless it gets another one."""
 
     def __init__(self) -> None:
         self.began = time.monotonic_ns()
@@ -119,14 +119,14 @@ class Program:
             os.read(self._news, 1)
 
     def close(self) -> None:
-        """Forget it; it must have been waited for, or never have begun."""
+        """Forget it; it must have been waited for, or never started."""
         if self.pid:
             self._awaiting.join()
         os.close(self._news)
         os.close(self._tell)
 
     def reap(self) -> tuple[int, resource.struct_rusage]:
-        """Its exit status, or minus the signal that killed it, and what it and its children used.
+        """Its exit status, or minus the signal that killed it, and the resources that it and its children used.
 
         It must have ended.
         """
@@ -140,9 +140,9 @@ class Program:
 
     @contextmanager
     def heeding(self) -> Iterator[list[int]]:
-        """Outlive what the terminal tells the program too, such as Ctrl-C, and pass other requests to end on to it.
+        """Survive signals that the terminal sends to the program, too, such as Ctrl-C; pass on other requests to end.
 
-        Gives the signals that came. Only the main thread hears any, and none that are ignored (`nohup`).
+        The signals that came. Only the main thread receives them; ignored ones (`nohup`) are not received.
         """
 
         def heed(number: int, _frame: FrameType | None) -> None:
@@ -164,7 +164,7 @@ class Program:
 
 
 def _in_foreground() -> bool:
-    """Whether the terminal tells this process and the program of Ctrl-C alike."""
+    """Whether the terminal sends Ctrl-C to both this process and the program."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from octavo.measured.profile.proc import Mapping, Stat, Status
 
 PEAKS = ("resident", "proportional", "anonymous", "huge", "swap")
-"""What is kept of a mapping: the most of each at any time."""
+"""Maxima that are kept for a mapping: of each value, at any time."""
 
 
 @dataclass
 class Process:
-    """A process, as far as samples saw it; times are nanoseconds since the program began."""
+    """A process, as far as samples show it; times are nanoseconds since the program began."""
 
     number: int
     """In the order in which they were seen, from 1."""
     pid: int
     parent: int
-    """Number of its parent, 0 for none that is known."""
+    """The number of its parent, 0 if it is unknown."""
     name: str
     began: int
     ended: int
@@ -32,7 +32,7 @@ class Process:
 
 @dataclass
 class Seen:
-    """A mapping, as far as samples saw it; `most` has `PEAKS`."""
+    """A mapping, as far as samples show it; `most` has `PEAKS`."""
 
     process: int
     name: str
@@ -42,17 +42,18 @@ class Seen:
     ended: int
     most: dict[str, int]
     held: dict[str, int] = field(default_factory=dict)
-    """Bytes in each memory, when it was last looked at."""
+    """Bytes in each memory at the last look."""
 
 
 class Record:
-    """Everything that was sampled so far."""
+    """All samples so far."""
 
     def __init__(self) -> None:
         self.memory: list[tuple[int, str, int]] = []
         """Time, memory, bytes."""
         self.processes: list[tuple[int, int, int, int, int, int, int, int, int]] = []
-        """Time, process; resident, anonymous, file, shared, swapped bytes; minor and major faults since before."""
+        """Time, process; resident, anonymous, file, shared, swapped bytes; minor and major faults since the last
+        row."""
         self.mappings: list[tuple[int, int, str, int, str, int]] = []
         """Time, process, mapping, address, memory, bytes: a row for each change."""
         self.notes: Counter[str] = Counter()
@@ -71,7 +72,7 @@ class Record:
         return sorted([*self._gone, *self._seen.values()], key=lambda one: (one.process, one.address, one.began))
 
     def process(self, time: int, stat: Stat) -> Process:
-        """A process that is there at a time."""
+        """A process at one time."""
         key = stat.pid, stat.started
         if key not in self._family:
             parents = [one.number for (pid, _), one in self._family.items() if pid == stat.parent]
@@ -84,14 +85,14 @@ class Record:
         return found
 
     def sample(self, time: int, process: Process, stat: Stat, memory: Status) -> None:
-        """What a process has at a time."""
+        """The memory of a process at one time."""
         since = stat.minor - process.minor, stat.major - process.major
         held = memory.resident, memory.anonymous, memory.file, memory.shared, memory.swap
         self.processes.append((time, process.number, *held, *since))
         process.minor, process.major, process.most = stat.minor, stat.major, max(process.most, memory.most)
 
     def look(self, time: int, process: Process, found: list[tuple[Mapping, dict[str, int]]]) -> None:
-        """What mappings of a process have at a time, in each memory."""
+        """The memory of a process's mappings at one time, in each memory."""
         there = set()
         for mapping, held in found:
             key = process.number, mapping.address
@@ -109,7 +110,7 @@ class Record:
             self._end(key, time)
 
     def leave(self, time: int, there: set[int]) -> None:
-        """Only processes of these numbers are still there: the mappings of others have ended."""
+        """Only processes with these numbers still exist: the mappings of others have ended."""
         for key in [key for key in self._seen if key[0] not in there]:
             self._end(key, time)
 

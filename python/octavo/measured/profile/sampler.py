@@ -1,7 +1,7 @@
-"""One sample after another, until a program and everything that it left behind have ended.
+"""One sample after another, until a program and all processes that it left behind have ended.
 
-Totals of processes cost microseconds. For mappings and NUMA nodes the kernel looks at every page, which takes
-milliseconds for each GiB of small pages. So they are read only as often as a given share of the time allows.
+Totals of processes take microseconds. For mappings and NUMA nodes the kernel visits every page, which takes
+milliseconds for each GiB of small pages. So they are read only as often as the permitted share of the time allows.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from octavo.measured.profile.record import Process, Record
 
 _MOST_SHARE = 0.05
-"""Share of one core's time that looking at pages may take; chosen."""
+"""The share of one core's time that looking at pages may take; our choice."""
 
 
 @dataclass(frozen=True)
 class Sights:
-    """What there is to look at."""
+    """The parts of the system to sample."""
 
     memories: Sequence[Memory]
     gpus: Gpus | None
 
 
 class Sampler:
-    """Takes samples of a family and puts them into a record."""
+    """Samples a family of processes and records the samples."""
 
     def __init__(self, family: Family, sights: Sights, record: Record, began: int, every: int) -> None:
         """Begin; times are nanoseconds of the monotonic clock."""
@@ -58,7 +58,7 @@ class Sampler:
         return ((now - self._began) // self._every * self._every + self._every - (now - self._began)) * 1e-9
 
     def sample(self) -> list[Stat]:
-        """Take one, and say which processes there were."""
+        """Take a sample, and return which processes existed."""
         now = time.monotonic_ns()
         members = self._family.members()
         at = now - self._began
@@ -80,7 +80,7 @@ class Sampler:
         return status.resident
 
     def _look(self, at: int, alive: Sequence[tuple[Process, Stat]]) -> dict[str, int]:
-        """Bytes in each memory by pages; the next look comes when this one has been paid for."""
+        """Bytes in each memory by pages; the next look waits until the share of time allows it."""
         begun = time.monotonic_ns()
         total = dict.fromkeys((one.name for one in self._sights.memories), 0)
         for process, stat in alive:
@@ -96,7 +96,7 @@ class Sampler:
         return total
 
     def _mappings(self, stat: Stat) -> list[tuple[Mapping, dict[str, int]]]:
-        """Mappings with the bytes that each has in each memory; none of a process that is gone."""
+        """Mappings with their bytes in each memory; empty for a process that is gone."""
         mappings = kernel.mappings(stat.pid) if stat.alive else []
         if mappings is None:
             self._record.notes["looks at mappings of processes that had just ended, or that may not be read"] += 1

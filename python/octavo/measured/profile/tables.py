@@ -1,4 +1,4 @@
-"""Samples as tables and totals: the tables of simulated runs where they mean the same, and their own."""
+"""Samples as tables and totals: in the tables of simulated runs if the meaning is the same, otherwise in their own."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _mapping(one: Any) -> Sequence[Any]:
 def summary(
     record: Record, sights: Sights, ending: Ending, samples: dict[str, int], missing: Sequence[str]
 ) -> dict[str, Any]:
-    """Totals; `footprint_bytes` is the most that all memories held at once."""
+    """Totals; `footprint_bytes` is the most that all memories together held at once."""
     at_once: dict[int, int] = {}
     for time, _, size in record.memory:
         at_once[time] = at_once.get(time, 0) + size
@@ -109,7 +109,7 @@ def _exit(ending: Ending) -> dict[str, Any]:
 
 
 def _memories(record: Record, sights: Sights) -> list[dict[str, Any]]:
-    """Every memory with the most that was in it at once."""
+    """Each memory with the most bytes that it held at once."""
     capacities = {one.name: one.capacity for one in sights.memories}
     capacities |= {f"gpu{gpu.number}": gpu.capacity for gpu in (sights.gpus.about if sights.gpus else [])}
     nodes = {one.name: one.node for one in sights.memories}

@@ -1,4 +1,4 @@
-"""A program run, sampled until it has ended, and what was seen of it written as a result."""
+"""Run a program, sample it until it ends, and write the observations as a result."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def profile(  # noqa: PLR0913 - one for each thing that can be asked for
     beside: Callable[[], Mapping[str, bytes]] | None = None,
     watch: Callable[[str], None] | None = None,
 ) -> RunResult:
-    """Run a program and sample its memory; the folder appears when everything is written, or not at all.
+    """Run a program and sample its memory; the folder appears once everything is written, or not at all.
 
-    It returns when the program, its children and processes that they left behind have ended. The exit status is in
-    `summary["exit"]["status"]`, as in shells: 128 plus the number of a signal.
+    It returns once the program, its children and processes that they left behind have ended. The exit status is in
+    `summary["exit"]["status"]`, in the numbering of shells: 128 plus the number of a signal.
 
     Args:
         command: the program, by name or path, and its arguments.
@@ -108,7 +108,7 @@ def _watched(
 
 
 def _follow(program: Program, sampler: Sampler, signals: Sequence[int], watch: Callable[[str], None]) -> Ending:
-    """Sample until the program has ended, and then what it left behind, unless a signal asks for an end of that."""
+    """Sample until the program has ended, and then what it left behind, unless a signal ends that early."""
     while program.ended is None:
         sampler.sample()
         program.wait(sampler.due)

@@ -16,7 +16,7 @@ MICROSECOND = 10**6
 
 
 class MyPolicy(GuardPolicy):
-    """Who gets a page keeps it for a while; after some moves it stays, and the others map it where it is."""
+    """A processor that gets a page keeps it for a while; after some moves it stays, and others map it there."""
 
     # Options, set by `--set`, in a scenario file or from Python. Types: bool, int, float, str, Literal of words.
     nap: int = option(20, "microseconds for which others wait after a page has moved", minimum=0)

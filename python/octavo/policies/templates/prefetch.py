@@ -30,8 +30,8 @@ class MyPolicy(PrefetchPolicy):
         (pages that are there), `contested` (pages that processors fight over), `block`, and `extent` (the part of the
         block that belongs to the same allocation).
 
-        This is a wish: pages are passed over if they are there, busy, replicated or contested, or if the placement
-        keeps them.
+        This is a wish: pages are skipped if they are there, busy, replicated or contested, or if the placement keeps
+        them.
         """
         end = service.extent.stop
         wanted = {page for first in service.faulted for page in range(first + 1, min(first + 1 + self.ahead, end))}

@@ -23,7 +23,7 @@ _LINE, _AXES = 0.13, 5.0
 def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Picture:
     """Kernel times found over a reference's, one point for each run, with bands of 15 % and 50 %.
 
-    Runs further off than 15 % are named, hollow points are runs that the reference itself computes wrongly.
+    Runs that differ by more than 15 % are named; hollow points are runs that the reference itself computes incorrectly.
     """
     figure = sheet.figure(7.0, 6.4)
     axes = figure.add_subplot()
@@ -60,7 +60,7 @@ def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Pic
 def _name_outliers(axes: Axes, points: pl.DataFrame, decades: float) -> None:
     """Benchmark, sizes and error beside each point that is far off, on axes that span so many decades.
 
-    Names below the diagonal stand to the right, above it to the left; close ones are spread.
+    Names below the diagonal are to the right of their points, those above to the left; close ones are spread.
     """
     apart = 10 ** (_LINE * decades / _AXES)
     outliers = points.filter(pl.col("kernel_time_error").abs() > 0.15).sort("kernel_time_ps")

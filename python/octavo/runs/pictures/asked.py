@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What pictures of an experiment are to be."""
+    """The formats and the width of an experiment's pictures."""
 
     formats: tuple[str, ...] = ("png",)
     width: float = sheet.PAGE
     """In inches."""
     said: bool = False
-    """Whether the user said something of it, who then expects a picture."""
+    """Whether the user set any of these options, and so expects a picture."""
 
 
 USUAL = Asked()
@@ -31,7 +31,7 @@ USUAL = Asked()
 
 
 def asked(formats: Sequence[str] | str | None, width: float | None) -> Asked:
-    """What was asked for: PNG files as wide as a page where nothing was said.
+    """The requested pictures: by default PNG files as wide as a page.
 
     Raises:
         ScenarioError: a format is unknown, or nothing can be drawn so narrow or so wide.
@@ -48,7 +48,7 @@ def asked(formats: Sequence[str] | str | None, width: float | None) -> Asked:
 
 
 def check_kept(formats: object, width: object, *, kept: bool) -> None:
-    """Refuse wishes about pictures that nothing keeps.
+    """Refuse options for pictures if no folder keeps them.
 
     Raises:
         ScenarioError: there are any, and no folder.
@@ -59,7 +59,7 @@ def check_kept(formats: object, width: object, *, kept: bool) -> None:
 
 
 def refuse(formats: object, width: object, why: str, hint: str) -> None:
-    """Refuse wishes about pictures where there are none to draw; a wish for nothing is none.
+    """Refuse options for pictures if there are none to draw; an empty request is no option.
 
     Raises:
         ScenarioError: there are any; it names the first argument that was given.
@@ -71,7 +71,7 @@ def refuse(formats: object, width: object, why: str, hint: str) -> None:
 
 
 def save(picture: sheet.Picture, root: Path, name: str, wanted: Asked) -> list[Path]:
-    """Write a picture into an open folder, in the formats asked for, and again in each format that is already there.
+    """Write a picture into an open folder, in the requested formats and in each format that exists there already.
 
     Raises:
         OutputError: a file cannot be written.

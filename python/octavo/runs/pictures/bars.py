@@ -22,17 +22,17 @@ LOGARITHMIC = 10.0
 _PANEL = 1.6
 """Least width of a panel, in inches."""
 _BAR, _AROUND = 0.19, 0.42
-"""Height of a bar and of what is above and below a panel's bars, in inches."""
+"""The height of a bar, and of the space above and below a panel's bars, in inches."""
 _NAMES, _ROW = 0.42, 0.6
-"""Part of a picture's width from which names are in several rows, and height of each more of these, in bars."""
+"""The share of a picture's width above which names take several lines, and the height of each further line, in bars."""
 _MOST_PANELS = 3
 """Panels side by side."""
 _VALUE, _GAP = 7, 3
-"""Size of values, and what is between them and their bars, in points."""
+"""The size of values, and the space between them and their bars, in points."""
 _HALO = 2.0
-"""White around values, in points, so that they can be read where a line crosses them."""
+"""The width of the white outline of values, in points, so that they can be read where a line crosses them."""
 _SPOKEN = 0.09
-"""Share of an axis from which a part of a bar has room for its value."""
+"""The share of an axis above which a part of a bar has room for its value."""
 
 
 def bars(
@@ -48,8 +48,8 @@ def bars(
     """A panel for each row, named by the first column, with a bar for each other column; one panel if there is one.
 
     Bars begin at zero. With `line_at`, values are ratios to it, and a line marks it. If they span more than a factor of
-    ten, the axis is logarithmic, and bars rise from that line or hang below it. So twice as fast and half as fast have
-    bars of the same length. `intervals`, by row and column, are drawn across the ends of bars.
+    ten, the axis is logarithmic, and bars go up or down from that line. So twice as fast and half as fast have bars of
+    the same length. `intervals`, by row and column, are drawn across the ends of bars.
     """
     first, names = table.columns[0], table.columns[1:]
     if len(names) == 1:
@@ -75,7 +75,7 @@ def bars(
 def sections(
     path: Path | None, parts: Mapping[str, Mapping[str, float]], *, title: str, width: float = sheet.PAGE
 ) -> sheet.Picture:
-    """Sections below one another, each with bars of its own names on an axis of its own, which its title names."""
+    """Sections below one another, each with bars of its own and an axis of its own, which its title names."""
     room = names_width(folded(name, width) for values in parts.values() for name in values)
     counts = [len(values) for values in parts.values()]
     found = sheet.figure(width, 0.5 + sum(2 * _AROUND + _BAR * (1 + _ROW) * count for count in counts))
@@ -92,7 +92,7 @@ def sections(
 
 
 class _Limits:
-    """An axis of values: where it begins and ends, where bars begin, and what its values look like."""
+    """An axis of values: where it begins and ends, where bars begin, and the format of its values."""
 
     def __init__(self, low: float, high: float, base: float, line: float | None, inches: float) -> None:
         self.low, self.high, self.base, self.line, self.inches = low, high, base, line, inches
@@ -100,7 +100,7 @@ class _Limits:
 
     @classmethod
     def of(cls, values: Sequence[float | None], line: float | None, inches: float) -> _Limits:
-        """Limits for bars in panels of a width, with room for the values behind their ends."""
+        """The range of an axis for bars in panels of some width, with room for the values at their ends."""
         known = [value for value in values if value is not None and math.isfinite(value)] or [0.0]
         longest = max(sheet.text_width(_text(value, line), _VALUE) for value in known)
         room = min(max(0.5, longest + 2 * _GAP / 72) / inches, 0.4)
@@ -118,7 +118,7 @@ class _Limits:
         return _text(value, self.line)
 
     def begins(self, text: str, end: float) -> float:
-        """Where the value of a bar that ends somewhere stands: behind the line if the line would cross it."""
+        """The position of a value at the end of its bar: behind the line if the line would cross it."""
         if self.line is None or self.logarithmic:
             return end
         wide = (sheet.text_width(text, _VALUE) + 2 * _GAP / 72) / self.inches * (self.high - self.low)
@@ -167,13 +167,13 @@ def _bars(
 
 
 def whisker(axes: Axes, ends: tuple[float, float], place: float) -> None:
-    """The interval of a value across the end of its bar, with white around it for dark bars."""
+    """The interval of a value across the end of its bar, with a white outline for dark bars."""
     looks: dict[str, Any] = {"color": "#333333", "linewidth": 1.0, "marker": "|", "markersize": 5}
     axes.plot(ends, (place, place), **looks, path_effects=[_halo()], zorder=3)
 
 
 def _halo() -> AbstractPathEffect:
-    """White around what lines or dark bars lie behind."""
+    """A white outline for text or lines in front of lines or dark bars."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 - slow to import
 
     return withStroke(linewidth=_HALO, foreground="white")
@@ -184,7 +184,7 @@ def panelled(
 ) -> tuple[Figure, list[Axes], float]:
     """A figure of this many panels of horizontal bars with these names, and the width of a panel in inches.
 
-    `below` are the names of a legend, which takes room, too.
+    `below` contains the names of a legend, which needs room, too.
     """
     labels = [folded(label, width) for label in labels]
     rows = max(label.count("\n") for label in labels)
@@ -205,17 +205,17 @@ def panelled(
 
 
 def names_width(labels: Iterable[str]) -> float:
-    """Inches of the names beside bars, with what is between them and their axis."""
+    """Inches for the names beside bars, and for the space between them and their axis."""
     return max(sheet.text_width(row) for label in labels for row in label.splitlines() or [""]) + 0.15
 
 
 def folded(label: str, width: float) -> str:
-    """A name in several rows if it would take more than its part of the width."""
+    """A name on several lines if it would take more than its share of the width."""
     return sheet.wrapped(label, width * _NAMES) if sheet.text_width(label) > width * _NAMES else label
 
 
 def label(grid: Sequence[Axes], inches: float, text: str) -> None:
-    """What the values are, below the lowest panel of each column."""
+    """The quantity of the values, below the lowest panel of each column."""
     for axes in grid:
         if axes.xaxis.get_tick_params()["labelbottom"]:
             axes.set_xlabel(sheet.wrapped(text, inches), fontsize=8)
@@ -230,7 +230,7 @@ def shares(
     title: str,
     width: float = sheet.PAGE,
 ) -> sheet.Picture:
-    """One bar for each label, made of its parts in order; parts with room for it carry their share in per cent."""
+    """One bar for each label, made of its parts in order; large enough parts contain their share in per cent."""
     found, (axes,), inches = panelled(1, labels, width, list(parts))
     stack(axes, parts, dict(zip(parts, colours.of(list(parts)), strict=True)), spoken=True)
     axes.set_xlim(0, max(sum(values) for values in zip(*parts.values(), strict=True)))

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BESIDE, _SCALE = 0.6, 0.8
-"""Width of what stands beside the cells but the names of rows, and of a scale of colours, in inches."""
+"""The width beside the cells for a scale of colours, apart from the names of rows, in inches."""
 _ABOVE = 1.1
-"""Height of what stands above and below the cells but the names of columns: title and labels, in inches."""
+"""The height of what is above and below the cells, except the names of columns: title and labels, in inches."""
 _LINE = 0.13
-"""Height of a line of names, in inches; so far apart are names that stand upright."""
+"""The height of a line of names, in inches, which is also the distance between upright names."""
 _VALUE, _SMALLEST = 8.0, 6.0
-"""Size of values in points, and from which on they can be read."""
+"""The size of values in points, and the smallest readable size."""
 _SPREAD = 0.8
 """Size of intervals, relative to that of values."""
 _LEAST = 0.3
-"""Width that cells keep together, in inches: a scale of colours that leaves less is not drawn."""
+"""The least total width of the cells, in inches: a scale of colours that leaves less is not drawn."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell, its value, and what is written into it: the value, and its interval if it has one."""
+    """A cell with its value in it, and the interval if there is one."""
 
     x: int
     y: int
@@ -42,7 +42,7 @@ class _Cell:
 
     @property
     def width(self) -> float:
-        """Inches of its texts at the size of values."""
+        """The width of its texts in inches, at the size of values."""
         return max(sheet.text_width(self.text, _VALUE), sheet.text_width(self.spread, _VALUE * _SPREAD))
 
 
@@ -58,10 +58,10 @@ def heat_map(  # noqa: PLR0913 - one for each thing that is drawn
     width: float = sheet.PAGE,
     ends: tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]] | None = None,
 ) -> sheet.Picture:
-    """Values by row and column, each written into its cell; where cells are too narrow, a scale of colours says them.
+    """Values by row and column, each in its cell; if cells are too narrow, a scale of colours replaces the texts.
 
     Colours begin at `floor`, or at the smallest value. `ends` are the low and high ends of intervals, cell by cell.
-    Below a value stands how far it is to the farther end, in per cent of the value.
+    Below a value is the distance to the farther end, in per cent of the value.
     """
     from matplotlib.colors import to_hex  # noqa: PLC0415 - slow to import
 
@@ -103,13 +103,13 @@ def _cells(
 
 
 def _spread(value: float, low: float, high: float) -> str:
-    """How far it is to the farther end: relative to the value, unless that is zero."""
+    """The distance to the farther end: relative to the value, unless that is zero."""
     off = max(high - value, value - low)
     return f"±{off / abs(value):.1%}" if value else f"±{sheet.number(off)}"
 
 
 def _size(cells: Sequence[_Cell], across: float) -> float:
-    """The size of values that fit into cells of a width, in points; none if nobody could read it."""
+    """The size of values that fit into cells of some width, in points; None if it would be unreadable."""
     size = _VALUE * min(across / max((cell.width for cell in cells), default=across), 1.0)
     return size if size >= _SMALLEST else 0.0
 

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BESIDE = 1.0
-"""Width of what stands beside a panel: numbers and a label, in inches."""
+"""The width beside a panel: numbers and a label, in inches."""
 _ABOVE = 1.2
-"""Height of what stands above and below it: title, numbers, a label and a legend, in inches."""
+"""The height above and below a panel: title, numbers, a label and a legend, in inches."""
 _TALL = 0.15
 """Height of a number, in inches."""
 _STROKES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
-"""Markers and lines of the first line of a colour, of the second, and so on."""
+"""Markers and line styles of the first line of a colour, of the second, and so on."""
 _BEHIND = 4.0
-"""How much larger the points of the first line are than the last line's, in points."""
+"""By how much the points of the first line are larger than those of the last line, in points."""
 _ROOM = 1.06
-"""Where an axis that begins at zero ends, over the largest value."""
+"""The end of an axis that begins at zero, relative to the largest value."""
 
 
 def lines(
@@ -38,10 +38,10 @@ def lines(
     width: float = sheet.PAGE,
     intervals: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
 ) -> sheet.Picture:
-    """A line for each name, through its points, with the values they were taken at along the axis.
+    """A line for each name, through its points, whose positions are along the axis.
 
     An axis whose values span more than a factor of ten is logarithmic; others begin at zero, those of values upwards.
-    `intervals` are the low and high ends at the points of a line.
+    `intervals` contains the low and high ends at the points of a line.
     """
     found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.9)
     axes = found.add_subplot()
@@ -79,7 +79,7 @@ def _spans(values: Sequence[float]) -> bool:
 
 
 def _taken_at(axes: Axes, values: Sequence[float], inches: float) -> None:
-    """A mark at each value of an axis, with as many of their names as have room."""
+    """A mark at each value of an axis, with as many names as fit."""
     logarithmic = _spans(values)
     if logarithmic:
         axes.set_xscale("log")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def plot(result: RunResult, *, width: float | None = None) -> pictures.Picture:
-    """Where the time went: by phase of a whole program, of jobs over time, otherwise by cause.
+    """Where the time went: by phase for a whole program, over time for jobs, otherwise by cause.
 
-    Of what `octavo profile` sampled, the memory in use over time.
+    The memory in use over time, as sampled by `octavo profile`.
 
     Args:
         result: the run.

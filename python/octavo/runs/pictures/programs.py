@@ -1,4 +1,4 @@
-"""Where the time of runs goes: by cause of their accesses, and by phase of whole programs."""
+"""Where the time of runs goes: by cause for their accesses, and by phase for whole programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def breakdown(path: Path | None, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
-    """Run times relative to each workload's first variant, split as the time of its accesses is: a panel for each."""
+    """Run times relative to each workload's first variant, split like the time of its accesses: one panel for each."""
     panels = _panels(points)
     used = {cause for row in points.to_dicts() for cause, share in measures.shares(row).items() if share > 0}
     variants = points["variant"].unique(maintain_order=True).to_list()
@@ -36,7 +36,7 @@ def breakdown(path: Path | None, points: pl.DataFrame, *, title: str, width: flo
 
 
 def _wholes(axes: Axes, rows: Sequence[dict[str, Any]], ends: Sequence[float], unit: float, text: str) -> None:
-    """The whole time behind each bar, which ends at one of `ends`, and across its end the interval of replicates."""
+    """The total time behind each bar, which ends at one of `ends`, and the interval of replicates across its end."""
     for place, (row, end) in enumerate(zip(rows, ends, strict=True)):
         found = measures.times(row)
         if found.count > 1:
@@ -55,7 +55,7 @@ def _words(name: str) -> str:
 
 
 def _split(rows: Sequence[dict[str, Any]], used: set[str]) -> dict[str, list[float]]:
-    """Length of each cause's part of each bar."""
+    """The length of each cause's part of each bar."""
     lengths = [row["time_ps"] / rows[0]["time_ps"] for row in rows]
     shares = [measures.shares(row) for row in rows]
     return {
@@ -83,7 +83,7 @@ def phases(path: Path | None, points: pl.DataFrame, *, title: str, width: float 
 
 
 def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str]) -> None:
-    """A stacked bar for each point, the first on top, with its whole time behind it."""
+    """A stacked bar for each point, the first on top, with its total time behind it."""
     longest = max(measures.times(point).high for point in rows)
     unit, per_unit = sheet.time_unit(longest)
     times = [measures.phases(point) for point in rows]

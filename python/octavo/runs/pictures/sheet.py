@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 COLUMN, PAGE = 3.5, 7.1
 """Widths in inches of one column and of both in the two-column layouts of IEEE and ACM."""
 FORMATS = ("png", "svg", "pdf")
-"""What pictures can be written as; the ending of the file says which."""
+"""Formats of pictures; the ending of the file selects one."""
 _CHARACTER = 0.075
-"""Width of a character of 8 points, in inches; wide enough for capitals on average."""
+"""The width of a character of 8 points, in inches; wide enough for capitals on average."""
 _WITHOUT_DATES: Mapping[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -42,11 +42,11 @@ _BELOW: ContextVar[Callable[[], str] | None] = ContextVar("below", default=None)
 _SMALL = 6
 """Points of what stands below pictures; chosen."""
 _NARROWEST, _WIDEST = 1.5, 40.0
-"""Widths in inches between which pictures can be drawn; chosen."""
+"""The least and the largest width of pictures, in inches; our choice."""
 
 
 def figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inches.
+    """An empty figure of some size in inches.
 
     Raises:
         ScenarioError: it would be less than 1.5 or more than 40 inches wide.
@@ -61,7 +61,7 @@ def figure(width: float, height: float) -> Figure:
 
 
 def checked_width(name: str, width: object) -> float:
-    """A width that something can be drawn in, given as the argument `name`; that of a page if none is given.
+    """A valid width for a picture, given as the argument `name`; the width of a page if none is given.
 
     Raises:
         ScenarioError: it is none.
@@ -71,7 +71,7 @@ def checked_width(name: str, width: object) -> float:
 
 
 def headline(found: Figure, title: str) -> None:
-    """The title of a whole figure, in as many lines as it takes."""
+    """The title of a whole figure, on as many lines as it needs."""
     found.suptitle(wrapped(title, found.get_figwidth(), size=10), fontsize=10)
 
 
@@ -83,12 +83,12 @@ def wrapped(text: str, width: float, size: float = 8) -> str:
 
 
 def text_width(text: str, size: float = 8) -> float:
-    """About how many inches a text of `size` points takes; never less than it does."""
+    """The approximate width in inches of a text of `size` points; never less than the real one."""
     return len(text) * _CHARACTER * size / 8
 
 
 def tidy(axes: Axes, title: str, *, along: str = "y") -> None:
-    """What all axes have in common: a title, faint lines behind the data along one axis, no box."""
+    """Settings of all axes: a title, faint lines behind the data along one axis, no box."""
     axes.set_title(title, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x", visible=False)
@@ -99,9 +99,9 @@ def tidy(axes: Axes, title: str, *, along: str = "y") -> None:
 
 
 def steps(axis: Axis, inches: float, room: float) -> None:
-    """Steps of 1, 2 and 5 on a logarithmic axis; where those have no room, powers of ten, or of a hundred and so on.
+    """Steps of 1, 2 and 5 on a logarithmic axis; if they do not fit, powers of ten, or of a hundred and so on.
 
-    `room` is what a number takes along the axis.
+    `room` is the space of a number along the axis.
     """
     low, high = axis.get_view_interval()
     decade = inches / math.log10(high / low)
@@ -122,29 +122,29 @@ def legend(found: Figure, axes: Axes) -> None:
 
 
 def legend_height(names: Sequence[str], width: float) -> float:
-    """Height in inches of a legend of these names in a figure of a width."""
+    """The height in inches of a legend with these names in a figure of some width."""
     return 0.16 * -(-len(names) // _columns(names, width)) + 0.1 if names else 0.0
 
 
 def _columns(names: Sequence[str], width: float) -> int:
-    """As many columns as fit, or fewer that take as many rows: the last row is as full as the others."""
+    """As many columns as fit, or fewer with the same number of rows: so the last row is as full as possible."""
     most = max(int(width / (0.5 + max(text_width(name, 7) for name in names))), 1)
     return -(-len(names) // -(-len(names) // most))
 
 
 def number(value: float) -> str:
-    """A value in few characters: three digits, or all those before the point."""
+    """A value in few characters: three digits, or all digits before the point."""
     return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")
 
 
 def time_unit(picoseconds: float) -> tuple[str, float]:
-    """The unit in which a time is easy to read, and how many picoseconds it has."""
+    """The unit in which a time is easy to read, and its length in picoseconds."""
     units = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
     return next((found for found in units if picoseconds >= found[1]), ("ns", 1e3))
 
 
 def check_format(path: Path) -> None:
-    """Make sure that a picture can be drawn in the format that its name says.
+    """Make sure that a picture can be drawn in the format of its name.
 
     Raises:
         ExtraError: Matplotlib is not installed.
@@ -160,7 +160,7 @@ def check_format(path: Path) -> None:
 
 
 def check_target(path: Path) -> None:
-    """Make sure that a picture can be written where a user said, before anything is computed.
+    """Make sure that a picture can be written to a file that a user named, before anything is computed.
 
     Raises:
         ExtraError: Matplotlib is not installed.
@@ -173,14 +173,14 @@ def check_target(path: Path) -> None:
 
 
 class Picture:
-    """A picture as notebooks show it; `save` writes it as what a file's ending says."""
+    """A picture as notebooks show it; `save` writes it in the format of a file's ending."""
 
     def __init__(self, found: Figure) -> None:
         self.figure = found
         """Matplotlib's figure."""
 
     def save(self, path: str | Path) -> Path:
-        """Write a PNG, SVG or PDF file, whole or not at all, with nothing in it that depends on the machine.
+        """Write a PNG, SVG or PDF file, completely or not at all, with nothing in it that depends on the machine.
 
         Raises:
             OutputError: the ending is none of these, or the file cannot be written.
@@ -216,7 +216,7 @@ class Picture:
 
 
 def _powers(found: Figure) -> set[Text]:
-    """What logarithmic axes write at their marks: powers of ten, as formulas."""
+    """The labels of logarithmic axes: powers of ten, as formulas."""
     both = [axis for axes in found.axes for axis in (axes.xaxis, axes.yaxis)]
     return {text for axis in both if axis.get_scale() == "log" for text in axis.get_ticklabels(which="both")}
 
@@ -244,7 +244,7 @@ def write(found: Figure, path: Path | None) -> Picture:
 
 
 def spread(texts: Sequence[str], places: Sequence[float], size: float = 8) -> list[int]:
-    """Which of some labels at places in inches, in order, can stand beside one another; the outer two always."""
+    """Which of some labels at given positions in inches fit side by side; the outer two always do."""
     kept = [0]
     for index in range(1, len(texts)):
         while kept and _touch(texts, places, kept[-1], index, size):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _MEBIBYTE = 1 << 20
 _PARTS = 160
-"""Equal parts of a run that a picture tells apart."""
+"""The equal parts of a run that a picture distinguishes."""
 
 
 def memory(path: Path | None, result: RunResult, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:

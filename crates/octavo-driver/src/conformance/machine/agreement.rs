@@ -5,7 +5,7 @@ use octavo_manager::{MappingMode, MemoryMask, Mode, PageView, Permission, Proces
 use super::{Entry, Machine};
 
 impl Machine {
-    /// Compares a page that is in no unfinished plan. Where entries vanish, there may be fewer than are believed in.
+    /// Compares a page that is in no unfinished plan. If entries vanish, there may be fewer than the manager believes.
     ///
     /// # Errors
     /// Says what differs.
@@ -37,7 +37,7 @@ fn believed(view: &PageView, processor: ProcessorId) -> Option<Entry> {
     })
 }
 
-/// What is mapped by decree leads anywhere.
+/// A mapping by decree may lead anywhere.
 fn alike(found: Option<Entry>, expected: Option<Entry>, view: &PageView) -> bool {
     let anywhere = |entry: Entry| Entry { target: view.owner, ..entry };
     if view.mode == Mode::Everywhere { found.map(anywhere) == expected.map(anywhere) } else { found == expected }

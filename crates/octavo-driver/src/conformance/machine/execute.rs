@@ -20,7 +20,7 @@ pub struct Running {
     /// It wakes the faults of a plan that was refused, to be tried again.
     in_vain: bool,
     drained: BTreeSet<(ProcessorId, PageId)>,
-    /// Who lost the right to write without being drained before.
+    /// Processors that lost the right to write without being drained first.
     undrained: BTreeSet<(ProcessorId, PageId)>,
 }
 
@@ -39,14 +39,14 @@ impl Running {
         self.plan.steps.iter().filter_map(held).flat_map(PageRun::iter).collect()
     }
 
-    /// What is to be done next.
+    /// The next step to carry out.
     #[must_use]
     pub fn next_step(&self) -> Option<&Step> {
         self.plan.steps.get(self.next)
     }
 
-    /// Whether the plan does something for an access that it wakes. It does not if it only tells that nothing was to be
-    /// done, nor if, serving others together with that one, it takes the page away to make room for theirs.
+    /// Whether the plan does something for an access that it wakes. It does not if it only reports that there was
+    /// nothing to do, or if it serves others together with that one and takes the page away to make room for theirs.
     #[must_use]
     pub fn serves(&self, access: &Fault) -> bool {
         let names = |step: &Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
@@ -64,7 +64,7 @@ impl Running {
         self.plan.wakes()
     }
 
-    /// How much of it is done.
+    /// How many of its pages are done.
     #[must_use]
     pub fn done(&self) -> Prefix {
         Prefix { steps: self.next as u32, pages: self.part as u32 }
@@ -111,7 +111,7 @@ fn held(step: &Step) -> Option<PageRun> {
 }
 
 impl Machine {
-    /// Does the next step of a plan; answers whose accesses are replayed.
+    /// Does the next step of a plan; returns whose accesses are replayed.
     ///
     /// # Errors
     /// Says what the step would lose, corrupt or break.
@@ -123,10 +123,10 @@ impl Machine {
         Ok(woken)
     }
 
-    /// Does the next step for some pages, less than all. Nothing is done of one that is about no run of pages.
+    /// Does the next step for some pages, less than all. Nothing is done for a step without a run of pages.
     ///
     /// # Errors
-    /// As [`step`](Self::step).
+    /// As for [`step`](Self::step).
     pub fn step_in_part(&mut self, running: &mut Running, pages: usize) -> Result<(), String> {
         let Some(step) = running.next_step().copied() else { return Ok(()) };
         let (Some(run), false) = (held(&step), matches!(step, Step::Coalesce { .. })) else { return Ok(()) };
@@ -160,7 +160,7 @@ impl Machine {
         Ok(woken)
     }
 
-    /// Large pages come and go; what is under one does not change.
+    /// Large pages come and go without a change to what they cover.
     fn resize(&mut self, step: &Step) -> Result<(), String> {
         match *step {
             Step::Coalesce { processor, block } => {

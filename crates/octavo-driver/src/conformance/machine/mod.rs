@@ -28,7 +28,7 @@ pub struct Entry {
 /// Frames, page tables and GPUs.
 #[derive(Debug)]
 pub struct Machine {
-    /// Of each memory: the version of each page that one of its frames holds.
+    /// For each memory, the version of each page that one of its frames holds.
     pub memories: Vec<BTreeMap<PageId, u64>>,
     /// Of each processor.
     pub tables: Vec<BTreeMap<PageId, Entry>>,
@@ -42,15 +42,15 @@ pub struct Machine {
     untouched: BTreeSet<PageId>,
     /// Accesses that wait to be woken.
     pub outstanding: BTreeMap<(ProcessorId, PageId), Access>,
-    /// Of each processor: first pages and lengths of the blocks that one large page translates.
+    /// For each processor, the first pages and lengths of the blocks that one large page translates.
     pub large: Vec<BTreeMap<PageId, u32>>,
     /// The `ideal` bound: a page is local where it has no copy, and copies need no room.
     by_decree: bool,
 }
 
 impl Machine {
-    /// Of a node without any page. `by_decree`: under the `ideal` bound a page is local where it has no copy, and
-    /// copies need no room.
+    /// A node without any page. `by_decree`: under the `ideal` bound a page is local where it has no copy, and copies
+    /// need no room.
     #[must_use]
     pub fn new(topology: &Topology, by_decree: bool) -> Self {
         let processors = topology.gpus() + 1;
@@ -71,8 +71,7 @@ impl Machine {
 
     /// A page comes into being, on the host or nowhere.
     ///
-    /// # Panics
-    /// If it is there.
+    /// # Panics If it is allocated already.
     pub fn allocate(&mut self, page: PageId, populated: bool) {
         assert!(self.latest.insert(page, 0).is_none());
         if populated {
@@ -91,7 +90,7 @@ impl Machine {
         self.memories[memory.index()].insert(page, version);
     }
 
-    /// A page is no more.
+    /// A page ceases to exist.
     pub fn free(&mut self, page: PageId) {
         self.latest.remove(&page);
         self.untouched.remove(&page);
@@ -99,8 +98,8 @@ impl Machine {
         self.tables.iter_mut().for_each(|table| table.retain(|&mapped, _| mapped != page));
     }
 
-    /// A GPU touches a page: a store makes a new version, a load must see the latest. What the page table does not
-    /// allow becomes a fault, unless that GPU's fault on that page is outstanding already.
+    /// A GPU touches a page: a store makes a new version, a load must see the latest. An access that the page table
+    /// does not allow becomes a fault, unless a fault of that GPU on that page is outstanding already.
     ///
     /// # Errors
     /// Says what a load or store finds that it must not find.
@@ -167,13 +166,13 @@ impl Machine {
         all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| MemoryId(index as u8)).collect()
     }
 
-    /// Whether a page is there.
+    /// Whether a page exists.
     #[must_use]
     pub fn allocated(&self, page: PageId) -> bool {
         self.latest.contains_key(&page)
     }
 
-    /// All pages that are there.
+    /// All existing pages.
     pub fn pages(&self) -> impl Iterator<Item = PageId> {
         self.latest.keys().copied()
     }

@@ -11,10 +11,10 @@
 //!   `seconds` is the sum of the kernels alone: B·ρ bytes cross the link in it, and performance is Q / `seconds`
 //!   (equation 4).
 //!
-//! What is touched comes in runs of the driver's block (2 MiB, less where the structure is small), evenly apart, every
-//! page of a run: a fault then never brings along what is not touched. `roofline_scattered` touches the same share in
-//! single pages evenly apart, for which the driver fetches at least 64 KiB each. The distance to the ceilings is what
-//! they do not know of the driver.
+//! Touched pages come in runs of the driver's block (2 MiB, less for small structures), evenly spaced, with every page
+//! of a run: a fault then never brings untouched pages. `roofline_scattered` touches the same share in single pages
+//! evenly apart, for which the driver fetches at least 64 KiB each. The distance to the ceilings is due to the driver,
+//! which they do not model.
 
 mod host;
 mod structure;

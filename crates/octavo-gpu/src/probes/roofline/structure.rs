@@ -1,4 +1,4 @@
-//! The structure: how large it is, which part of it is touched, what is in it.
+//! The structure: its size, the touched part, and its content.
 
 use crate::driver::buffers::{DeviceMemory, PinnedMemory};
 use crate::driver::gpu::Gpu;
@@ -13,14 +13,14 @@ const FOR_EACH_MULTIPROCESSOR: u64 = 1 << 20;
 /// Most shares a structure is divided into; a share is a page at least.
 const SHARES: u64 = 64;
 
-/// What every byte of a number is: about 0.7, so that results stay between 0.5 and 2.
+/// The value of each byte of a number: about 0.7, so that results stay between 0.5 and 2.
 pub(super) const FILL: u8 = 0x3f;
 
 /// Numbers on a page.
 #[expect(clippy::cast_possible_truncation, reason = "pages are small")]
 const NUMBERS: u32 = PAGE as u32 / 4;
 
-/// How the touched part lies in the structure.
+/// How the touched part is distributed in the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     /// Bytes in a row that are touched: a power of two.
@@ -30,13 +30,13 @@ pub(super) struct Share {
     runs: u64,
 }
 
-/// A structure and what is touched of it.
+/// A structure and the part of it that is touched.
 pub(super) struct Structure {
     pub(super) size: u64,
     pub(super) share: Share,
 }
 
-/// A power of two: by the GPU's multiprocessors, a half of that for a quick look, and never much of what is free.
+/// A power of two: from the GPU's multiprocessors, half of that for a quick look, and never much of the free memory.
 pub(super) fn size(session: &Session<'_>) -> u64 {
     let multiprocessors = session.gpu.description.number("multiprocessors").max(1);
     size_of(multiprocessors, session.gpu.managed_limit(), session.choose(2, 1))
@@ -48,12 +48,12 @@ fn size_of(multiprocessors: u64, limit: u64, part: u64) -> u64 {
 }
 
 impl Share {
-    /// One part of this many, in runs of a driver's block or of what the smallest share is, evenly apart.
+    /// One part of this many, in runs of a driver's block or of the smallest share, evenly spaced.
     pub(super) fn in_runs(size: u64, of: u32) -> Self {
         Self::new(size, of, BLOCK.min(size / SHARES))
     }
 
-    /// One part of this many, in single pages evenly apart.
+    /// One part of this many, in single pages, evenly spaced.
     pub(super) fn in_pages(size: u64, of: u32) -> Self {
         Self::new(size, of, PAGE)
     }
@@ -68,7 +68,7 @@ impl Share {
         self.run * self.runs
     }
 
-    /// Where each touched page begins.
+    /// The beginning of each touched page.
     pub(super) fn pages(&self) -> impl Iterator<Item = u64> {
         let Self { run, spacing, runs } = *self;
         (0..runs).flat_map(move |index| (0..run / PAGE).map(move |page| index * spacing + page * PAGE))

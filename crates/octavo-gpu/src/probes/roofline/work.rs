@@ -1,4 +1,4 @@
-//! The kernel, with as many operations as a point asks for.
+//! The kernel, with the number of operations of a point.
 
 use crate::driver::buffers::DeviceMemory;
 use crate::driver::kernel::{Argument, Grid, Kernel};
@@ -19,7 +19,7 @@ const QUAD: u64 = 4 * NUMBER;
 /// Operations of a multiplication with addition.
 const OPERATIONS: u64 = 2;
 
-/// Numbers of 32 neighbouring threads: either all or none of them go through the operations.
+/// Numbers of 32 neighbouring threads: the operations apply to all of them or to none.
 const GROUP: u64 = 32 * QUAD / NUMBER;
 
 /// Operations of one run of the kernel.
@@ -27,13 +27,13 @@ const GROUP: u64 = 32 * QUAD / NUMBER;
 pub(super) struct Amount {
     /// Multiplications with addition for each number of a group.
     rounds: u32,
-    /// One of this many groups goes through the operations.
+    /// The operations apply to one of this many groups.
     every: u32,
 }
 
 impl Amount {
-    /// `alpha` operations for each byte in all of `rho` runs together. Both are powers of two, and with them what each
-    /// number goes through: once or more, or one group of several does.
+    /// `alpha` operations for each byte in all of `rho` runs together. Both are powers of two, and so is the number of
+    /// passes over each number: one or more, or one for a group of several.
     pub(super) fn of(alpha: f64, rho: u32) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "both are small")]
         let each = alpha * NUMBER as f64 / OPERATIONS as f64 / f64::from(rho);

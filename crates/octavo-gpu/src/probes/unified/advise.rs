@@ -1,5 +1,5 @@
-//! Every hint of `cuMemAdvise`, given to memory that the processor wrote: what reading and writing everything costs
-//! either side after it, one after another on the same memory.
+//! Every hint of `cuMemAdvise`, given to memory that the processor wrote: the cost of reading and writing everything
+//! from either side after it, one after another on the same memory.
 
 use cudarc::driver::sys::CUmem_advise;
 

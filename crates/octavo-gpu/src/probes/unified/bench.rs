@@ -38,7 +38,7 @@ pub(super) struct Bench<'a> {
     refusals: RefCell<BTreeMap<&'static str, BTreeSet<String>>>,
 }
 
-/// What one thread's touches left: the word of each page and the seconds it waited for it.
+/// The results of one thread's touches: the word of each page and the seconds that it waited for it.
 pub(super) struct Touches {
     pub(super) words: Vec<u64>,
     pub(super) seconds: Vec<f64>,
@@ -124,7 +124,7 @@ impl<'a> Bench<'a> {
         self.timed(session, &self.mark, wide(self.gpu), &arguments)
     }
 
-    /// Seconds in which `blocks` threads, each of a thread block of its own, read the pages of a table in turn.
+    /// Seconds in which `blocks` threads, each in its own thread block, read the pages of a table in turn.
     pub(super) fn gpu_touches(
         &self,
         session: &Session<'_>,
@@ -143,13 +143,13 @@ impl<'a> Bench<'a> {
         Ok(sums.into_iter().fold(0, u64::wrapping_add))
     }
 
-    /// Most threads whose sums there is room for.
+    /// The most threads whose sums fit.
     pub(super) fn most_blocks(&self) -> u32 {
         wide(self.gpu).blocks * THREADS
     }
 
-    /// One thread reads the pages of a table; each touch by itself, cycles turned into seconds by both clocks' readings
-    /// before and after all of them.
+    /// One thread reads the pages of a table; each touch is timed by itself, and cycles become seconds from readings of
+    /// both clocks before and after all of them.
     pub(super) fn gpu_times(
         &self,
         session: &Session<'_>,
@@ -205,7 +205,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Whether the driver does `what` with memory of this kind; if not, the series (or a part of it) is left out, and
+    /// Whether the driver does `what` with this kind of memory; if not, the series (or a part of it) is left out, and
     /// the driver's words are kept.
     pub(super) fn allowed(
         &self,
@@ -225,7 +225,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// One reason for each series of which something was refused.
+    /// One reason for each series with a refused part.
     pub(super) fn report_refusals(&self, session: &mut Session<'_>) {
         for (series, reasons) in self.refusals.take() {
             session.skip(series, reasons.into_iter().collect::<Vec<_>>().join("; "));
@@ -277,8 +277,8 @@ fn pointer(memory: &dyn Moving) -> Argument {
     Argument::Pointer(memory.address())
 }
 
-/// Enough threads for every multiprocessor to be busy: all of those that the smallest ones hold (1024) and as many
-/// again where they hold more.
+/// Enough threads to keep every multiprocessor busy: all of those that the smallest ones hold (1024), and as many again
+/// where they hold more.
 fn wide(gpu: &Gpu) -> Grid {
     let multiprocessors = u32::try_from(gpu.description.number("multiprocessors")).expect("there are few");
     Grid::new(8 * multiprocessors.max(1), THREADS)

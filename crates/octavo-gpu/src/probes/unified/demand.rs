@@ -1,7 +1,7 @@
-//! Migration on demand, both ways: one side touches, page by page, what the other one wrote.
+//! Migration on demand, in both directions: one side touches, page by page, what the other one wrote.
 //!
 //! To the GPU, each of `blocks` thread blocks has one thread that touches a page at a time; to the processor, `blocks`
-//! threads of it do. With a stride of a driver's block or more each touched page is a fault of its own, so that the
+//! threads of it do. With a stride of a driver's block or more, each touched page has a fault of its own, so that the
 //! time covers this many groups of `blocks` faults.
 
 use super::bench::{Bench, expect_sum, sum_of};
@@ -23,7 +23,7 @@ const FULL_STRIDES: &[u64] = &[16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// Most threads of the processor.
 const MOST_THREADS: usize = 16;
 
-/// What one point touches, and how.
+/// The pages that one point touches, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Point {
     direction: &'static str,
@@ -106,7 +106,7 @@ fn powers(base: u32, most: u32) -> Vec<u32> {
     std::iter::successors(Some(1_u32), |&power| power.checked_mul(base)).take_while(|&power| power <= most).collect()
 }
 
-/// One alone, and as many as there can be.
+/// One alone, and as many as possible.
 fn one_and(most: u32) -> Vec<u32> {
     if most > 1 { vec![1, most] } else { vec![1] }
 }

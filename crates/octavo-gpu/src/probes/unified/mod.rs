@@ -1,5 +1,5 @@
 //! The costs of memory that processor and GPU share: managed memory, and the system's own where the GPU can touch it.
-//! Both probes measure the same series on another kind of memory.
+//! Both probes measure the same series on different kinds of memory.
 //!
 //! Every repetition of a cold measurement allocates memory of its own: the driver keeps physical memory attached to
 //! memory that has been to the GPU and back, and remembers which processors competed for it. Allocations have at least
@@ -31,7 +31,7 @@ use step::Step;
 
 const SOURCE: Source = Source { name: "unified.cu", body: include_str!("../unified.cu") };
 
-/// What each series is called, in the order of measuring.
+/// The name of each series, in the order of measuring.
 const SERIES: &[&str] =
     &["first_touch", "demand", "step", "step_random", "prefetch", "advise", "duplication", "ping_pong"];
 
@@ -122,7 +122,7 @@ fn measure(session: &mut Session<'_>, kind: Kind) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// What the GPU would need to have such memory move.
+/// The GPU's feature that such memory needs in order to move.
 fn lacking(session: &Session<'_>, kind: Kind) -> Option<&'static str> {
     let gpu = &session.gpu.description;
     if kind == Kind::System && !gpu.can("pageable_memory_access") {

@@ -1,4 +1,4 @@
-//! In which order pages are touched.
+//! The order in which pages are touched.
 
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

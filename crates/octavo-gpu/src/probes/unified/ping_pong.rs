@@ -14,7 +14,7 @@ const FULL: &[u64] = &[BLOCK, 32 << 20];
 const QUICK_ROUNDS: u64 = 8;
 const FULL_ROUNDS: u64 = 24;
 
-/// Rounds are told apart in what is written.
+/// Each round writes different values.
 const STAMP: u32 = 32;
 
 pub(super) fn plan<'a>(bench: &'a Bench<'a>) -> Vec<Step<'a>> {

@@ -1,5 +1,5 @@
-//! Explicit prefetches (`cuMemPrefetchAsync`) of what the other side wrote, to the GPU and then back to the host. The
-//! host's clock times from the call to the end of the wait, as the driver does part of the work inside the call.
+//! Explicit prefetches (`cuMemPrefetchAsync`) of data that the other side wrote, to the GPU and then back to the host.
+//! The host's clock times from the call to the end of the wait, as the driver does part of the work inside the call.
 
 use super::bench::Bench;
 use super::step::Step;

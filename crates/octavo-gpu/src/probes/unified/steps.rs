@@ -1,8 +1,8 @@
 //! The driver's prefetcher made visible: one thread touches page after page of fresh blocks, and every touch is timed
 //! by itself. Pages that a fault brings along do not fault later, so the slow touches show how much each fault fetched.
 //!
-//! `page` counts from the boundary of a driver's block. In `step_random` the same pages come in an order that looks
-//! like none, which `order` counts.
+//! `page` counts from the boundary of a driver's block. In `step_random` the same pages come in an irregular order,
+//! which `order` counts.
 
 use super::bench::{Bench, expect_sum, sum_of};
 use super::order::{Pattern, page_number};

@@ -1,5 +1,5 @@
-//! `chunks`: every block has a large frame to itself, with each page in its own place, however little of it is there.
-//! Of 2 MiB, unless the sizing has smaller large pages.
+//! `chunks`: every block has a large frame to itself, with each page in its own place, however few of its pages are
+//! resident. Chunks have 2 MiB, unless the sizing has smaller large pages.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

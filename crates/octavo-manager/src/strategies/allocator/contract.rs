@@ -1,4 +1,4 @@
-//! What a frame allocator is asked, and answers.
+//! The calls that a frame allocator receives, and its answers.
 
 use crate::contract::counts::NamedCounts;
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};
@@ -6,7 +6,7 @@ use crate::memories::content::Content;
 use crate::memories::store::FrameStore;
 
 /// Chooses the base frame of a page that becomes resident in a memory. Whether there is room was decided before, so
-/// that one of the frames that the request [may have](FrameRequest::frames) exists.
+/// that one of the frames that the request may have exists.
 pub trait FrameAllocator: Send {
     /// Whether frames have to be numbered for its sake.
     fn needs_frames(&self) -> bool {
@@ -48,7 +48,7 @@ pub struct FrameRequest<'a> {
     pub(crate) space: SpaceId,
     /// Whether the page's whole block is allocated, all of it by this space.
     pub(crate) whole: bool,
-    /// Whether a free frame can be had, beside those that the same plan took from other pages.
+    /// Whether a free frame is available, without those that the same plan took from other pages.
     pub(crate) may_take: bool,
     pub(crate) processor: ProcessorId,
     pub(crate) slot: u32,
@@ -72,7 +72,7 @@ impl FrameRequest<'_> {
         here.map(|(_, frame)| *frame).filter(|&frame| memory.content(frame) == Content::Leaving(self.slot))
     }
 
-    /// The lowest free base frame, if one can be had; large pages are spared as long as possible.
+    /// The lowest free base frame, if there is one; large pages are spared for as long as possible.
     pub(super) fn lowest(&self, memory: &FrameStore) -> Option<u32> {
         if !self.may_take {
             return None;

@@ -17,7 +17,7 @@ use crate::contract::geometry::Geometry;
 pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =
     Registry::new("allocator", &[&free_list::ENTRY, &cocoa::ENTRY, &chunks::ENTRY]);
 
-/// What registered allocators count, in the order in which summaries list it, whichever of them is chosen.
+/// The counts of registered allocators, in the order of summaries, whichever of them is chosen.
 pub(crate) fn counters() -> NamedCounts {
     cocoa::Counts::default().named()
 }

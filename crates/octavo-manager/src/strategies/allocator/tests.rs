@@ -14,7 +14,7 @@ const GPU: ProcessorId = ProcessorId::gpu(0);
 /// The plan that asks.
 const SLOT: u32 = 7;
 
-/// A memory of so many base frames: which page of which space is in which of them.
+/// A memory of this many base frames, and which page of which space is in which of them.
 fn memory(frames: u32, pages: &[(u32, SpaceId, u32)]) -> FrameStore {
     let mut memory = FrameStore::new(4, frames);
     memory.grow(64);
@@ -23,7 +23,7 @@ fn memory(frames: u32, pages: &[(u32, SpaceId, u32)]) -> FrameStore {
     memory
 }
 
-/// Another page, of a block that is not whole.
+/// Another page, of an incomplete block.
 fn request() -> FrameRequest<'static> {
     let (page, space, processor) = (PageId(41), OWN, GPU);
     FrameRequest { page, space, whole: false, may_take: true, processor, slot: SLOT, spare: &[] }

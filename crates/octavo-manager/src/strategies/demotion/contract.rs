@@ -1,27 +1,27 @@
-//! What a demotion strategy is asked, and answers.
+//! The calls that a demotion strategy receives, and its answers.
 
 use crate::contract::failure::Failure;
 use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId};
 use crate::memories::frames::{Change, Frames};
 use crate::pages::Pages;
 
-/// Decides where sole copies go that leave a GPU's memory, and how many frames are kept free for what comes. Which
+/// Decides where sole copies go that leave a GPU's memory, and how many frames are kept free for pages that come. Which
 /// pages leave, [`Eviction`](crate::Eviction) decides.
 ///
 /// A GPU's memory that gets them *keeps* them for others. No processor maps them; a processor that touches one fetches
 /// it back from there, not from the host. In the background the host gets a copy of each block, first come, first
 /// served, one block of each address space at a time. From then on its keeper can remove it without a copy, and does so
-/// before any page of its own leaves. Until then it stays.
+/// before any of its own pages leaves. Until then it stays.
 pub trait Demotion: Send {
     /// The memory that the victims of one 2 MiB block go to, of which `pages` are sole copies: one of the host's, which
     /// stands for all of them, or another GPU's. They go to the host instead if pages of the block stay behind, or if
-    /// that GPU has not as many frames that are free or [removable](Occupancy::removable).
+    /// that GPU has not enough frames that are free or [removable](Occupancy::removable).
     fn destination(&mut self, _from: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> MemoryId {
         HOST_MEMORY
     }
 
-    /// Frames of each GPU's memory that should be free, or hold what is kept for others. When fewer do, and will once
-    /// plans under way are done, victims leave ahead of need, by plans of their own; but never for more than half of a
+    /// Frames of each GPU's memory that should be free, or hold what is kept for others. When there are fewer, even
+    /// after the plans under way, victims leave ahead of need, by plans of their own; but never for more than half of a
     /// memory.
     fn reserve(&self) -> u32 {
         0
@@ -69,17 +69,17 @@ pub struct Occupancy<'a> {
     pub(crate) frames: &'a Frames,
     pub(crate) pages: &'a Pages,
     pub(crate) change: &'a Change,
-    /// Of what could be removed, pages that others need the room of already.
+    /// Of the removable pages, those whose room others need already.
     pub(crate) gone: &'a [u32; MAX_MEMORIES],
     /// Memories that take nothing, whatever is free there.
     pub(crate) closed: &'a [bool; MAX_MEMORIES],
-    /// The block that seeks room. What a GPU keeps of it already does not count as removable there.
+    /// The block that seeks room. Pages that a GPU already keeps of it do not count as removable there.
     pub(crate) arriving: Option<u32>,
 }
 
 impl Occupancy<'_> {
-    /// Frames of a memory that are free now, beside those that plans under way will take or give up. None of a memory
-    /// that cannot take anything in this plan.
+    /// Frames of a memory that are free now, without those that plans in progress will take or release. Zero for a
+    /// memory that cannot take anything in this plan.
     #[must_use]
     pub fn spare(&self, memory: MemoryId) -> u32 {
         if self.closed[memory.index()] { 0 } else { self.frames.spare(memory, self.change) }

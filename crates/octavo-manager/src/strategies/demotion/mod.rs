@@ -1,4 +1,4 @@
-//! Where what leaves a GPU's memory goes, and what leaves ahead of need.
+//! Where pages that leave a GPU's memory go, and which pages leave ahead of need.
 
 mod contract;
 pub(crate) mod host;

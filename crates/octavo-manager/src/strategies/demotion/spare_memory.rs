@@ -35,7 +35,7 @@ struct Options {
     /// (memHarvester, USENIX ATC 2022: pre-eviction, which it adds to hierarchical eviction).
     pre_eviction: bool,
     /// Whether blocks of a batch of faults come over several links at once: half of those on the host by way of GPUs
-    /// that lend memory. Of use where faults are served in batches; default false (memHarvester, USENIX ATC 2022:
+    /// that lend memory. It helps where faults are served in batches; default false (memHarvester, USENIX ATC 2022:
     /// parallel fetch).
     parallel_fetch: bool,
 }
@@ -63,7 +63,7 @@ struct SpareMemory {
     options: Options,
     /// Frames.
     reserve: u32,
-    /// The GPU whose turn it is.
+    /// The GPU that is next.
     next: usize,
     /// By GPU, whether it harvests: from its first eviction until it takes a block of another (`uvm-driver.md` section
     /// 8).

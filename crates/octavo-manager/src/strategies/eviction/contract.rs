@@ -1,4 +1,4 @@
-//! What an eviction strategy is asked, and answers.
+//! The calls that an eviction strategy receives, and its answers.
 
 use crate::contract::failure::Failure;
 use crate::contract::ids::{MemoryId, PageId};
@@ -6,8 +6,8 @@ use crate::pages::residency::Residency;
 
 /// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
 ///
-/// Uses are services: the driver does not see single accesses (`uvm-driver.md` section 6). Who wants those, too, has to
-/// [say so](Eviction::wants_accesses).
+/// Uses are services: the driver does not see single accesses (`uvm-driver.md` section 6). Evictors that need those,
+/// too, must [say so](Eviction::wants_accesses).
 pub trait Eviction: Send {
     /// Pages below `pages` can exist from now on.
     fn grow(&mut self, pages: usize);
@@ -15,7 +15,7 @@ pub trait Eviction: Send {
     /// `page` was brought into the memory `holder`, or a fault on it was served from there.
     fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>);
 
-    /// Whether it is told of [accesses](Eviction::accessed), asked once before there are pages.
+    /// Whether it is told about [accesses](Eviction::accessed); called once before there are pages.
     fn wants_accesses(&self) -> bool {
         false
     }
@@ -33,8 +33,8 @@ pub trait Eviction: Send {
     fn restored(&mut self, holder: MemoryId, page: PageId);
 
     /// Fills `victims` with at least `wanted` pages in the memory `holder`, each [evictable](Residency::evictable) and
-    /// listed once. They leave unless they are [restored](Eviction::restored). If there are not so many, none leaves if
-    /// `all` of them are needed, and nothing changes; else as many as there are.
+    /// listed once. They leave unless they are [restored](Eviction::restored). If there are not enough and `all` of
+    /// them are needed, none leaves and nothing changes; otherwise all that there are leave.
     fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>);
 
     /// Whether anything ever leaves.

@@ -21,7 +21,7 @@ pub(super) struct LeafOrder {
 #[derive(Default)]
 struct Uses {
     blocks: UseQueue,
-    /// When each leaf was used last.
+    /// The time of each leaf's last use.
     last: Vec<u64>,
     now: u64,
 }
@@ -80,7 +80,7 @@ impl LeafOrder {
         self.seen.drain(..).rev().for_each(|block| queue.put_back(block));
     }
 
-    /// Takes the next block out of which something is there or may come back.
+    /// Takes the next block that has resident pages or may get some again.
     fn next_block(&mut self, holder: MemoryId, memory: &Residency<'_>) -> Option<u32> {
         let queue = &mut self.gpus[holder.index()].blocks;
         let block = std::iter::from_fn(|| queue.pop())
@@ -116,7 +116,7 @@ impl Leaf {
         pages.filter(move |&page| memory.known(page) && memory.resident(holder, page))
     }
 
-    /// Whether it has such pages, all of its pages if it is to leave as a `whole`, and none of them is in an unfinished
+    /// Whether it has such pages, all of its pages if it leaves only as a `whole`, and none of them is in an unfinished
     /// plan.
     pub fn evictable(self, holder: MemoryId, memory: &Residency<'_>, whole: bool) -> bool {
         let mut pages = self.resident(holder, memory).peekable();

@@ -1,9 +1,9 @@
 //! `lfu-block`: all pages of the 2 MiB block that was accessed least often leave; of equals, the one accessed longest
 //! ago.
 //!
-//! As in UVMSmart (`refresh_valid_pages`, `sort_valid_pages`), a page that is brought counts as an access, and a block
-//! that leaves to make room begins anew. So does one that is found to be gone. Unlike there, a block is 2 MiB of the
-//! address space, not of an allocation.
+//! As in UVMSmart (`refresh_valid_pages`, `sort_valid_pages`), bringing a page counts as an access, and a block that
+//! leaves to make room starts again at zero. So does a block that turns out to be absent. Unlike there, a block is 2
+//! MiB of the address space, not of an allocation.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::pages::residency::Residency;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Whether a block leaves only if all of its pages that are part of allocations are there; default false (UVMSmart:
+    /// Whether a block leaves only if all its allocated pages are resident; default false (UVMSmart:
     /// `is_block_evictable` asks for every page of the unit).
     #[serde(skip_serializing_if = "is_off")]
     whole: bool,
@@ -51,9 +51,9 @@ struct LfuBlock {
 #[derive(Default)]
 struct Uses {
     blocks: Vec<Use>,
-    /// Blocks that are known, the next to leave first: by their ranks when victims were asked for since their last use.
+    /// Known blocks, in the order in which they leave: by their ranks when victims were requested since their last use.
     order: BTreeSet<(Rank, u32)>,
-    /// Blocks that were used since victims were last asked for.
+    /// Blocks that were used since victims were last requested.
     changed: Vec<u32>,
     now: i64,
     /// Before all others.
@@ -63,7 +63,7 @@ struct Uses {
 /// Uses of a block since it last left to make room.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// Accesses that were told, and when it was used last; none if the block is not known.
+    /// The reported accesses, and the time of the last use; none if the block is unknown.
     rank: Option<Rank>,
     /// The rank under which it is in the order.
     filed: Option<Rank>,
@@ -75,12 +75,12 @@ struct Use {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     accesses: u64,
-    /// When it was used last; below zero if it is back and was not used since.
+    /// The time of its last use; below zero if it came back and has not been used since.
     last: i64,
 }
 
 impl Rank {
-    /// With an access for each page that is there, by which it came. What is back leaves first.
+    /// With one access for each resident page: the one that brought it. A block that comes back leaves first.
     fn with(self, pages_there: impl FnOnce() -> u64) -> Self {
         Self { accesses: self.accesses + if self.last > 0 { pages_there() } else { 0 }, ..self }
     }

@@ -1,7 +1,7 @@
 //! `lru-block`: all pages of the 2 MiB block that was serviced, or accessed, least recently leave.
 //!
-//! As in the driver (`pick_root_chunk_to_evict`), a block with a page in an unfinished plan is passed over. Unlike
-//! there, a block takes up only the frames of its resident pages.
+//! As in the driver (`pick_root_chunk_to_evict`), blocks with a page in an unfinished plan are skipped. Unlike there, a
+//! block takes up only the frames of its resident pages.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;
@@ -19,11 +19,11 @@ use crate::pages::residency::Residency;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
-    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    /// What counts as a use: `service` (default; pages being brought, or faults) or `access` (also every access:
+    /// UVMSmart, `refresh_valid_pages`, which a TLB hit calls as well).
     #[serde(skip_serializing_if = "Recency::is_service")]
     recency: Recency,
-    /// Whether a block leaves only if all of its pages that are part of allocations are there; default false (UVMSmart:
+    /// Whether a block leaves only if all its allocated pages are resident; default false (UVMSmart:
     /// `is_block_evictable` asks for every page of the unit).
     #[serde(skip_serializing_if = "is_off")]
     whole: bool,

@@ -15,8 +15,8 @@ use crate::pages::residency::Residency;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
-    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    /// What counts as a use: `service` (default; pages being brought, or faults) or `access` (also every access:
+    /// UVMSmart, `refresh_valid_pages`, which a TLB hit calls as well).
     #[serde(skip_serializing_if = "Recency::is_service")]
     recency: Recency,
 }

@@ -1,4 +1,4 @@
-//! Who leaves a full memory.
+//! Which pages leave a full memory.
 
 mod contract;
 mod keep;

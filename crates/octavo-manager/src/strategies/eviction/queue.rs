@@ -6,14 +6,14 @@ use self::stamps::Stamps;
 
 /// The fewest keys that are put in order at once.
 const FEW: usize = 64;
-/// Of the keys in use, one in this many is put in order at once.
+/// One in this many of the keys in use is put in order at once.
 const SHARE: usize = 16;
 
 /// Keys by when they were last used. A use is one store of a stamp. The order is looked at only when the oldest key is
 /// wanted: then all stamps are read, and some of the oldest keys put in order for those who ask next.
 #[derive(Default)]
 pub(crate) struct UseQueue {
-    /// When each key was last used; 0 for keys that are not in the queue.
+    /// The time of each key's last use; 0 for keys that are not in the queue.
     stamps: Stamps,
     /// Every stamp in the queue lies in `lowest..next`.
     lowest: u32,
@@ -31,7 +31,7 @@ impl UseQueue {
         }
     }
 
-    /// `key` becomes the most recently used. `live` tells which keys still matter; the others may be forgotten.
+    /// `key` becomes the most recently used. `live` says which keys still matter; the others may be forgotten.
     pub fn push(&mut self, key: u32, live: impl Fn(u32) -> bool) {
         if self.next > self.stamps.last() {
             self.number_anew(live);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list, oldest first, with few keys and with so many that stamps have three bytes.
+        /// Compared with a list, oldest first, for few keys and for so many that stamps have three bytes.
         #[test]
         fn agrees_with_a_list(steps in prop::collection::vec((0u8..4, 0u32..300), 1..600), many in any::<bool>()) {
             let mut queue = UseQueue::default();

@@ -1,4 +1,4 @@
-//! What counts as a use of a unit of eviction, and how much of a unit must be resident for it to leave.
+//! What counts as a use of an eviction unit, and how much of a unit must be resident for it to leave.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

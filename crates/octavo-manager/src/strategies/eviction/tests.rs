@@ -1,4 +1,4 @@
-//! What all evictors promise, and what some decide, without a manager.
+//! Promises that every evictor keeps, and decisions of some of them, without a manager.
 
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -139,7 +139,7 @@ fn victims_that_come_back_leave_again_in_their_order() {
     }
 }
 
-/// Of few keys, 57,344 uses are numbered before the numbers run out.
+/// With few keys, 57,344 uses are numbered before the numbers run out.
 #[test]
 fn many_uses_of_a_block_forget_no_block_that_is_there() {
     for name in ["lru-page", "lru-block", "sequential-local", "tree-neighborhood"] {

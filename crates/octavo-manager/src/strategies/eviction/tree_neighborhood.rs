@@ -1,6 +1,6 @@
 //! `tree-neighborhood`: UVMSmart's counterpart of its prefetcher. A 64 KiB leaf leaves as under `sequential-local`;
-//! then, from the leaves to the root of its block, every node of which less than half stays is emptied, and what leaves
-//! one node counts for the nodes above it.
+//! then, from the leaves to the root of its block, every node is emptied of which less than half would stay, and what
+//! leaves one node counts for the nodes above it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,11 +22,11 @@ struct Options {
     /// Percent of the leaves, 0 to 99, that stay as long as others can leave, although it is their turn; default
     /// 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20).
     reserved_percent: u32,
-    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
-    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    /// What counts as a use: `service` (default; pages being brought, or faults) or `access` (also every access:
+    /// UVMSmart, `refresh_valid_pages`, which a TLB hit calls as well).
     #[serde(skip_serializing_if = "Recency::is_service")]
     recency: Recency,
-    /// Whether 64 KiB leave only if all of their pages that are part of allocations are there; default false (UVMSmart:
+    /// Whether 64 KiB leave only if all their allocated pages are resident; default false (UVMSmart:
     /// `is_block_evictable` asks for every page of the basic block).
     #[serde(skip_serializing_if = "is_off")]
     whole: bool,
@@ -110,7 +110,7 @@ fn root(leaf: Leaf, holder: MemoryId, memory: &Residency<'_>) -> std::ops::Range
 struct Tree {
     /// Leaves in its smallest complete tree.
     leaves: u32,
-    /// Leaves of which something is there and stays.
+    /// Leaves with resident pages that stay.
     valid: u32,
     /// Leaves that can leave, none of their pages being busy.
     evictable: u32,

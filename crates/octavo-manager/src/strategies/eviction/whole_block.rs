@@ -3,7 +3,7 @@
 use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
-/// What became of a block whose turn it is.
+/// The result for the block that is next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// None of its pages is resident.

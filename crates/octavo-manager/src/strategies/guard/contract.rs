@@ -1,4 +1,4 @@
-//! What a guard is asked, and answers.
+//! The calls that a guard receives, and its answers.
 
 use octavo_units::Time;
 
@@ -11,10 +11,10 @@ use crate::contract::masks::ProcessorMask;
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
 
-/// What to do about a fault on a page that is fought over.
+/// The decision about a fault on a page that processors compete for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Nothing: advice and the placement decide.
+    /// The guard does not interfere: advice and the placement decide.
     Pass,
     /// The fault waits until then, which is later than now. Then the guard decides about it again.
     Throttle(Time),
@@ -23,7 +23,7 @@ pub enum Hint {
     Pin {
         /// Where.
         at: MemoryId,
-        /// Who is given a mapping beside the faulting processor.
+        /// The processors that get a mapping in addition to the faulting one.
         mappers: ProcessorMask,
     },
 }
@@ -31,11 +31,11 @@ pub enum Hint {
 /// Watches managed pages move. Its answers go before advice and placement. Prefetchers, counters and reports never move
 /// a page that it [keeps](ThrashingGuard::keeps).
 ///
-/// It is asked about each fault on a managed page that has one copy and is not advised to be mostly read; about one
-/// that waited for another plan or was throttled, when it is served. It cannot move or map pages itself. What it
-/// learned from a plan stays learned if the plan fails.
+/// It is asked about each fault on a managed page that has one copy and is not advised to be mostly read; if the fault
+/// waited for another plan or was throttled, when it is served. It cannot move or map pages itself. Knowledge from a
+/// plan is kept if the plan fails.
 pub trait ThrashingGuard: Send {
-    /// Whether it ever has anything to say; asked once. If not, it is asked nothing else and costs nothing.
+    /// Whether it ever has an opinion; asked once. If not, it is asked nothing else and costs nothing.
     fn watches(&self) -> bool {
         true
     }
@@ -46,8 +46,8 @@ pub trait ThrashingGuard: Send {
     /// A plan moves pages of one block to `to` because of a fault, a counter, a report or a prefetcher.
     fn moved(&mut self, pages: PageRun, to: MemoryId, context: &mut Context<'_>);
 
-    /// A plan moves pages because their program said so, or gives them replicas or takes these away. That overrides
-    /// everything the guard knows about them.
+    /// A plan moves pages because their program said so, or gives them replicas or takes these away. This overrides
+    /// everything that the guard knows about them.
     fn overruled(&mut self, pages: PageRun);
 
     /// These pages are no longer part of an allocation.
@@ -57,12 +57,12 @@ pub trait ThrashingGuard: Send {
     fn keeps(&self, page: PageId) -> bool;
 
     /// Those of some pages of one block that it [keeps](ThrashingGuard::keeps), numbered from the block's first,
-    /// `block`. Asked about the allocation's part of the block at each service that could bring more of it.
+    /// `block`. Called with the allocation's part of the block at each service that could bring more of it.
     fn contested(&self, block: PageId, pages: PageRun) -> BlockMap {
         kept(self, block, pages)
     }
 
-    /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
+    /// The time when it must be asked without any event; `None` for never. Looked at after each call.
     fn deadline(&self) -> Option<Time> {
         None
     }
@@ -72,7 +72,7 @@ pub trait ThrashingGuard: Send {
     /// passed over: list them again later.
     fn on_deadline(&mut self, _context: &mut Context<'_>, _unpinned: &mut Vec<PageId>) {}
 
-    /// What it counts, by name, for summaries.
+    /// Its counts, by name, for summaries.
     fn counters(&self) -> NamedCounts {
         NamedCounts::default()
     }

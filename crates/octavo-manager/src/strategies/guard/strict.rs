@@ -8,7 +8,7 @@ use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
 
-/// Has every fault wait, keeps these pages, and unpins them whenever it is asked.
+/// Makes every fault wait, keeps these pages, and unpins them whenever it is asked.
 pub(crate) struct Strict(pub Vec<PageId>);
 
 impl ThrashingGuard for Strict {

@@ -20,7 +20,7 @@ struct Options {
     /// Remote lines of one GPU to one 64 KiB group after which pages migrate; default 256 (GRIT section 3;
     /// `uvm_perf_access_counter_threshold`).
     threshold: u32,
-    /// What moves then: the touched page (the default) or its whole group. GRIT counts by group and speaks of
+    /// The pages that move then: the touched page (the default) or its whole group. GRIT counts by group and speaks of
     /// migrating "the page".
     moves: CounterMoves,
     /// How a page on the host is served: mapped over the host link (the default) or migrated at its first touch. GRIT

@@ -23,8 +23,8 @@ const MOST_REGION: u64 = 2 << 20;
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Where a page comes into being that no NUMA policy (`system.numa`) has elsewhere: with who touches it first
-    /// (`toucher`, the default), on the `host`, or on the first `gpu`, as where there is one memory.
+    /// Where a page is created unless a NUMA policy (`system.numa`) decides: with its first toucher (`toucher`, the
+    /// default), on the `host`, or on the first `gpu`, as where there is only one memory.
     first_touch: FirstTouch,
     /// Whether pages of the host move to a GPU that accesses them often; default true (`grace-hopper.md`: on by default
     /// on such nodes, `uvm_perf_access_counter_migration_enable`).
@@ -32,16 +32,16 @@ struct Options {
     /// Remote lines of one GPU to one region after which pages move; default 256
     /// (`uvm_perf_access_counter_threshold`).
     threshold: u32,
-    /// Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB. These are the sub-regions
-    /// that the driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and other placements count the
-    /// same, so both can decide side by side.
+    /// Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB. The driver gets reports of
+    /// these sub-regions (nvidia-uvm 595, which makes the hardware count 2MiB), and other placements count the same, so
+    /// both can decide side by side.
     region: Bytes,
-    /// What moves then: the 64 KiB around the access that was counted last (`sub-region`, the default, nvidia-uvm 595)
+    /// The pages that move then: the 64 KiB around the last counted access (`sub-region`, the default, nvidia-uvm 595)
     /// or the whole `region`.
     moves: Moves,
 }
 
-/// Where a page comes into being.
+/// Where a page is created.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum FirstTouch {
@@ -50,7 +50,7 @@ enum FirstTouch {
     Gpu,
 }
 
-/// What moves for a counter.
+/// The pages that move because of a counter.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Moves {
@@ -101,7 +101,7 @@ impl Coherent {
 }
 
 impl Placement for Coherent {
-    /// The driver drops what counters tell it of pages smaller than 64 KiB (`service_notifications`).
+    /// The driver ignores counters of pages smaller than 64 KiB (`service_notifications`).
     fn needs(&self) -> Needs {
         let Options { threshold, region, .. } = self.options;
         let spec = CounterSpec { threshold, group_pages: self.pages(region.0) };

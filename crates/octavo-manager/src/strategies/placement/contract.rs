@@ -1,4 +1,4 @@
-//! What a placement strategy is asked, and answers.
+//! The calls that a placement strategy receives, and its answers.
 
 use octavo_units::Time;
 
@@ -16,20 +16,20 @@ use crate::strategies::decision::{Decision, Move, Unsubscribe};
 /// Decides where pages live. It sees faults, counters and reports, never single accesses, and moves nothing itself.
 ///
 /// A strategy is asked exactly once about each fault, unless the plan made from its decision fails: then the fault
-/// happens again. What a [guard](crate::ThrashingGuard) or advice decides it is not asked. What it learned from a fault
-/// stays learned if the plan fails.
+/// happens again. It is not asked about decisions of a [guard](crate::ThrashingGuard) or of advice. Knowledge from a
+/// fault is kept if the plan fails.
 pub trait Placement: Send {
     /// What the node has to count or report for this strategy. Asked once.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// What it keeps for each page in the page's own bits. Asked once.
+    /// Its bits for each page, in the page's record. Asked once.
     fn attributes(&self) -> &'static [&'static Attribute] {
         &[]
     }
 
-    /// What it counts, by name, for summaries. Counts of registered placements are listed with 0 under all others.
+    /// Its counts, by name, for summaries. Counts of registered placements are listed with 0 under all others.
     fn counters(&self, _census: &Census<'_>) -> NamedCounts {
         NamedCounts::default()
     }
@@ -42,7 +42,7 @@ pub trait Placement: Send {
         self.on_allocate(pages, context);
     }
 
-    /// The same for a program that asked for the memory of `gpu`, which those that decide for themselves pass over.
+    /// The same for a program that requested memory of `gpu`; strategies with their own distribution ignore that.
     fn on_allocate_on(&mut self, pages: PageRun, _gpu: ProcessorId, context: &mut Context<'_>) {
         self.on_allocate(pages, context);
     }
@@ -54,7 +54,7 @@ pub trait Placement: Send {
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision;
 
     /// An access counter reached its threshold: which pages of the touched page's counter group move to the notifying
-    /// processor. Those that are busy, replicated or already there are passed over. `page` is not local to it.
+    /// processor. Pages that are busy, replicated or already in place are skipped. `page` is not local to it.
     fn on_counter(
         &mut self,
         _notification: &CounterNotification,
@@ -64,14 +64,14 @@ pub trait Placement: Send {
         None
     }
 
-    /// The periodic report, if [`needs`](Placement::needs) asked for one. The moves become one plan.
+    /// The periodic report, if [`needs`](Placement::needs) requested one. The moves become one plan.
     fn on_report(&mut self, _counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
 
-    /// A GPU accessed a page that it maps, if [`needs`](Placement::needs) asked for that; told before any call that
-    /// makes it decide.
+    /// A GPU accessed a page that it maps, if [`needs`](Placement::needs) requested such reports; called before any
+    /// decision.
     fn on_access(&mut self, _accessed: &Accessed) {}
 
-    /// A kernel ended. What is given up becomes one plan.
+    /// A kernel ended. All pages given up form one plan.
     fn on_kernel_end(&mut self, _end: &KernelEnd, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
 
     /// The time at which it must be asked even if nothing happens; `None`: never. The manager reads it after each call.
@@ -93,7 +93,7 @@ pub trait Placement: Send {
         None
     }
 
-    /// What the strategy knows holds together; for tests.
+    /// Whether the strategy's state is consistent; for tests.
     ///
     /// # Errors
     /// Says what does not.
@@ -101,7 +101,7 @@ pub trait Placement: Send {
         Ok(())
     }
 
-    /// Bytes of state that the strategy keeps beside the page's record.
+    /// Bytes of state that the strategy keeps apart from the page's record.
     fn bytes(&self) -> usize {
         0
     }

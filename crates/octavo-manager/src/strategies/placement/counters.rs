@@ -8,7 +8,7 @@ use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun};
 use crate::strategies::context::Context;
 
-/// Where a page on the host goes when a GPU touches it.
+/// The treatment of a page on the host when a GPU touches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum HostPages {
@@ -18,7 +18,7 @@ pub(super) enum HostPages {
     Migrate,
 }
 
-/// What moves when an access counter reaches its threshold.
+/// The pages that move when an access counter reaches its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CounterMoves {

@@ -1,5 +1,5 @@
-//! `delayed-migration`: a page stays on the host, and is read from there, until its 64 KiB were accessed often enough. What
-//! is written moves at once.
+//! `delayed-migration`: a page stays on the host, and is read from there, until its 64 KiB were accessed often enough.
+//! A written page moves at once.
 
 use std::collections::BTreeMap;
 
@@ -19,19 +19,19 @@ use crate::strategies::decision::{Decision, Unsubscribe};
 /// Accesses that a counter can hold (UVMSmart: 27 bits); when one reaches that, all are halved.
 const MOST: u32 = (1 << 27) - 1;
 
-/// When pages are read from the host first.
+/// When pages are first read from the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum When {
     /// Always (`-enable_dma 2`).
     #[default]
     Always,
-    /// From when something has left the GPU's memory to make room (`-enable_dma 3`).
+    /// From the first eviction from the GPU's memory on (`-enable_dma 3`).
     Full,
     /// Always, but sooner the emptier the memory is; once something has left, later the more often a block has left
     /// (`-enable_dma 1`).
     Adaptive,
-    /// As `full`, if faults of a kernel on an allocation do not come in the order of their addresses
+    /// Like `full`, if faults of a kernel on an allocation do not come in the order of their addresses
     /// (`-enable_smart_runtime`, `update_memory_management_policy`).
     Irregular,
 }
@@ -40,14 +40,15 @@ enum When {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// When pages are read from the host first: `always` (default), `full` (once memory was full), `adaptive` (by how full
-    /// memory is, and how often a block has left) or `irregular` (once memory was full, if faults come out of order).
+    /// When pages are first read from the host: `always` (default), `full` (once memory was full), `adaptive` (by how
+    /// full memory is, and how often a block has left) or `irregular` (once memory was full, if faults come out of
+    /// order).
     when: When,
     /// Accesses to 64 KiB from which its pages move, at least 1; default 8 (`-migrate_threshold`).
     threshold: u32,
     /// Factor of the threshold once memory was full, with `adaptive`, at least 1; default 2 (`-multiply_dma_penalty`).
     penalty: u32,
-    /// What moves when the threshold is reached without a fault: the touched page (the default) or its 64 KiB.
+    /// The pages that move when the threshold is reached without a fault: the touched page (the default) or its 64 KiB.
     moves: CounterMoves,
 }
 
@@ -85,7 +86,7 @@ struct DelayedMigration {
 /// Whether faults come in the order of addresses.
 #[derive(Default)]
 struct Order {
-    /// By the first page of an allocation: the group of the last fault of a kernel.
+    /// By the first page of an allocation: the group of a kernel's last fault.
     last: BTreeMap<PageId, u32>,
     /// Whether one came before the one before it.
     broken: bool,
@@ -103,7 +104,7 @@ impl DelayedMigration {
         page.0 / self.spec.group_pages
     }
 
-    /// Whether a page that so many accesses were made to is to move to a GPU.
+    /// Whether a page with this many accesses should move to a GPU.
     fn moves(&self, page: PageId, gpu: ProcessorId, accesses: u32, context: &Context<'_>) -> bool {
         let full = context.was_full(gpu.memory());
         let threshold = u64::from(self.options.threshold);
@@ -142,7 +143,7 @@ impl Placement for DelayedMigration {
         self.counts.resize(end.max(self.counts.len()), 0);
     }
 
-    /// Groups that other allocations have parts of begin anew, too.
+    /// Groups that other allocations share restart, too.
     fn on_free(&mut self, pages: PageRun, _context: &mut Context<'_>) {
         let last = PageId(pages.first.0 + pages.count - 1);
         let (first, last) = (self.group(pages.first) as usize, self.group(last) as usize);
@@ -159,7 +160,7 @@ impl Placement for DelayedMigration {
         }
     }
 
-    /// The access that faults counts, though it was not told of yet.
+    /// The access that a fault counts, though it has not been reported yet.
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
         if fault.processor == HOST {
             return Decision::Migrate;

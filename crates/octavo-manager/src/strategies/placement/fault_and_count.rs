@@ -23,7 +23,7 @@ const LEAST_PAGE: u64 = 64 << 10;
 struct Options {
     /// Whether pages that a GPU accesses often from afar come to it; default true
     /// (`uvm_perf_access_counter_migration_enable`, which is on where GPUs use the host's page table). Pages smaller
-    /// than 64 KiB stay all the same: the driver drops what counters tell of them (`service_notifications`).
+    /// than 64 KiB stay anyway: the driver ignores counters of them (`service_notifications`).
     migration: bool,
     /// Remote lines of one GPU to 64 KiB after which they come; default 256 (`uvm_perf_access_counter_threshold`, one
     /// parameter for this memory and the operating system's).

@@ -1,9 +1,9 @@
 //! `gps`: every GPU that touches a page subscribes to it and gets a replica; stores go to all subscribers.
 //!
 //! GPS drops the replicas that were never read in a profiled first iteration. The manager does not see reads: it sees
-//! the fault that made a GPU subscribe. A subscription made by a load counts as read; one made by a store is given up
-//! when the profiled kernels are over. If that GPU loads the page after all, it faults, subscribes again, and counts
-//! as a reader from then on; if it only stores, it maps the owner's copy, and its stores are broadcast from there.
+//! the fault that made a GPU subscribe. A subscription by a load counts as read; one by a store is given up when the
+//! profiled kernels have ended. If that GPU loads the page after all, it faults, subscribes again, and counts as a
+//! reader from then on; if it only stores, it maps the owner's copy, and its stores are broadcast from there.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

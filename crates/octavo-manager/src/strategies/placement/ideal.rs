@@ -1,4 +1,5 @@
-//! `ideal`: only the first cold read of a page by anyone pays; the upper bound of what placement can reach.
+//! `ideal`: only the first cold read of a page by any processor costs time; the upper bound of what placement can
+//! reach.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

@@ -50,7 +50,7 @@ struct Interleaved {
 enum Homes {
     /// Dealt out: see [`Dealt`].
     Dealt { whose: u8, before: u32 },
-    /// All on the GPU that the program asked for.
+    /// All on the GPU that the program requested.
     On(ProcessorId),
 }
 
@@ -69,7 +69,7 @@ impl Interleaved {
         }
     }
 
-    /// The allocation that `page` is part of goes on there as one of its own.
+    /// The allocation that contains `page` continues there as a separate one.
     fn split(&mut self, page: PageId) {
         let after = self.allocations.partition_point(|(first, _)| *first <= page);
         let (first, homes) = self.allocations[after - 1];

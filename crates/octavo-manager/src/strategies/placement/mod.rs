@@ -45,7 +45,7 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(
 /// Attributes of all registered placements whose values have names, in the order in which results list them.
 pub static ATTRIBUTES: [&Attribute; 1] = [&grit::bits::SCHEME];
 
-/// What registered placements count, in the order in which summaries list it, whichever of them is chosen.
+/// The counts of registered placements, in the order of summaries, whichever of them is chosen.
 pub(crate) fn counters(census: &Census<'_>) -> NamedCounts {
     grit::counts::Counts::default().named(census)
 }

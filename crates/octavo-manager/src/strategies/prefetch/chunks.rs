@@ -20,10 +20,11 @@ struct Options {
     /// Blocks of 2 MiB that are brought after each batch of faults, 0 to 64; default 16 (memHarvester, USENIX ATC 2022:
     /// 32 MiB).
     blocks: u32,
-    /// From one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC 2022).
+    /// The distance from one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC
+    /// 2022).
     stride: u32,
-    /// Percent of a subtree's pages, 1 to 100: in blocks with faults, the subtree comes when more than these are there
-    /// or demanded; default 1, the whole block (memHarvester, USENIX ATC 2022).
+    /// Per cent of a subtree's pages, 1 to 100: in blocks with faults, the subtree comes when more than this share is
+    /// resident or requested; default 1, the whole block (memHarvester, USENIX ATC 2022).
     threshold: u32,
 }
 
@@ -56,7 +57,7 @@ struct Chunks {
     path: Path,
     block_pages: u32,
     within: Tree,
-    /// By GPU, the page at which its last batch ended, in the direction in which it went.
+    /// By GPU, the page at which its last batch ended, in its direction.
     reference: Vec<Option<PageId>>,
 }
 

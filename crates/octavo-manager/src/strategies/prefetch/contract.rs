@@ -1,4 +1,4 @@
-//! What a prefetcher is asked, and answers.
+//! The calls that a prefetcher receives, and its answers.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use crate::contract::ids::{PageId, PageRun, ProcessorId};
 /// Chooses more pages of a block to bring. They move together with the demanded pages, before any fault of the service
 /// is woken, as in the driver.
 ///
-/// What it chooses is a wish: pages that are there already, busy, replicated, or that the placement strategy wants to
-/// stay where they are, are passed over. The rest come in ascending order, neighbours that are alike together or not at
-/// all: others are evicted for them, and those for which no room can be made stay where they are.
+/// Its choice is a wish: pages that are already resident, busy or replicated, or that the placement strategy keeps in
+/// place, are skipped. The rest come in ascending order, neighbours that are alike together or not at all: others are
+/// evicted for them, and those for which no room can be made stay where they are.
 pub trait Prefetch: Send {
     /// Whether neighbouring faults of a batch on one block are served together, by one service for each processor.
     fn serves_blocks(&self) -> bool;
@@ -19,7 +19,7 @@ pub trait Prefetch: Send {
     /// These pages are no longer part of an allocation.
     fn freed(&mut self, _run: PageRun) {}
 
-    /// Which more pages of the block to bring.
+    /// The further pages of the block to bring.
     fn pages(&mut self, service: &Service) -> BlockMap;
 
     /// Whether it also brings whole blocks without faults after each batch.
@@ -27,9 +27,9 @@ pub trait Prefetch: Send {
         false
     }
 
-    /// Which blocks to bring to a GPU after a batch with faults of it, by any page of each, nearest first, and how.
-    /// Pages of these blocks that are on the host, or that another GPU keeps for others, come by plans of their own,
-    /// beside the faults.
+    /// The blocks to bring to a GPU after a batch with faults of it, by any page of each, nearest first, and how. Pages
+    /// of these blocks that are on the host, or that another GPU keeps for others, come in plans of their own, in
+    /// addition to the faults.
     fn ahead(&mut self, _batch: &FaultBatch, _blocks: &mut Vec<PageId>) -> Path {
         Path::Local
     }
@@ -45,7 +45,7 @@ pub trait Prefetch: Send {
     }
 }
 
-/// Where the faults of one GPU in one batch are.
+/// The places of one GPU's faults in one batch.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBatch {
     /// The faulting processor.
@@ -59,10 +59,10 @@ pub struct FaultBatch {
 /// How blocks come that are brought ahead of need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// To the GPU that is to have them, over its own links.
+    /// To the GPU that should have them, over its own links.
     Local,
     /// Pages on the host go to another GPU's idle memory, over that GPU's link. Pages in idle memory go to the GPU that
-    /// is to have them.
+    /// should have them.
     Multi,
 }
 
@@ -79,7 +79,7 @@ pub struct Service {
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,
-    /// Pages of the extent that processors fight over, in the guard's eyes. They do not come along, and none of them is
+    /// Pages of the extent that processors fight over, in the guard's eyes. They come separately, and none of them is
     /// in `faulted`.
     pub contested: BlockMap,
     /// Whether anything had left the destination to make room before these faults were served.

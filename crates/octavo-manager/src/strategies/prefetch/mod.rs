@@ -9,7 +9,7 @@ mod tree;
 mod tree_neighborhood;
 mod when_full;
 
-use octavo_registry::Registry;
+use octavo_registry::{Choice, Entry, Registry};
 
 pub use self::contract::{FaultBatch, Path, Prefetch, Service};
 use crate::contract::geometry::Geometry;
@@ -25,13 +25,17 @@ pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(
         &random_page::ENTRY,
         &chunks::LOCAL_PATH,
         &chunks::MULTI_PATH,
-        &when_full::ENTRY,
+        &WHEN_FULL,
     ],
 );
 
+/// It is made of two others.
+static WHEN_FULL: Entry<Box<dyn Prefetch>, Geometry> = when_full::entry(|options, geometry| {
+    when_full::built(options, |name| PREFETCHERS.build(&Choice::named(name), geometry))
+});
+
 #[cfg(test)]
 mod tests {
-    use octavo_registry::Choice;
     use octavo_units::Bytes;
 
     use super::*;

@@ -44,7 +44,7 @@ impl Prefetch for RandomPage {
         true
     }
 
-    /// A draw that hits a page that is there already, or asked for, brings nothing.
+    /// A draw that hits a page that is already resident or requested brings nothing.
     fn pages(&mut self, service: &Service) -> BlockMap {
         let first = service.extent.first.0 - service.block.first.0;
         let mut wanted = BlockMap::EMPTY;

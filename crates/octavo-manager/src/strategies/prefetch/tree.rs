@@ -1,8 +1,8 @@
 //! `tree`: the production driver's prefetcher. Whole 64 KiB pages around each fault, and then the largest subtrees of
 //! the block that are already mostly there.
 //!
-//! The driver's block ends where an allocation ends, so the part of a 2 MiB block that belongs to one allocation has a
-//! tree and a history of its own. A 64 KiB page is not brought whole if processors fight over any page in it
+//! The driver's block ends where an allocation ends, so the part of a 2 MiB block that belongs to one allocation has
+//! its own tree and history. A 64 KiB page is not brought whole if processors fight over any page in it
 //! (`grow_fault_granularity`); such pages are no faults to `min_faults` here. Advice (preferred locations) is not
 //! modelled.
 
@@ -24,9 +24,9 @@ const BLOCK: u32 = 512;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// A subtree comes when more than this share of its pages is there or demanded, in percent, 1 to 100; default 51
-    /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, a fault brings the whole block, unless
-    /// processors fight over a page of its 64 KiB.
+    /// A subtree comes when more than this share of its pages is resident or requested, in per cent, 1 to 100; default
+    /// 51 (`uvm_perf_prefetch_threshold`). With 1, as in memHarvester (HUVM), a fault brings the whole block, unless
+    /// processors compete for a page of its 64 KiB.
     threshold: u32,
     /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
     /// 20; default 1 (`uvm_perf_prefetch_min_faults`).
@@ -139,7 +139,7 @@ struct Region {
 }
 
 impl Region {
-    /// Faults grow to big pages if there are to be any; a region that contains none whole is one itself.
+    /// Faults grow to big pages if there are any; a region that contains no complete big page is one itself.
     fn new(first: u32, end: u32, big_page: Option<u32>) -> Self {
         let Some(big_page) = big_page else { return Self { first, end, grain: 1, origin: first } };
         if first.next_multiple_of(big_page) + big_page > end {
@@ -195,9 +195,8 @@ impl Region {
         }
     }
 
-    /// The pages of leaves `from..to`. A node that begins before the region begins, as in the driver
-    /// (`compute_prefetch_region`), as many pages after the region's start as the tree begins before it: those between
-    /// do not come along.
+    /// The pages of leaves `from..to`. A node that begins before the region counts from the region's start instead, for
+    /// as many pages as it has, as in the driver (`compute_prefetch_region`); the pages in between do not come along.
     fn pages_of(&self, from: u32, to: u32) -> (u32, u32) {
         let ghosts = self.first - self.origin;
         let first = if from < ghosts { self.first + ghosts } else { self.origin + from };

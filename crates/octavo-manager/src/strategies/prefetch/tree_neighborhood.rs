@@ -1,6 +1,6 @@
 //! `tree-neighborhood`: UVMSmart's reading of the production driver's prefetcher. A fault brings its 64 KiB leaf; then,
-//! from the leaves to the root, every node of which more than half is there is filled, and what fills one node counts
-//! for the nodes above it.
+//! from the leaves to the root, every node of which more than half is resident is filled, and the pages that fill one
+//! node count for the nodes above it.
 //!
 //! The tree of an allocation's part of a 2 MiB block has a power of two of leaves, as UVMSmart rounds allocations up;
 //! leaves behind the allocation's end are empty until a node above them is filled.
@@ -68,7 +68,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// Fills nodes of `leaves` leaves from `first` on, the lower ones first; how many of those leaves are there then.
+    /// Fills nodes of `leaves` leaves from `first` on, the lower ones first; returns how many of those leaves are
+    /// resident afterwards.
     fn fill(&mut self, first: u32, leaves: u32) -> u32 {
         if leaves == 1 {
             return self.valid >> first & 1;

@@ -1,18 +1,20 @@
 //! `when-full`: one prefetcher until something has left the memory to make room, another one from then on.
 
-use octavo_registry::{Choice, Entry, OptionError, is_place, typed};
+use octavo_registry::{Entry, OptionError, Options, is_place, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PREFETCHERS, Prefetch, Service};
+use super::{Prefetch, Service};
 use crate::contract::block::BlockMap;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::PageRun;
 
+const NAME: &str = "when-full";
+
 /// Options of `when-full`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Options {
+struct Two {
     /// The prefetcher, with its default options, until something has left (default `tree-neighborhood`, as
     /// `-hardware_prefetch 1`, which is shipped).
     before: String,
@@ -20,29 +22,37 @@ struct Options {
     after: String,
 }
 
-impl Default for Options {
+impl Default for Two {
     fn default() -> Self {
         Self { before: "tree-neighborhood".to_owned(), after: "none".to_owned() }
     }
 }
 
-pub(super) static ENTRY: Entry<Box<dyn Prefetch>, Geometry> = Entry {
-    name: "when-full",
-    summary: "one prefetcher until something has left the memory, another from then on",
-    source: "UVMSmart (ISCA 2019), -hwprefetch_oversub: update_hardware_prefetcher_oversubscribed",
-    schema: typed::schema::<Options>,
-    resolve: typed::resolve::<Options>,
-    build: |options, geometry| {
-        let Options { before, after } = typed::parse(options)?;
-        Ok(Box::new(WhenFull { before: one("before", &before, geometry)?, after: one("after", &after, geometry)? }))
-    },
-};
+type Built = Result<Box<dyn Prefetch>, OptionError>;
 
-/// A prefetcher that looks at the faults of one block alone. One from outside would bring code that no digest is of.
-fn one(key: &str, name: &str, geometry: &Geometry) -> Result<Box<dyn Prefetch>, OptionError> {
-    let fits = name != ENTRY.name && !is_place(name);
-    let built = fits.then(|| PREFETCHERS.build(&Choice::named(name), geometry));
-    let built = built.transpose().map_err(|error| OptionError::new(key, error.message))?;
+/// Its entry. `build` is [`built`] with the prefetchers that have names, which only the list of all of them knows.
+pub(super) const fn entry(build: fn(&Options, &Geometry) -> Built) -> Entry<Box<dyn Prefetch>, Geometry> {
+    Entry {
+        name: NAME,
+        summary: "one prefetcher until something has left the memory, another from then on",
+        source: "UVMSmart (ISCA 2019), -hwprefetch_oversub: update_hardware_prefetcher_oversubscribed",
+        schema: typed::schema::<Two>,
+        resolve: typed::resolve::<Two>,
+        build,
+    }
+}
+
+/// Checks options and builds; `named` builds a prefetcher by its name.
+pub(super) fn built(options: &Options, named: impl Fn(&str) -> Built) -> Built {
+    let Two { before, after } = typed::parse(options)?;
+    Ok(Box::new(WhenFull { before: one("before", &before, &named)?, after: one("after", &after, &named)? }))
+}
+
+/// A prefetcher that looks at the faults of one block alone. A prefetcher from outside would bring code that no digest
+/// covers.
+fn one(key: &str, name: &str, named: impl Fn(&str) -> Built) -> Built {
+    let fits = name != NAME && !is_place(name);
+    let built = fits.then(|| named(name)).transpose().map_err(|error| OptionError::new(key, error.message))?;
     let expected = || format!("expected a built-in prefetcher of one block that has no others, found `{name}`");
     built.filter(|one| !one.looks_ahead()).ok_or_else(|| OptionError::new(key, expected()))
 }

@@ -1,12 +1,12 @@
-//! What a sharing strategy is asked, and answers.
+//! The calls that a sharing strategy receives, and its answers.
 
 use crate::contract::failure::Failure;
 use crate::contract::ids::{MemoryId, SpaceId};
 use crate::memories::frames::Frames;
 use crate::pages::tenants::Tenants;
 
-/// Decides whose pages leave a full memory. Which of them, the [`Eviction`](crate::Eviction) of that address space
-/// decides, which knows no others.
+/// Decides whose pages leave a full memory. The [`Eviction`](crate::Eviction) of that address space, which knows no
+/// others, decides which of its pages.
 pub trait Sharing: Send {
     /// Whether it tells address spaces apart; called once. If not, all pages leave in one order, no method is called
     /// again, and the strategy costs nothing.
@@ -14,8 +14,8 @@ pub trait Sharing: Send {
         true
     }
 
-    /// Appends the address spaces that give up pages, in order, each once. Pages leave until as many as
-    /// [wanted](Shortage::wanted) have left. If every space has given up what it may, the request for room waits.
+    /// Appends the address spaces that give up pages, in order, each once. Pages leave until [as many as
+    /// wanted](Shortage::wanted) have left. When no space may give up any more, the request for room waits.
     fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>);
 
     /// Why it can no longer decide, if so. Until the run ends it may answer anything that the contract allows.
@@ -29,7 +29,7 @@ pub trait Sharing: Send {
 pub struct Yield {
     /// Which.
     pub space: SpaceId,
-    /// At most so many pages, even if its evictor would choose more at once.
+    /// At most this many pages, even if its evictor would choose more at once.
     pub most: u32,
 }
 
@@ -43,10 +43,10 @@ pub(crate) fn keeps(shortage: &Shortage<'_>, yields: &[Yield]) -> bool {
 pub struct Shortage<'a> {
     /// Which.
     pub memory: MemoryId,
-    /// How many pages have to leave.
+    /// The number of pages that have to leave.
     pub wanted: u32,
-    /// Who needs room; `None` if no address space caused it: the memory shrinks, is taken up by memory that stays, or
-    /// some of it is to be free.
+    /// The address space that needs room; `None` if no address space caused it: the memory shrinks, memory that stays
+    /// occupies it, or some of it should be free.
     pub asking: Option<SpaceId>,
     /// Frames that hold pages for other GPUs, of which the host has no copy yet.
     pub(crate) awaiting: u32,

@@ -17,8 +17,8 @@ use crate::contract::ids::SpaceId;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// By the name of a job: the share that it is guaranteed of the memory of each of its GPUs, above 0 and at most 1.
-    /// Jobs that are not named have equal parts of what the others leave (ours).
+    /// By the name of a job: its guaranteed share of the memory of each of its GPUs, above 0 and at most 1. Jobs that
+    /// are not named have equal parts of what the others leave (ours).
     shares: BTreeMap<String, f64>,
 }
 
@@ -61,7 +61,7 @@ impl Sharing for Quota {
 }
 
 impl Quota {
-    /// Who holds anything and how much above its share, the furthest above first.
+    /// The spaces that hold anything, and by how much each exceeds its share, the largest excess first.
     fn measure(&mut self, shortage: &Shortage<'_>) {
         let shares = Shares::of(&self.shares, shortage);
         let holders = shortage.spaces().filter(|&space| shortage.held(space) > 0);
@@ -71,7 +71,7 @@ impl Quota {
         self.above.sort_by_key(|&(_, above)| std::cmp::Reverse(above));
     }
 
-    /// No space asked for room: the spaces furthest above their shares come down to one common level.
+    /// No space requested room: the spaces furthest above their shares come down to one common level.
     fn level(&self, wanted: u32, yields: &mut Vec<Yield>) {
         let above = |level: i64| self.above.iter().map(move |&(space, above)| (space, (above - level).max(0)));
         let enough = |level: i64| above(level).map(|(_, pages)| pages).sum::<i64>() >= i64::from(wanted);
@@ -91,13 +91,13 @@ fn most(space: SpaceId, pages: i64) -> Yield {
     Yield { space, most: pages as u32 }
 }
 
-/// How a memory is divided among the address spaces that are at home there.
+/// How a memory is divided among the address spaces that have their home there.
 struct Shares<'a> {
     said: &'a BTreeMap<String, f64>,
     room: u32,
-    /// What shares are divided by: more than 1 if more was promised than there is.
+    /// The divisor of shares: more than 1 if more was promised than exists.
     promised: f64,
-    /// Pages of each that asked for no share.
+    /// The pages of each space that requested no share.
     equal: u32,
 }
 
@@ -141,7 +141,7 @@ mod tests {
     use crate::memories::frames::Frames;
     use crate::pages::tenants::Tenants;
 
-    /// What two jobs on these GPUs are guaranteed of the first GPU's memory: 20 pages, of which four cannot leave.
+    /// The guaranteed parts of two jobs on the first GPU's memory: 20 pages, of which four cannot leave.
     fn guaranteed(said: &[(&str, f64)], gpus: [usize; 2]) -> [u32; 2] {
         let mut tenants = Tenants::default();
         for (space, gpu) in [SpaceId(0), SpaceId(1)].into_iter().zip(gpus) {

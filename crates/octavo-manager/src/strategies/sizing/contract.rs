@@ -1,4 +1,4 @@
-//! What a page sizing is asked, and answers.
+//! The calls that a page sizing receives, and its answers.
 
 use octavo_units::Bytes;
 
@@ -13,13 +13,13 @@ pub struct Coalescing {
     pub threshold: u32,
     /// The cost of emptying a large frame; `None` if that is never done.
     pub compaction: Option<Compaction>,
-    /// Which entry of the page table leads to a large page.
+    /// The page-table entry that leads to a large page.
     pub entry: LargeEntry,
     /// Whether device memory alone has large pages.
     pub device_only: bool,
 }
 
-/// Which entry of a page table leads to a large page.
+/// The page-table entry that leads to a large page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargeEntry {
     /// The entry of its first base page, in the last level; the entry above marks the page as large (Mosaic, MICRO
@@ -31,7 +31,7 @@ pub enum LargeEntry {
 
 /// Chooses the sizes of pages.
 pub trait PageSizing: Send {
-    /// Bytes of the pages that all decisions are taken on, in a memory system whose base pages have `base` bytes.
+    /// Bytes of the pages that are the unit of all decisions, in a memory system whose base pages have `base` bytes.
     fn page_size(&self, base: Bytes) -> Bytes {
         base
     }

@@ -22,9 +22,9 @@ struct Options {
     /// Base pages, 1 to 512 and at most those of a large page. A large page with fewer allocated base pages than this
     /// is splintered and emptied; default 256 (ours: the publication gives no number).
     threshold: u32,
-    /// What it costs to move base pages so that a large frame becomes free: `worst-case` (the GPU stops), `bulk-copy`
-    /// (inside the memory), `ideal` (nothing), or `none`, which never moves any; default `worst-case` (Mosaic, MICRO
-    /// 2017: CAC, CAC-BC, ideal CAC, no CAC).
+    /// The cost of moving base pages to free a large frame: `worst-case` (the GPU stops), `bulk-copy` (inside the
+    /// memory), `ideal` (nothing), or `none`, which never moves any; default `worst-case` (Mosaic, MICRO 2017: CAC,
+    /// CAC-BC, ideal CAC, no CAC).
     compaction: Model,
 }
 

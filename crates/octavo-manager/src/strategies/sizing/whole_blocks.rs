@@ -1,4 +1,4 @@
-//! `whole-blocks`: a block of 2 MiB whose pages all lie on one GPU in order is one large page.
+//! `whole-blocks`: a block of 2 MiB whose pages are all on one GPU in order is one large page.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

@@ -39,7 +39,7 @@ impl Node {
         Self { manager, plans: Vec::new() }
     }
 
-    /// The plans of `event`, completed at once, as lines; reads and writes of metadata are left out.
+    /// The plans of `event`, completed at once, as lines; without reads and writes of metadata.
     pub fn event(&mut self, event: Event<'_>) -> Vec<String> {
         self.manager.handle(Time::ZERO, event, &mut self.plans);
         self.manager.work_ahead(Time::ZERO, &mut self.plans);
@@ -64,7 +64,7 @@ impl Node {
     }
 }
 
-/// A kernel of the only application ends, on all of so many GPUs.
+/// A kernel of the only application ends on all of this many GPUs.
 pub fn kernel_end(gpus: usize) -> Event<'static> {
     Event::KernelEnd(KernelEnd { space: SpaceId::default(), gpus: ProcessorMask::all_gpus(gpus) })
 }

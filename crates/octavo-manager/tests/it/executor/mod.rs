@@ -26,14 +26,15 @@ struct Unfinished {
     plan: Plan,
     /// Its pages before it.
     before: Vec<(PageId, Page)>,
-    /// Most frames of each processor that it has in use at a time, beyond those it found in use.
+    /// The most frames of each processor that it has in use at a time, beyond those in use at its start.
     peak: Vec<i64>,
 }
 
 pub struct Machine {
     processors: usize,
     capacity: Vec<u32>,
-    /// Frames that may be in use: the capacity, or, after it was lowered, what was in use then and did not leave yet.
+    /// The limit for frames in use: the capacity, or, after it was lowered, the frames in use then that have not left
+    /// yet.
     limit: Vec<i64>,
     pages: Vec<Page>,
     unfinished: Vec<Unfinished>,
@@ -99,8 +100,8 @@ impl Machine {
         self.unfinished.swap_remove(index).plan.id
     }
 
-    /// Refuses the unfinished plan at `index` after so many steps, if it has so many before its wakes, and so many pages
-    /// of the next. Its faults are outstanding again.
+    /// Refuses the unfinished plan at `index` after this many steps, if it has that many before its wake-ups, and this
+    /// many pages of the next. Its faults are outstanding again.
     pub fn fail(&mut self, index: usize, steps: usize, pages: u32) -> (Plan, Prefix) {
         let Unfinished { plan, before, .. } = self.unfinished.swap_remove(index);
         for (page, state) in before {
@@ -145,7 +146,7 @@ impl Machine {
         }
     }
 
-    /// Pages of the plan, which no other unfinished plan may hold, as they are.
+    /// The present pages of the plan, which no other unfinished plan may hold.
     fn held(&self, plan: &Plan) -> Vec<(PageId, Page)> {
         let mut held: Vec<PageId> = plan.steps.iter().filter_map(held_run).flat_map(PageRun::iter).collect();
         held.sort();
@@ -210,7 +211,7 @@ impl Machine {
         mapping.is_some_and(|mapping| mapping.writable || fault.access == Access::Read)
     }
 
-    /// Whatever the order in which unfinished plans progress, and whichever of them fail, frames suffice.
+    /// Whatever the order in which unfinished plans progress, and whichever of them fail, there are enough frames.
     fn check_capacity(&mut self) {
         let used = self.used();
         for processor in 1..self.processors {
@@ -234,7 +235,7 @@ impl Machine {
         used
     }
 
-    /// The manager believes what the machine is.
+    /// The manager's belief matches the machine.
     pub fn compare(&self, manager: &Manager) {
         let all = PageRun { first: PageId(0), count: self.pages.len() as u32 };
         for ((index, page), view) in self.pages.iter().enumerate().zip(manager.pages(all)) {

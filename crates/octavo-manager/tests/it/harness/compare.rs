@@ -1,4 +1,4 @@
-//! What the manager says about every page and memory, against the model and the machine.
+//! The manager's answers about every page and memory, compared with the model and the machine.
 
 use octavo_manager::{GroupSize, MemoryId, MemoryMask, PageId, PageView, ProcessorId, ProcessorMask, Scheme};
 
@@ -146,7 +146,7 @@ impl Harness {
         compare_pairs(&pairs);
     }
 
-    /// Memories and page tables of the machine are what the manager believes. Only pages of no unfinished plan.
+    /// The manager's belief matches the machine's memories and page tables. Only pages that are in no unfinished plan.
     pub fn compare_machine(&self) {
         for page in self.machine.pages() {
             let view = self.manager.page(page);

@@ -68,7 +68,7 @@ impl FrameLaws {
         }
     }
 
-    /// Looks at all `pages` and whose they are; `quiet` if no plan is unfinished.
+    /// Compares all `pages` and their owners; `quiet` if no plan is unfinished.
     pub fn check(&mut self, manager: &Manager, pages: &BTreeMap<PageId, u16>, quiet: bool) {
         let before = std::mem::take(&mut self.known);
         let (moved, compacted) = (std::mem::take(&mut self.moved), std::mem::take(&mut self.compacted));

@@ -1,4 +1,4 @@
-//! The manager, the reference model and the machine, fed with the same things and compared after each.
+//! The manager, the reference model and the machine, fed with the same events and compared after each.
 
 mod compare;
 mod frames;
@@ -21,7 +21,7 @@ use crate::reference::{Model, Placement, Rules};
 /// Frames of more pages than this are looked at only when nothing is under way.
 const MANY_PAGES: usize = 500;
 
-/// Strategies are asked this often while time passes, and then a plan ends: pages in it keep them waiting.
+/// Strategies are called this often while time passes, and then a plan ends: pages in it make them wait.
 const OFTEN: u32 = 8;
 
 /// All three, and the plans that are not acknowledged yet.
@@ -35,17 +35,17 @@ pub struct Harness {
     pub metadata: u64,
     /// Capacities that the machine takes over once nothing is under way.
     capacity: Vec<u32>,
-    /// What the second application said about its pages.
+    /// The advice of the second application about its pages.
     pub second_advice: Advice,
-    /// What the second application asked for.
+    /// The requests of the second application.
     pub second_kind: Kind,
     /// The first page of the second application.
     pub second_space: u32,
-    /// What frames must obey, if they have numbers.
+    /// The laws for frames, if they have numbers.
     laws: Option<FrameLaws>,
     /// Nothing is ever evicted.
     keeps: bool,
-    /// What the manager was told so far.
+    /// The events that the manager got so far.
     pub events: u64,
     pub now: Time,
 }
@@ -205,7 +205,7 @@ impl Harness {
         self.compare();
     }
 
-    /// Frames that hold foreign data, as far as the model knows: what is left beside them is never nothing.
+    /// Frames with foreign data, as far as the model knows: the remaining room is never zero.
     fn foreign(&self, processor: ProcessorId) -> u32 {
         let frames = self.model.as_ref().and_then(|model| model.frames.as_ref());
         frames.zip(processor.gpu_index()).map_or(0, |(frames, gpu)| frames.foreign(gpu))
@@ -300,7 +300,7 @@ impl Harness {
     }
 
     /// Carries out some steps of a plan and some pages of the next one, and refuses the rest. The model knows no steps:
-    /// beside it all of the plan is refused, or, if it was begun, none.
+    /// a plan is refused as a whole in it or, if it was begun, not at all.
     pub fn fail(&mut self, index: usize, steps: usize, pages: usize) {
         if self.model.is_none() {
             self.advance_before_wakes(index, steps, pages);
@@ -344,8 +344,8 @@ impl Harness {
         self.accept(plans);
     }
 
-    /// Finishes everything that is under way, oldest first, and waits as long as a fault does; then no fault may wait
-    /// any more.
+    /// Finishes everything in progress, oldest first, and waits as long as a fault does; then no fault may wait any
+    /// more.
     pub fn settle(&mut self) {
         let mut finished = 0;
         loop {

@@ -14,7 +14,7 @@ use super::Harness;
 /// One thing. Numbers are reduced to the node's size when it happens.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// Processors touch pages; what faults is one batch.
+    /// Processors touch pages; the faults are one batch.
     Touch(Vec<Touch>),
     /// One GPU touches consecutive pages, in one batch.
     Sweep { gpu: u8, first: u32, pages: u32, write: bool },
@@ -156,7 +156,7 @@ pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
     proptest::strategy::Union::new_weighted(kinds)
 }
 
-/// What a program may say: often little.
+/// The hints of a program: often few.
 pub fn advice() -> impl Strategy<Value = Advice> {
     let memory = prop_oneof![3 => Just(None), 2 => (0u8..5).prop_map(|number| Some(MemoryId(number)))];
     (memory, prop_oneof![1 => Just(0u32), 1 => 0u32..32], prop::bool::weighted(0.3)).prop_map(
@@ -192,7 +192,7 @@ fn calm_kinds(storm_level: u8, longest: u32) -> Vec<(u32, BoxedStrategy<Op>)> {
 }
 
 impl Harness {
-    /// Makes one operation happen. Where nothing is concurrent, its plans are finished at once.
+    /// Makes one operation happen. If nothing is concurrent, its plans are finished at once.
     pub fn apply(&mut self, op: &Op, world: World, mix: Mix) {
         match *op {
             Op::Touch(ref touches) => self.touch(&touches.iter().map(|&touch| world.fault(touch)).collect::<Vec<_>>()),
@@ -243,7 +243,7 @@ impl Harness {
         }
     }
 
-    /// Pages that are there, by application.
+    /// Existing pages, by application.
     fn runs_of(&self, world: World, first: u32, pages: u32) -> Vec<PageRun> {
         let first = first % world.total();
         self.runs(first, pages.min(world.total() - first), true)

@@ -1,4 +1,4 @@
-//! What a placement strategy decides about a fault, and what that means for the page as it is.
+//! What a placement strategy decides about a fault, and what follows for the page in its present state.
 
 use octavo_manager::{HOST, ProcessorId, ProcessorMask, Scheme};
 
@@ -24,12 +24,12 @@ pub enum Verdict {
     Replicate,
 }
 
-/// What is done about it: one of the mechanisms of the design page.
+/// The mechanism that serves the fault, one of those on the design page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The page becomes the toucher's alone.
     Migrate,
-    /// As before, but there were replicas that the write makes worthless.
+    /// Like the case before, but the write also invalidates replicas.
     Collapse,
     /// The toucher reaches the copy where it is.
     Map,
@@ -45,14 +45,14 @@ pub enum Action {
     Subscribe,
     /// The page goes there, and the toucher reaches it there.
     MoveTo(ProcessorId),
-    /// It was nowhere, and is there now; the toucher reaches it there.
+    /// The page was in no memory and now gets a frame where the toucher reaches it.
     Populate(ProcessorId),
     /// It was nowhere, and is every GPU's now.
     PopulateEverywhere,
 }
 
 impl Model {
-    /// Asked once about each fault; a fault that finds no room keeps its verdict.
+    /// Called once for each fault; a fault that finds no room keeps its verdict.
     pub(super) fn decide(&mut self, flight: u64, pending: &Pending) -> Verdict {
         if self.is_managed(pending.page())
             && let Some(verdict) = self.advised(pending)
@@ -131,8 +131,8 @@ impl Model {
         }
     }
 
-    /// Griffin's delayed first touch: the host, and a GPU that holds clearly more than every other, reach the page where
-    /// it is. What this plan changes so far does not count.
+    /// Griffin's delayed first touch: the host, and a GPU that holds clearly more than every other, reach the page
+    /// where it is. Changes that this plan itself has made so far do not count.
     fn waits(&self, flight: u64, pending: &Pending, griffin: &Griffin) -> bool {
         let toucher = pending.fault.processor;
         let held = |gpu: ProcessorId| self.held_before(gpu.memory(), flight);

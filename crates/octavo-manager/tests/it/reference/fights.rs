@@ -13,7 +13,7 @@ const MOST_GROWTH: u64 = 50_000_000_000;
 const LEAST_SHRINKING: u64 = 5_000_000;
 const TIMER: u64 = 20_000_000;
 
-/// What is done about a fault.
+/// How to treat a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     Pass,
@@ -55,14 +55,14 @@ struct Block {
     ever_pinned: bool,
 }
 
-/// All that is known, and what is counted.
+/// Everything known about the pages, and the counts.
 #[derive(Debug, Default)]
 pub struct Fights {
     guard: Guard,
     block_pages: u32,
     pages: BTreeMap<u32, Fight>,
     blocks: BTreeMap<u32, Block>,
-    /// Of each address space, the lapse and its vote.
+    /// For each address space, the lapse and its vote.
     lapses: BTreeMap<u16, (u64, i8)>,
     pub thrashing: u64,
     pub throttled: u64,
@@ -131,7 +131,7 @@ impl Fights {
         self.pages.remove(&page);
     }
 
-    /// The fight is over; who was favoured and how often faults waited stays known.
+    /// The fight has ended; who was favoured, and how often faults waited, is kept.
     fn forget(&mut self, page: u32) {
         let Some(fight) = self.pages.get_mut(&page) else { return };
         // The end of a period without waiting processors is kept, too.
@@ -253,7 +253,7 @@ impl Fights {
         self.pages.values().filter_map(|fight| fight.pin?.1).min()
     }
 
-    /// Pages that are unpinned by now, the first first. Those that are `busy` are later.
+    /// Pages that are unpinned by now, the first first. Pages that are `busy` follow later.
     pub fn unpin(&mut self, now: u64, busy: impl Fn(u32) -> bool) -> Vec<u32> {
         let due = self
             .pages

@@ -13,7 +13,7 @@ use super::page::Page;
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
     pub fault: Fault,
-    /// What was decided about it before it had to wait for room.
+    /// The verdict on it from before it had to wait for room.
     pub verdict: Option<Verdict>,
     /// Whether it waited for a large frame, or none could be had.
     pub compacted: bool,
@@ -42,7 +42,7 @@ pub struct Flight {
     /// Pages that it keeps busy and that none of its steps names.
     pub held: BTreeSet<u32>,
     pub waiting: Vec<Pending>,
-    /// What the guard is told once it is whole.
+    /// What the guard is told once the plan is complete.
     pub told: Vec<Told>,
     frames: BTreeMap<MemoryId, Frames>,
 }
@@ -75,12 +75,12 @@ impl Flight {
         self.before.contains_key(&page) || self.held.contains(&page)
     }
 
-    /// Frames that are in use until the plan is done, beside those that are in use then.
+    /// Frames that are in use until the plan is done, in addition to those in use afterwards.
     pub fn extra(&self, memory: MemoryId) -> u32 {
         self.frames.get(&memory).map_or(0, |change| change.peak - change.net) as u32
     }
 
-    /// How many more frames of it are in use after what was decided so far.
+    /// How many more of its frames are in use after everything decided so far.
     pub fn net(&self, memory: MemoryId) -> i64 {
         self.frames.get(&memory).map_or(0, |change| change.net)
     }

@@ -1,4 +1,4 @@
-//! GPS: who subscribed to what, and what is given up once the profiled kernels are over.
+//! GPS: which processors subscribe to which pages, and what is given up after the profiled kernels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use super::rules::Placement;
 /// What GPS remembers.
 #[derive(Debug, Default)]
 pub struct Subscriptions {
-    /// Who loaded which page, and faulted for it.
+    /// Pages and the processors that loaded them and faulted for them.
     readers: BTreeSet<(u32, ProcessorId)>,
-    /// Who gave up which page, or was told to, and did not load it since.
+    /// Pages and the processors that gave them up, or were told to, and have not loaded them since.
     gone: BTreeSet<(u32, ProcessorId)>,
     /// Kernels of each address space that ended.
     kernels: BTreeMap<u16, u32>,

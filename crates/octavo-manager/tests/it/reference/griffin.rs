@@ -68,8 +68,8 @@ impl Model {
         self.close(flight);
     }
 
-    /// Who had better own a page, and what that saves: its most frequent user, if it uses the page at all, is not the
-    /// owner, and uses it clearly more often than every other GPU or than the owner.
+    /// The GPU that should own a page, and what that saves: its most frequent user, provided that it uses the page at
+    /// all, does not own it, and uses it clearly more often than every other GPU or than the owner.
     fn better_owner(&self, page: u32, griffin: &Griffin) -> Option<(f32, u32, ProcessorId)> {
         let owner = self.pages[&page].owner;
         let gpus: Vec<ProcessorId> = ProcessorMask::all_gpus(self.rules.gpus()).iter().collect();

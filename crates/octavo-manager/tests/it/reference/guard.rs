@@ -1,4 +1,4 @@
-//! The guard against thrashing as a part of the model: what it hears, and what it has to say about faults.
+//! The model's guard against thrashing: what it is told, and what it says about faults.
 
 use octavo_manager::{HOST, ProcessorId, ProcessorMask};
 
@@ -6,7 +6,7 @@ use super::fights::{Hint, Seen};
 use super::flight::Pending;
 use super::model::Model;
 
-/// What a plan says to the guard about neighbouring pages.
+/// What a plan tells the guard about neighbouring pages.
 #[derive(Debug)]
 pub enum Told {
     Moved(Vec<u32>, ProcessorId),
@@ -19,7 +19,8 @@ impl Model {
         self.fights.as_ref().is_some_and(|fights| fights.keeps(page))
     }
 
-    /// What the guard says about a fault, which it is asked about managed pages with one copy that are not mostly read.
+    /// What the guard says about a fault; it is asked only about managed pages that have one copy and are not
+    /// read-mostly.
     pub(super) fn hint(&mut self, pending: &Pending) -> Hint {
         let (page, toucher) = (pending.page(), pending.fault.processor);
         let (state, said) = (&self.pages[&page], self.said(page));
@@ -52,7 +53,7 @@ impl Model {
         self.change(flight, page, |state| mappers.iter().for_each(|&one| state.map_beside(one)));
     }
 
-    /// A plan that is whole tells the guard what it moves.
+    /// Tells the guard what a complete plan moves.
     pub(super) fn tell_guard(&mut self, flight: u64) {
         let told = std::mem::take(&mut self.flights.get_mut(&flight).expect("it is open").told);
         for told in told {
@@ -75,7 +76,8 @@ impl Model {
         unpins.into_iter().chain(self.throttled.first().map(|(until, _)| *until)).min()
     }
 
-    /// Time has passed: what is no longer pinned is its owner's, and faults that waited long enough are served.
+    /// Time has passed: pages that are no longer pinned go back to their owners, and faults that waited long enough are
+    /// served.
     pub fn tick(&mut self) {
         let (now, flights) = (self.now, &self.flights);
         let busy = |page: u32| flights.values().any(|flight| flight.before.contains_key(&page));

@@ -22,7 +22,7 @@ impl Model {
     }
 
     /// Device memory is dealt out to the GPUs in turn, page by page, and pinned memory fills the host's memories. All
-    /// GPUs map it, and the host maps what is its own. Tests have room for it.
+    /// GPUs map it, and the host maps the part that it owns. Tests have room for it.
     pub(super) fn lay_out(&mut self, run: PageRun) {
         let (gpus, flight) = (self.rules.gpus(), self.open_flight());
         for page in run.iter().map(|page| page.0) {
@@ -43,8 +43,9 @@ impl Model {
         self.close(flight);
     }
 
-    /// What advice decides about a fault, if anything: a reader of a read-mostly page gets a replica, a processor that is
-    /// advised as an accessor gets a mapping, and any other goes to the preferred memory, if it maps it.
+    /// What advice decides about a fault, if anything: a reader of a read-mostly page gets a replica, a processor
+    /// advised as an accessor gets a mapping, and any other page goes to its preferred memory if the processor can map
+    /// that.
     pub(super) fn advised(&self, pending: &Pending) -> Option<Verdict> {
         let (advice, toucher) = (self.said(pending.page()), pending.fault.processor);
         let state = &self.pages[&pending.page()];
@@ -94,7 +95,8 @@ impl Model {
         self.work_ahead();
     }
 
-    /// A program wants pages in a memory: block by block, what can come does, and what is mostly read is replicated.
+    /// A program wants pages in a memory: block by block, every page that can come does, and read-mostly pages are
+    /// replicated.
     pub fn bring_ahead(&mut self, run: PageRun, to: MemoryId) {
         let to = to.processor();
         let mut pages: Vec<u32> = run.iter().map(|page| page.0).collect();

@@ -9,13 +9,14 @@ use octavo_manager::ProcessorId;
 use super::leaving::Look;
 use super::rules::Rules;
 
-/// When blocks and leaves of each memory were last used. Nothing is ever forgotten: what is not there leaves nothing.
+/// When blocks and leaves of each memory were last used. Nothing is ever forgotten, because leaves without resident
+/// pages never leave.
 #[derive(Debug)]
 pub struct Leaves {
     /// Pages of a leaf and of a block.
     leaf: u32,
     block: u32,
-    /// Per cent of the leaves that leave after all others, of those whose turn it is.
+    /// The share of these leaves, in per cent, that leave after all others.
     reserved: usize,
     /// Whether subtrees are emptied.
     trees: bool,
@@ -54,8 +55,8 @@ impl Leaves {
         victims
     }
 
-    /// Leaves of which something is there: leaves of the block used longest ago first, and of each block the leaf used
-    /// longest ago.
+    /// Leaves that have resident pages: the least recently used block first, and within each block the least recently
+    /// used leaf.
     fn order(&self, processor: ProcessorId, look: &Look<'_>) -> Vec<u32> {
         let there = self.leaves.keys().filter(|(other, leaf)| *other == processor && self.any(*leaf, look));
         let mut leaves: Vec<u32> = there.map(|(_, leaf)| *leaf).collect();
@@ -66,8 +67,8 @@ impl Leaves {
         leaves
     }
 
-    /// A leaf, and what leaves with it: of the tree that its allocation has in the block, every node of which less than
-    /// half stays is emptied, the smaller ones first. `trees` says what stays so far of those seen.
+    /// A leaf, and what leaves with it: in its allocation's tree in the block, every node of which less than half would
+    /// stay is emptied, the smaller nodes first. `trees` says what stays so far of those seen.
     fn empty(&self, leaf: u32, trees: &mut BTreeMap<(u32, u32), BTreeSet<u32>>, look: &Look<'_>) -> BTreeSet<u32> {
         let root = self.root(leaf, look);
         let stay = trees
@@ -105,7 +106,7 @@ impl Leaves {
         !self.here(leaf, look).is_empty()
     }
 
-    /// Whether something is there and nothing of it is busy.
+    /// Whether the leaf has resident pages, none of them busy.
     fn can_leave(&self, leaf: u32, look: &Look<'_>) -> bool {
         self.any(leaf, look) && !self.here(leaf, look).into_iter().any(look.busy)
     }

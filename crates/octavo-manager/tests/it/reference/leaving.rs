@@ -1,4 +1,4 @@
-//! Who leaves a full memory, by each of the strategies that the model knows.
+//! Which pages leave a full memory, by each of the strategies that the model knows.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::lots::Lots;
 use super::lru::Lru;
 use super::rules::{Eviction, Rules};
 
-/// What is known of pages.
+/// What is known about pages.
 pub struct Look<'a> {
     /// Whether a page takes up a frame of the memory in question.
     pub here: &'a dyn Fn(u32) -> bool,
@@ -59,7 +59,7 @@ impl Order {
         }
     }
 
-    /// A page of `processor`'s memory was accessed so many times.
+    /// A page in `processor`'s memory was accessed this many times.
     pub fn accessed(&mut self, processor: ProcessorId, page: u32, times: u32) {
         match self {
             Self::Often(lfu) => lfu.used(processor, page, times),
@@ -86,7 +86,7 @@ impl Order {
         }
     }
 
-    /// At least `wanted` pages that leave next, the first of them first; fewer if there are no more.
+    /// At least `wanted` pages to evict, in order; fewer if there are no more.
     pub fn victims(&mut self, processor: ProcessorId, wanted: usize, look: &Look<'_>) -> Vec<u32> {
         match self {
             _ if wanted == 0 => Vec::new(),

@@ -18,7 +18,7 @@ pub struct Lfu {
 struct Use {
     times: u64,
     last: i64,
-    /// Its pages that were there when somebody had to leave after its last use.
+    /// Its pages that were resident at the first eviction after its last use.
     there: Option<u64>,
 }
 
@@ -27,14 +27,14 @@ impl Lfu {
         Self { block, now: 0, known: BTreeMap::new() }
     }
 
-    /// A page was accessed so many times, or brought or served (0).
+    /// A page was accessed this many times, or brought or served (0).
     pub fn used(&mut self, processor: ProcessorId, page: u32, times: u32) {
         self.now += 1;
         let known = self.known.entry((processor, page / self.block)).or_default();
         *known = Use { times: known.times + u64::from(times), last: self.now, there: None };
     }
 
-    /// At least `wanted` pages, block by block, of blocks of which nothing is busy; fewer if there are no more. Blocks that
+    /// At least `wanted` pages, block by block, from blocks without busy pages; fewer if there are no more. Blocks that
     /// come up and are gone are forgotten.
     pub fn victims(&mut self, processor: ProcessorId, wanted: usize, look: &Look<'_>) -> Vec<u32> {
         let mut order = Vec::new();
@@ -63,7 +63,7 @@ impl Lfu {
         victims
     }
 
-    /// The block of a page that leaves begins anew.
+    /// When a page leaves, its block's count starts again.
     pub fn left(&mut self, processor: ProcessorId, page: u32) {
         self.known.remove(&(processor, page / self.block));
     }

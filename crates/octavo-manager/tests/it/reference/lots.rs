@@ -1,4 +1,5 @@
-//! Any page leaves: lots are drawn from a list of each memory's pages, and what was drawn is not drawn again at once.
+//! Random eviction: pages are drawn from a list of each memory's pages, and a page just drawn is not drawn again at
+//! once.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +26,8 @@ impl Lots {
         }
     }
 
-    /// `wanted` pages, or fewer if there are no more. What was drawn changes places with the last that was not. What is
-    /// gone is forgotten, and the last of the list takes its place.
+    /// Draws `wanted` pages, or fewer if there are no more. A page that was drawn changes places with the last one not
+    /// yet drawn. A page that is gone is removed, and the last of the list takes its place.
     pub fn victims(&mut self, processor: ProcessorId, wanted: usize, look: &Look<'_>) -> Vec<u32> {
         let list = self.listed.entry(processor).or_default();
         let (mut victims, mut undrawn) = (Vec::new(), list.len());

@@ -24,8 +24,8 @@ impl Lru {
         order.push(page / self.span);
     }
 
-    /// At least `wanted` pages that leave next, span by span, the oldest first, of those that are there and of which
-    /// nothing is busy; fewer if there are no more.
+    /// At least `wanted` pages to evict, span by span, the oldest first, of those that are resident and not busy; fewer
+    /// if there are no more.
     pub fn victims(
         &self,
         processor: ProcessorId,

@@ -20,7 +20,7 @@ use super::page::Page;
 use super::rules::{Eviction, Placement, Prefetch, Remote, Rules};
 use super::sizes::Frames;
 
-/// What the model counts, under the names the manager's statistics use.
+/// The model's counts, under the names of the manager's statistics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub far_faults: u64,
@@ -51,23 +51,23 @@ pub struct Model {
     pub attributes: PageAttributes,
     pub counts: Counts,
     pub(super) allocations: Vec<Range<u32>>,
-    /// Of each page, whose address space it is part of.
+    /// The address space of each page.
     pub(super) spaces: BTreeMap<u32, u16>,
-    /// What each page is, and what was said about it.
+    /// The kind of each page, and the advice on it.
     pub(super) kinds: BTreeMap<u32, Kind>,
     pub(super) advice: BTreeMap<u32, Advice>,
     /// Pages of device memory that were dealt out.
     pub(super) laid_out: u32,
-    /// Who leaves next, of all pages or of each address space.
+    /// The order of eviction, of all pages or for each address space.
     pub(super) orders: Vec<Order>,
     /// GPS.
     pub(super) subscriptions: Subscriptions,
     /// Griffin.
     pub(super) accesses: Accesses,
-    /// `interleaved`: where each page is at home, and whose turn it is.
+    /// `interleaved`: the home of each page, and which GPU is next.
     pub(super) homes: BTreeMap<u32, ProcessorId>,
     pub(super) turn: u32,
-    /// What a prefetcher draws lots from.
+    /// The prefetcher's random numbers.
     pub(super) lots: Random,
     /// Which frame holds which page, where frames have numbers.
     pub frames: Option<Frames>,
@@ -176,7 +176,7 @@ impl Model {
         self.work_ahead();
     }
 
-    /// What is left before and behind freed pages are allocations of their own.
+    /// What remains before and after freed pages becomes allocations of its own.
     fn cut_allocations(&mut self, freed: Range<u32>) {
         let left = |all: &Range<u32>| {
             let [before, behind] = [all.start..all.end.min(freed.start), all.start.max(freed.end)..all.end];
@@ -274,8 +274,8 @@ impl Model {
         self.work_ahead();
     }
 
-    /// None of it was: its pages are where they were, and waiting processors will fault again. Those that it served are
-    /// served alone then.
+    /// The plan failed as a whole: its pages are where they were, and waiting processors will fault again. Faults that
+    /// it served are then served one by one.
     pub fn fail(&mut self, pages: &BTreeSet<u32>, served: impl Iterator<Item = (ProcessorId, PageId)>) {
         self.refused.extend(served.map(|(processor, page)| (processor, page.0)));
         for flight in self.take_flights(pages) {
@@ -287,7 +287,7 @@ impl Model {
         self.work_ahead();
     }
 
-    /// Wherever a page is back, it was leaving: to make room, or because it went elsewhere.
+    /// Wherever a page is restored, it was leaving: to make room, or because it moved elsewhere.
     fn restore(&mut self, page: u32, before: Page) {
         let planned = self.pages.insert(page, before.clone()).expect("it is allocated");
         let back = |gpu: &ProcessorId| before.fills(*gpu) && !planned.fills(*gpu);
@@ -297,7 +297,7 @@ impl Model {
             .for_each(|gpu| self.order(page).restored(gpu, page));
     }
 
-    /// What no longer fits leaves, and frames that are kept free become free.
+    /// Evicts what no longer fits, and frees the frames that are kept free.
     pub(super) fn work_ahead(&mut self) {
         self.shrink();
     }
@@ -321,7 +321,7 @@ impl Model {
         self.resident(memory) + others.map(|(_, other)| other.extra(memory)).sum::<u32>()
     }
 
-    /// What was held before `flight`.
+    /// Frames that were held before `flight`.
     pub(super) fn held_before(&self, memory: MemoryId, flight: u64) -> u32 {
         let net = self.flights[&flight].net(memory);
         (i64::from(self.held_beside(memory, Some(flight))) - net) as u32
@@ -339,7 +339,7 @@ impl Model {
         if capacity == u32::MAX { capacity } else { capacity.saturating_sub(foreign) }
     }
 
-    /// Who decides about a page that moves.
+    /// The strategy that decides where a page moves.
     pub fn placement(&self, page: u32) -> Placement {
         let own = self.rules.second_placement.filter(|_| self.spaces[&page] == 1);
         if self.is_managed(page) { own.unwrap_or(self.rules.placement) } else { self.rules.system }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 const SETS: u32 = 16;
 const WAYS: usize = 4;
 
-/// What is remembered of the faults on one page.
+/// What is remembered about the faults on one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     pub faults: u32,

@@ -1,4 +1,4 @@
-//! Where one page is, spelled out: every copy, and every mapping with its target and what it allows.
+//! The state of one page in full: every copy, and every mapping with its target and what it allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct Page {
     pub host: usize,
     /// The `ideal` bound: mapped everywhere by decree, and using no frame.
     pub everywhere: bool,
-    /// Every holder can write its copy, and what it stores goes to all of them.
+    /// Every holder can write its copy, and each store is sent to all of them.
     pub broadcast: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What else comes beside pages that were asked for, by each of the prefetchers that the model knows.
+//! What else is brought along with requested pages, by each of the prefetchers that the model knows.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::tree;
 pub struct Block {
     /// Pages that were asked for.
     pub faulted: BTreeSet<u32>,
-    /// Pages that are there, those or others.
+    /// Pages that are resident, whether or not they are fought over.
     pub resident: BTreeSet<u32>,
     /// Pages that are fought over.
     pub contested: BTreeSet<u32>,
@@ -31,8 +31,8 @@ impl Block {
         pages.iter().filter(|page| self.extent.contains(page)).map(|page| page / self.big).collect()
     }
 
-    /// UVMSmart's tree: the 64 KiB around each fault; then, from these to the root, all of each node of which more than
-    /// half is there. The root has a power of two of 64 KiB, whether or not the allocation fills it.
+    /// UVMSmart's tree: the 64 KiB around each fault; then, from there up to the root, every node of which more than
+    /// half is resident is completed. The root has a power of two of 64 KiB, whether or not the allocation fills it.
     fn neighborhood(&self) -> BTreeSet<u32> {
         let first = self.extent.start / self.big;
         let leaves = (self.extent.end.div_ceil(self.big) - first).next_power_of_two();
@@ -69,7 +69,7 @@ impl Model {
         wanted.difference(&block.faulted).copied().collect()
     }
 
-    /// One page of the allocation for each that was asked for.
+    /// One page of the allocation for each requested page.
     fn draw(&mut self, block: &Block) -> BTreeSet<u32> {
         let (first, count) = (block.extent.start, block.extent.end - block.extent.start);
         block.faulted.iter().map(|_| first + self.lots.below(count)).collect()

@@ -160,7 +160,7 @@ impl Model {
         self.record(flight, victim, after);
     }
 
-    /// Memories that hold more than fits, because their capacity was taken away, give up what they can.
+    /// Memories that lost capacity and hold more than fits give up what they can.
     pub(super) fn shrink(&mut self) {
         for processor in ProcessorMask::all_gpus(self.rules.gpus()).iter() {
             let flight = self.open_flight();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::sizes::rules::Sizes;
 
-/// What the applications are called.
+/// The names of the applications.
 const NAMES: [&str; 2] = ["one", "two"];
 
 /// A node and its memory system.
@@ -35,18 +35,18 @@ pub struct Rules {
     pub eviction: Eviction,
     /// Accesses count as uses.
     pub sees_accesses: bool,
-    /// Eighths of each GPU's memory that the two applications are guaranteed, of each that asks for a share; nobody is
-    /// told apart if there are none.
+    /// Eighths of each GPU's memory that are guaranteed to the two applications, if they ask for a share; `None` if
+    /// applications are not told apart.
     pub quota: Option<[Option<u32>; 2]>,
-    /// Who decides about the operating system's memory: one that keeps nothing of its own.
+    /// Decides about the operating system's memory; must be a strategy without state.
     pub system: Placement,
-    /// Who decides about managed pages of the second application, if not `placement`: likewise.
+    /// Decides about managed pages of the second application, if not `placement`; it may be the same.
     pub second_placement: Option<Placement>,
     /// What guards against thrashing.
     pub guard: Option<Guard>,
-    /// What the second application asks for.
+    /// What the second application allocates.
     pub second_kind: Kind,
-    /// What it says about it.
+    /// The advice on it.
     pub second_advice: Advice,
 }
 
@@ -85,15 +85,15 @@ pub enum Placement {
     Duplication,
     Ideal,
     Grit(Grit),
-    /// With so many profiled kernels.
+    /// With this many profiled kernels.
     Gps(u32),
     Griffin(Griffin),
     /// From this GPU on, counted from 1; 0 is the last.
     Interleaved(u32),
 }
 
-/// Griffin's page classification. Ratios and shares are in hundredths: what is compared must be the same number here
-/// and there, to the last bit, which it is for halves.
+/// Griffin's page classification. Ratios and shares are in hundredths: the compared numbers must be the same to the
+/// last bit on both sides, which halves are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Griffin {
     pub smoothing: u32,
@@ -159,7 +159,7 @@ pub struct Remote {
     pub moves_group: bool,
 }
 
-/// GRIT and which of its components are there.
+/// GRIT, and which of its components are switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grit {
     pub threshold: u32,

@@ -1,4 +1,4 @@
-//! Whose pages leave a full memory: anyone's in one order, or by shares that address spaces have of it.
+//! Whose pages leave a full memory: everyone's in one order, or by the shares that address spaces have of it.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,7 @@ pub(super) struct Need {
     pub pages: usize,
     /// Fewer are of no use.
     pub all: bool,
-    /// Whose page needs the room, if a page does that moves itself.
+    /// The address space of the page that needs the room, if a page needs it that moves itself.
     pub asking: Option<u16>,
 }
 
@@ -32,8 +32,8 @@ impl Model {
         victims
     }
 
-    /// Each address space gives up what it may, until there is enough. A page that was chosen and stays after all is
-    /// the next to leave.
+    /// Each address space gives up what it may, until there is enough room. A page that was chosen and stays after all
+    /// is the next to leave.
     fn choose_by_shares(&mut self, gpu: ProcessorId, need: Need) -> Vec<u32> {
         let (mut victims, mut for_others) = (Vec::new(), 0);
         for (space, most) in self.yields(gpu, need) {
@@ -57,7 +57,7 @@ impl Model {
         chosen.iter().rev().for_each(|&page| self.order(page).restored(gpu, page));
     }
 
-    /// Pages that would leave next: of one address space where they are told apart, else anyone's.
+    /// The next pages to evict: of one address space where they are told apart, else of anyone.
     fn candidates(&mut self, gpu: ProcessorId, space: u16, wanted: usize) -> Vec<u32> {
         let whose = if self.rules.quota.is_some() { usize::from(space) } else { 0 };
         let mut order = std::mem::replace(&mut self.orders[whose], Order::Nobody);
@@ -76,7 +76,7 @@ impl Model {
         &mut self.orders[if told_apart { usize::from(self.spaces[&page]) } else { 0 }]
     }
 
-    /// Who gives up pages, in this order, and how many at most.
+    /// Which address spaces give up pages, in this order, and how many at most.
     fn yields(&self, gpu: ProcessorId, need: Need) -> Vec<(u16, usize)> {
         let mut above: Vec<(u16, i64)> = [0, 1]
             .into_iter()
@@ -103,7 +103,7 @@ impl Model {
     }
 
     /// Frames of a GPU that an address space is guaranteed: its share of those that are not taken for good, or an equal
-    /// part of what the others leave. More than there is is promised to nobody.
+    /// part of what the others leave. No more is promised than there is.
     fn guaranteed(&self, gpu: ProcessorId, space: u16) -> i64 {
         let shares = self.rules.quota.expect("there are shares");
         let there = |space: u16| self.spaces.values().any(|other| *other == space);

@@ -1,7 +1,7 @@
 //! Three tiers, where a page is a block: a GPU's own memory, idle memory of other GPUs that keeps what leaves it
-//! (`spare-memory`, to the GPUs in turn), and the host. Written from the publication's account and the design page.
+//! (`spare-memory`, the GPUs in turn), and the host. Written from the publication's account and the design page.
 //!
-//! Each thing that happens is over before the next one: every page that a GPU keeps has its copy on the host by then.
+//! Each event ends before the next one begins: by then, every page that a GPU keeps has its copy on the host.
 
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub enum Place {
     Kept(usize),
 }
 
-/// Who is told apart in mappings: the GPUs, and the host behind them.
+/// The processors that mappings tell apart: the GPUs, and the host after them.
 pub type Who = usize;
 
-/// What the model counts, under the names the manager's statistics use.
+/// The model's counts, under the names of the manager's statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub migrations: u64,
@@ -37,10 +37,10 @@ pub struct Tiers {
     pub places: Vec<Place>,
     pub mapped: Vec<Vec<Who>>,
     pub counts: Counts,
-    /// Of each GPU, its own pages, the one that was not used for longest first; and those that it keeps, first come first.
+    /// For each GPU, its own pages, the least recently used one first; and those that it keeps, in order of arrival.
     own: Vec<Vec<usize>>,
     kept: Vec<Vec<usize>>,
-    /// Whose turn it is to take a page.
+    /// The GPU that takes the next page.
     turn: usize,
     /// Pages that leave now: they have no copy on the host yet.
     leaving: Vec<usize>,
@@ -121,7 +121,7 @@ impl Tiers {
         self.own[gpu].push(page);
     }
 
-    /// One page less: what is kept for others goes before a page of the GPU's own.
+    /// Frees one page: what is kept for others goes before the GPU's own pages.
     fn make_room(&mut self, gpu: usize, for_page: Option<usize>) {
         if let Some(&kept) = self.kept[gpu].first() {
             self.leave(kept);

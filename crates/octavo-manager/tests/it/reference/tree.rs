@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-/// Pages to bring beside `faulted`, which are part of `resident` or not, all numbered from the start of the block;
-/// `extent` is the part of the block that belongs to the allocation, `big` the pages of 64 KiB. Processors fight over
-/// `contested` pages.
+/// Pages to bring along with `faulted`, whether or not they are part of `resident`, all numbered from the start of the
+/// block; `extent` is the part of the block that belongs to the allocation, `big` the pages of 64 KiB. Processors fight
+/// over `contested` pages.
 pub fn prefetched(
     faulted: &BTreeSet<u32>,
     resident: &BTreeSet<u32>,
@@ -37,7 +37,7 @@ pub fn prefetched(
     wanted.difference(faulted).copied().collect()
 }
 
-/// The largest node above `leaf` of which more than `threshold` per cent is there.
+/// The largest node above `leaf` that is resident by more than `threshold` per cent.
 fn largest_node(leaf: u32, leaf_count: u32, threshold: u32, there: impl Fn(u32) -> bool) -> std::ops::Range<u32> {
     let mut largest = leaf..leaf;
     let mut size = 1;

@@ -21,14 +21,14 @@ impl ByRequest {
         prefetch_index(&self.until, self.next);
     }
 
-    /// When a request that comes at `time` gets a place.
+    /// The time when a request that arrives at `time` gets a place.
     #[inline]
     pub fn available(&self, time: u64) -> u64 {
         self.until.get(self.next).map_or(time, |&free| free.max(time))
     }
 
-    /// When `count` requests that come together at `time` all have a place. Callers keep `count` within the places;
-    /// where they cannot (misses of one long instruction), those beyond share places.
+    /// The time when all of `count` requests that arrive together at `time` have a place. Callers keep `count` within
+    /// the places; where they cannot (misses of one long instruction), those beyond share places.
     #[inline]
     pub fn available_for(&self, count: usize, time: u64) -> u64 {
         let places = self.until.len();

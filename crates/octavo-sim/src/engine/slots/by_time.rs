@@ -2,9 +2,9 @@
 //!
 //! Requests are made ahead of the clock and not in order of their times. If each took the place that is free first, an
 //! early request would wait for places that are free until a later one begins. So a place is held from a request's
-//! beginning to its end, and is free before and after. There are never more held than there are places. Time for which
-//! a request would hold a place while all are taken is added at the first later times with room, so that later requests
-//! pay for it.
+//! beginning to its end, and is free before and afterwards. There are never more held than there are places. Time for
+//! which a request would hold a place while all are taken is added at the first later times with room, so that later
+//! requests pay for it.
 //!
 //! While there are fewer requests than places, there is room whenever they begin: they are only noted.
 
@@ -12,7 +12,7 @@ use super::levels::Levels;
 
 pub(crate) struct ByTime {
     places: usize,
-    /// While there is room for all: when each request begins and ends, those that are over among them.
+    /// While there is room for all: the beginning and the end of each request, including past ones.
     requests: Vec<(u64, u64)>,
     /// Otherwise, how many places are held at which time.
     levels: Option<Box<Levels>>,
@@ -46,7 +46,7 @@ impl ByTime {
         self.levels(now).first_with_room(count, time)
     }
 
-    /// Takes `count` places from `from`, when there were so many, until `until`.
+    /// Takes `count` places from `from` (when this many were there) to `until`.
     #[inline(never)]
     pub fn take_for(&mut self, count: usize, now: u64, from: u64, until: u64) {
         for _ in 0..count.min(self.places) {
@@ -82,7 +82,7 @@ impl ByTime {
         self.requests.retain(|&(_, until)| until > now);
     }
 
-    /// How many places are held, from the clock on.
+    /// The number of places held, from the clock on.
     fn levels(&mut self, now: u64) -> &mut Levels {
         let Self { places, requests, levels } = self;
         let levels = levels.get_or_insert_with(|| {
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// When a request at `time` that lasts so long gets its place.
+    /// The time when a request at `time` with this duration gets its place.
     fn ask(slots: &mut ByTime, now: u64, time: u64, duration: u64) -> u64 {
         let from = slots.available_for(1, now, time);
         slots.take_for(1, now, from, from + duration);

@@ -1,9 +1,9 @@
-//! How many places are held at each time from the clock on.
+//! The number of places held at each time from the clock on.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Levels that are over are dropped when there are so many.
+/// Past levels are dropped when there are this many.
 const DROPPED: usize = 64;
 
 /// A step function: no two levels that follow one another are the same, and the last is 0.
@@ -26,7 +26,7 @@ impl Levels {
         self.times.len() - 1 - self.first
     }
 
-    /// Nothing is asked for before `now` again.
+    /// No request is earlier than `now` again.
     #[inline]
     pub fn forget_before(&mut self, now: u64) {
         while self.times.get(self.first + 1).is_some_and(|&time| time <= now) {
@@ -74,7 +74,7 @@ impl Levels {
         at + 1 + self.times[at + 1..].partition_point(|&begins| begins < time)
     }
 
-    /// One place more is held from `from`, in the first of `levels`, until `until`, in the last.
+    /// One more place is held from `from`, in the first of `levels`, to `until`, in the last.
     fn add(&mut self, levels: Range<usize>, from: u64, until: u64) {
         let Range { start, mut end } = levels;
         let (mut begin, before) = (start, self.held[end - 1]);

@@ -14,9 +14,9 @@ pub(crate) use self::servers::Servers;
 /// The order in which places are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Of requests: a place is taken from now on, whenever its request begins.
+    /// For requests: a place is taken from now on, whenever its request begins.
     Requests,
-    /// Of time: a place is free until its request begins.
+    /// For time: a place is free until its request begins.
     Time,
 }
 
@@ -50,7 +50,7 @@ impl Slots {
         }
     }
 
-    /// When a request that comes at `time` gets a place.
+    /// The time when a request that arrives at `time` gets a place.
     #[inline(always)]
     pub fn available(&mut self, now: u64, time: u64) -> u64 {
         match self {
@@ -59,8 +59,8 @@ impl Slots {
         }
     }
 
-    /// When `count` requests that come together at `time` all have a place. Callers keep `count` within the places; where
-    /// they cannot (misses of one long instruction), those beyond share places.
+    /// The time when all of `count` requests that arrive together at `time` have a place. Callers keep `count` within
+    /// the places; where they cannot (misses of one long instruction), those beyond share places.
     #[inline(always)]
     pub fn available_for(&mut self, count: usize, now: u64, time: u64) -> u64 {
         match self {

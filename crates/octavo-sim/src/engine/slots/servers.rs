@@ -22,7 +22,7 @@ impl Servers {
         }
     }
 
-    /// When a request that comes at `time` gets a server.
+    /// The time when a request that arrives at `time` gets a server.
     pub fn available(&mut self, now: u64, time: u64) -> u64 {
         match self {
             Self::ByRequest { pool, first } => {

@@ -1,8 +1,8 @@
-//! When data on its way to a second-level cache arrives.
+//! The times when data on its way to a second-level cache arrives.
 //!
-//! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets what has
-//! come: an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait,
-//! and in small caches, a list of all ways is kept instead: nothing has to be looked for in it.
+//! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets past
+//! arrivals: an arrival before the simulation's clock cannot change any answer. If memory is so busy that many ways
+//! wait, and in small caches, a list of all ways is kept instead: it needs no search.
 
 use prefetch_index::prefetch_index;
 
@@ -33,7 +33,7 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Nothing is on its way to any of this many ways.
+    /// No data is on its way to any of this many ways.
     pub fn new(ways: usize) -> Self {
         Self::with_bits(ways, FIRST_BITS)
     }
@@ -44,7 +44,7 @@ impl Arrivals {
         Self { ways, sets: vec![Set::default(); sets], bits, all: vec![0; all] }
     }
 
-    /// When the data of `way` is there; 0 or a time that is past when it has come.
+    /// The time when the data of `way` arrives; 0 or a past time if it has arrived.
     #[inline]
     pub fn of(&self, way: u32) -> u64 {
         if !self.all.is_empty() {
@@ -54,7 +54,7 @@ impl Arrivals {
         known.map_or(0, |arrival| arrival.ready)
     }
 
-    /// The data of `way` is there at `ready`; this replaces earlier knowledge. It is `now`.
+    /// The data of `way` arrives at `ready`; this replaces the earlier time. It is `now`.
     #[inline]
     pub fn note(&mut self, now: u64, way: u32, ready: u64) {
         if !self.all.is_empty() {
@@ -70,7 +70,7 @@ impl Arrivals {
         }
     }
 
-    /// A hint to the simulating machine that what is known of `way` is needed soon.
+    /// A hint to the simulating machine that the state of `way` is needed soon.
     #[inline(always)]
     pub fn hint(&self, way: u32) {
         if self.all.is_empty() {

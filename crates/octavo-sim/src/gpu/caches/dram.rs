@@ -13,9 +13,9 @@ pub(crate) struct Dram {
     interleave: Interleave,
     latency: u64,
     line_cost: u64,
-    /// What a line costs whose other half does not follow.
+    /// The cost of a line whose other half does not follow.
     lone_cost: u64,
-    /// By bank: the line that came last, if its other half would be the second of the two.
+    /// By bank: the last line, if its other half would complete the pair.
     firsts: Vec<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Dram {
         self.banks[bank].reserve(now, time, cost) + self.latency
     }
 
-    /// What one line costs its bank, where the halves of 128 bytes are cheaper together than alone.
+    /// The cost of a line in its bank, if the halves of 128 bytes are cheaper together than alone.
     #[inline]
     fn half(&mut self, bank: usize, line: u64) -> u64 {
         let first = &mut self.firsts[bank];

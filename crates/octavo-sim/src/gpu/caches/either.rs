@@ -1,5 +1,5 @@
-//! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. The node decides which; each has code
-//! of its own, so that smaller lines pay nothing for larger ones.
+//! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. The node decides which; each has separate code, so
+//! that smaller lines do not pay for larger ones.
 
 use octavo_node::{CacheConfig, LineSize, NodeConfig};
 

@@ -1,4 +1,4 @@
-//! Which bank a line belongs to.
+//! The bank of a line.
 
 /// Consecutive stretches of lines dealt out over banks in turn.
 #[derive(Clone, Copy, Debug)]
@@ -6,7 +6,7 @@ pub(crate) struct Interleave {
     /// log2 of the lines that stay on one bank.
     pub shift: u32,
     banks: u32,
-    /// What is left of the division by a power of two; none if the banks are no power of two.
+    /// The mask for the rest of the division by a power of two; `None` if the number of banks is no power of two.
     mask: Option<u32>,
 }
 

@@ -1,8 +1,8 @@
 //! First-level caches of all compute units of a GPU: write-through, no allocation on stores.
 //!
-//! A line is entered when its miss is sent, with the time its data will be there: a later access finds it and waits
+//! A line is entered when its miss is sent, with the time when its data will arrive: a later access finds it and waits
 //! for that time, which is how misses merge. A line of 128 bytes has one tag and one place in the order of use, but its
-//! halves come one by one, as they are asked for ([`SECTOR_BYTES`]).
+//! halves come one by one, as they are requested ([`SECTOR_BYTES`]).
 
 use octavo_node::SetIndex;
 use octavo_program::Op;
@@ -22,7 +22,7 @@ const ABSENT: u64 = u64::MAX;
 #[derive(Clone, Copy)]
 struct Way<const SECTORS: usize> {
     tag: u64,
-    /// When the data of each part arrives. Of a way that holds nothing, 0.
+    /// The arrival time of each part's data. 0 for an empty way.
     ready: [u64; SECTORS],
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct L1Caches<const SECTORS: usize> {
     lock: u64,
 }
 
-/// What a cache that locks lines while it fills them says of one.
+/// The state of a line in a cache that locks lines while it fills them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// The line can be read.
@@ -70,7 +70,7 @@ pub(crate) enum Arrival {
 }
 
 impl<const SECTORS: usize> L1Caches<SECTORS> {
-    /// Of so many bytes and ways for each of `units`.
+    /// For this many bytes and ways for each of `units`.
     pub fn new((bytes, ways, index): (u64, u32, SetIndex), units: usize, lock: u64) -> Self {
         let associativity = ways as usize;
         let sets = bytes as usize / (SECTORS * SECTOR_BYTES) / associativity;
@@ -81,7 +81,7 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
         Self { fours, width, epochs: vec![1; units], sets, set_bits, hashed, associativity, lock }
     }
 
-    /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
+    /// The time when the data of `line` arrives in `unit`'s cache; `None` on a miss.
     #[inline(always)]
     pub fn lookup(&mut self, unit: usize, line: u64, version: u8) -> Option<u64> {
         let ready = self.find(unit, line, version)?.ready[sector::<SECTORS>(line)];
@@ -123,8 +123,8 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
         prefetch_index(&self.fours, self.first_four(unit, line));
     }
 
-    /// Enters a line that is missing: beside the other part of it that is here, or in place of the least recently used
-    /// line of its set.
+    /// Enters a missing line: next to its other part that is here, or in place of the least recently used line of its
+    /// set.
     #[inline(always)]
     pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {
         let part = sector::<SECTORS>(line);
@@ -173,7 +173,7 @@ impl<const SECTORS: usize> L1Caches<SECTORS> {
 
 /// Caches that serve requests in order and lock what they fill.
 impl L1Caches<1> {
-    /// What has become of `line` at `time`. Meeting a line that is on its way is no use of it: the order of uses stays.
+    /// The state of `line` at `time`. Meeting a line that is on its way is no use of it: the order of uses stays.
     pub fn arrival(&mut self, unit: usize, line: u64, version: u8, time: u64) -> Arrival {
         let (tag, lock) = (self.tag(unit, line, version), self.lock);
         let set = self.set(unit, line);
@@ -187,7 +187,7 @@ impl L1Caches<1> {
         if ready + lock <= time { Arrival::There } else { Arrival::Locked(ready + lock) }
     }
 
-    /// When a store that comes at `time` passes. A line that is there is used, for which it must not be locked.
+    /// The time when a store that arrives at `time` passes. An existing line is used; it must not be locked.
     pub fn store(&mut self, unit: usize, line: u64, version: u8, time: u64) -> u64 {
         match self.arrival(unit, line, version, time) {
             Arrival::Locked(until) => until,
@@ -195,7 +195,7 @@ impl L1Caches<1> {
         }
     }
 
-    /// When a way of the line's set can be replaced, from `time` on.
+    /// The time from which a way of the line's set can be replaced, not before `time`.
     pub fn room(&mut self, unit: usize, line: u64, time: u64) -> u64 {
         let lock = self.lock;
         let unlocked = |Way { ready: [ready], .. }: &Way<1>| if *ready == 0 { 0 } else { ready + lock };

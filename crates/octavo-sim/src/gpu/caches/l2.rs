@@ -21,12 +21,12 @@ pub(super) const BANK_BUCKET_SHIFT: u32 = 14;
 pub(crate) struct L2Cache<const SECTORS: usize> {
     /// Lines are numbered with 32 bits: 256 GiB of address space.
     lines: LineSets<SECTORS>,
-    /// Where in memory any of its lines may be dirty.
+    /// The places in memory where its lines may be dirty.
     written: Written,
     banks: Vec<Bank>,
     interleave: Interleave,
     latency: u64,
-    /// For how long before its answer leaves the bank a line is locked by a store, or by data from memory.
+    /// How long before its answer leaves the bank a line is locked by a store, or by data from memory.
     lock: u64,
     crossbar: u64,
     input_cost: u64,
@@ -136,8 +136,8 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         ready + self.crossbar
     }
 
-    /// Where a line that is not there goes: beside the other part of it, or to the place of the least recently used
-    /// line of its set, of which this many parts are written back.
+    /// The place for a missing line: next to its other part, or that of the least recently used line of its set, of
+    /// which this many parts are written back.
     #[inline(always)]
     fn seat(&mut self, now: u64, time: u64, line: u64, dram: &mut Dram) -> (Place, u64) {
         if SECTORS > 1
@@ -200,14 +200,15 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         (first..first + count).any(|line| self.lines.find(line as u32).is_some())
     }
 
-    /// When the bank can take an access to the line, in terms of its input: so much before the answer that locks it.
+    /// The time when the bank can take an access to the line, measured at its input: this long before the answer that
+    /// locks it.
     #[inline]
     fn unlocked(&self, state: LineState) -> u64 {
         state.ready.saturating_sub(self.latency - self.lock)
     }
 
-    /// When it is the turn of an access that has come before the end of its line's lock. It joins a line that is still
-    /// on its way. Otherwise it waits, and holds up those behind it at the bank.
+    /// The turn of an access that arrived before the end of its line's lock. It joins a line that is still on its way.
+    /// Otherwise it waits, and holds up those behind it at the bank.
     ///
     /// Accesses are not booked in order of their times. A load before a store that has been booked already does not
     /// wait for it; a store does, since a line takes one store after another.
@@ -402,8 +403,8 @@ mod tests {
         (before - lines.len()) as u64
     }
 
-    /// Of two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they are
-    /// cleaned, dropped, evicted or written back with everything else.
+    /// For two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they
+    /// are cleaned, dropped, evicted or written back with everything else.
     fn check_cleaning<const SECTORS: usize>(steps: &[(u32, u64)], lock: u64) -> Result<(), TestCaseError> {
         let (mut l2, mut dram) = with_lock::<SECTORS>(lock);
         let mut dirty = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! Requests to caches.
 
-/// What is done to a line.
+/// The kind of access to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineAccess {
     Load,

@@ -1,12 +1,11 @@
-//! The sets of a second-level cache: which lines they hold, in LRU order, what differs from memory, and when data is
-//! there.
+//! The sets of a second-level cache: their lines, in LRU order, the dirty ones, and the arrival times of data.
 //!
-//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. So a load
-//! that hits reads and writes only one cache line of the simulating machine for 16 ways, and so does a store where
-//! stores lock nothing. Arrival times are kept apart, and read while data is on its way only ([`super::arrivals`]).
+//! Of all the data that every access beyond the first level reads, this is the largest. So a load that hits reads and
+//! writes only one cache line of the simulating machine for 16 ways, and so does a store if stores lock nothing.
+//! Arrival times are kept apart, and read while data is on its way only ([`super::arrivals`]).
 //!
-//! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and
-//! arrive one by one. Lines are numbered as accesses name them, by 64 bytes.
+//! A line of 128 bytes has one tag and one place in the order of use; its halves are present, dirty and arriving
+//! independently. Lines are numbered as accesses name them, by 64 bytes.
 
 use std::ops::Range;
 
@@ -26,13 +25,13 @@ const GROUP: usize = 16;
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Group<const SECTORS: usize> {
-    /// Low bits of what tells lines of a set apart.
+    /// Low bits of the tag that distinguishes lines of a set.
     tags: [u16; GROUP],
-    /// When each way was last used, by the clock of the set; 0 if it holds nothing.
+    /// The time of each way's last use, by the clock of the set; 0 for an empty way.
     stamps: [u8; GROUP],
-    /// When the last data for these ways arrives.
+    /// The arrival time of the last data for these ways.
     settled: u64,
-    /// By part: ways that hold it, one bit each.
+    /// By part: ways that contain it, one bit each.
     held: [u16; SECTORS],
     /// By part: ways that differ from memory.
     dirty: [u16; SECTORS],
@@ -89,14 +88,14 @@ impl<const SECTORS: usize> Group<SECTORS> {
 pub(crate) struct Place {
     group: usize,
     way: usize,
-    /// Which part of the way; 0 where lines have one.
+    /// The part of the way; 0 if lines have only one.
     part: usize,
 }
 
-/// What is known of a line that is here.
+/// The state of a line that is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineState {
-    /// When its data arrives; any past time if it has arrived.
+    /// The arrival time of its data; any past time if it has arrived.
     pub ready: u64,
     /// The line differs from memory.
     pub dirty: bool,
@@ -108,7 +107,7 @@ pub(crate) struct LineState {
 pub(crate) struct LineSets<const SECTORS: usize> {
     groups: Vec<Group<SECTORS>>,
     arrivals: Arrivals,
-    /// What the tags of a group lack, by group; empty as long as no line needs it.
+    /// The missing parts of a group's tags, by group; empty while no line needs them.
     high_tags: Vec<[u16; GROUP]>,
     /// Groups of a set.
     width: usize,
@@ -128,14 +127,14 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         Self { groups, arrivals, high_tags: Vec::new(), width, index_bits, hashed }
     }
 
-    /// Where a line is, if it is here.
+    /// The place of a line, if it is here.
     #[inline(always)]
     pub fn find(&self, line: u32) -> Option<Place> {
         let at = self.seat(line)?;
         (SECTORS == 1 || self.is_held(at)).then_some(at)
     }
 
-    /// Where a line is, or where it would be beside the other part of a larger one.
+    /// The place of a line, or its future place next to the other part of a larger one.
     #[inline(always)]
     pub fn seat(&self, line: u32) -> Option<Place> {
         let first = self.first_group(line);
@@ -150,7 +149,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         (found != 0).then(|| Self::place(first, found.trailing_zeros() as usize, line))
     }
 
-    /// Where a line is, if it is here; it is used now.
+    /// The place of a line, if it is here; this is a use.
     #[inline(always)]
     pub fn look_up(&mut self, line: u32) -> Option<Place> {
         let found = self.find(line)?;
@@ -158,7 +157,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         Some(found)
     }
 
-    /// Where the least recently used line of the set of `line` is, or an empty way.
+    /// The place of the least recently used line in the set of `line`, or an empty way.
     #[inline(always)]
     pub fn oldest(&self, line: u32) -> Place {
         let (first, part) = (self.first_group(line), sector::<SECTORS>(u64::from(line)));
@@ -198,7 +197,7 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.touch(self.first_group(line), at);
     }
 
-    /// Whether the data of all lines of a place's group is there at `time`, so that the arrival of each need not be
+    /// Whether the data of all lines of a place's group has arrived at `time`, so that the arrival of each need not be
     /// read.
     #[inline(always)]
     pub fn is_settled(&self, at: Place, time: u64) -> bool {
@@ -248,12 +247,12 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         whole << shift::<SECTORS>() | at.part as u32
     }
 
-    /// Whether so many lines are more than all places, so that [`Self::places`] is quicker than looking each up.
+    /// Whether this many lines are more than all places, so that [`Self::places`] is quicker than looking each up.
     pub fn sweeping_is_quicker(&self, lines: u64) -> bool {
         lines > (self.groups.len() * GROUP * SECTORS) as u64
     }
 
-    /// Where those of the lines are that are here: each place that holds one is looked at.
+    /// The places of those of the lines that are here: each occupied place is examined.
     pub fn places(&self, lines: Range<u64>) -> impl Iterator<Item = Place> {
         let used = (0..self.groups.len()).filter(|&group| self.groups[group].used() != 0);
         let all =
@@ -262,8 +261,8 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
             .filter(move |&at| self.is_held(at) && lines.contains(&u64::from(self.line(at))))
     }
 
-    /// Empties a place; returns whether the line there differed from memory. A way goes first when nothing is left in
-    /// it.
+    /// Empties a place; returns whether the line there differed from memory. A way is removed first when nothing is
+    /// left in it.
     pub fn clear(&mut self, at: Place) -> bool {
         let dirty = self.is_dirty(at);
         let group = &mut self.groups[at.group];
@@ -310,13 +309,13 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.groups[at.group].held[at.part] & 1 << at.way != 0
     }
 
-    /// Of a place, among all parts of all ways of the cache.
+    /// The number of a place among all parts of all ways of the cache.
     #[inline(always)]
     const fn number(at: Place) -> u32 {
         ((at.group * GROUP + at.way) * SECTORS + at.part) as u32
     }
 
-    /// Of a line, in the way of that number in the set that begins with group `first`.
+    /// A line, in the way with that number in the set that begins with group `first`.
     #[inline(always)]
     const fn place(first: usize, way: usize, line: u32) -> Place {
         Place { group: first + way / GROUP, way: way % GROUP, part: sector::<SECTORS>(line as u64) }
@@ -330,14 +329,14 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         ((whole & ((1 << self.index_bits) - 1)) ^ self.mixed(tag)) as usize * self.width
     }
 
-    /// What the bits of a line's number that are no low bits change of its set.
+    /// How the bits of a line's number above the low bits change its set.
     #[inline(always)]
     fn mixed(&self, tag: u32) -> u32 {
         // Fibonacci hashing; so few bits of the product are left out that 2^17 sets differ.
         tag.wrapping_mul(0x9E37_79B1) >> 15 & self.hashed
     }
 
-    /// What tells the lines of a set apart, in two halves.
+    /// The tags that distinguish the lines of a set, in two halves.
     #[inline(always)]
     fn tag(&self, line: u32) -> (u16, u16) {
         let tag = u64::from(line >> shift::<SECTORS>()) >> self.index_bits;
@@ -458,7 +457,7 @@ mod tests {
         assert_eq!((sets.is_settled(at, 49), sets.is_settled(at, 50), sets.state(at).ready), (false, true, 30));
     }
 
-    /// What is done to a set.
+    /// The effect on a set.
     #[derive(Clone, Debug)]
     enum Step {
         /// A line is looked up, and entered where it is missing.
@@ -487,7 +486,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list in order of use. The other set sees none of it.
+        /// Against a list in order of use. The other set is not affected.
         #[test]
         fn replace_the_least_recently_used(steps in prop::collection::vec(step(), 1..600), ways in 1usize..=32) {
             let mut sets = LineSets::<1>::new(2, ways, SetIndex::LowBits);
@@ -539,7 +538,8 @@ mod tests {
             prop_assert!((0..40).all(|tag| sets.find(tag << 1 | 1).is_none()));
         }
 
-        /// Lines of two parts, against a list in order of use: parts are there one by one and leave together.
+        /// Lines of two parts, compared with a list in order of use: parts are present independently and leave
+        /// together.
         #[test]
         fn parts_share_a_place(steps in prop::collection::vec((0u32..4, 0u32..16, any::<bool>()), 1..400), ways in 1usize..=20) {
             let mut sets = LineSets::<2>::new(1, ways, SetIndex::LowBits);

@@ -10,7 +10,7 @@ pub(crate) const fn shift<const SECTORS: usize>() -> u32 {
     SECTORS.trailing_zeros()
 }
 
-/// Which part of its cache's line a line of 64 bytes is.
+/// The part of its cache's line that a line of 64 bytes is.
 #[inline(always)]
 pub(crate) const fn sector<const SECTORS: usize>(line: u64) -> usize {
     line as usize % SECTORS

@@ -10,7 +10,7 @@ use crate::gpu::caches::l2::BANK_BUCKET_SHIFT;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::counts::Accesses;
 
-/// log2 of the lines of the smallest page, 4 KiB: what is stored to is counted for each this many.
+/// log2 of the lines of the smallest page, 4 KiB: the unit in which stores are counted.
 const STRETCH_SHIFT: u32 = 6;
 
 /// Lines of a wavefront that go the same way.
@@ -22,13 +22,13 @@ pub(crate) struct Together {
 }
 
 pub(crate) struct SettledL2 {
-    /// Of all banks together: lines of one wavefront are spread over them as they are over addresses.
+    /// For all banks together: the lines of one wavefront are spread over them as over addresses.
     input: Lane,
     latency: u64,
     crossbar: u64,
     input_cost: u64,
     misses: Share,
-    /// Of the lines stored to, those that are still here when somebody asks.
+    /// The stored lines that are still here when they are queried.
     kept: u32,
     /// Lines stored to since they were written back, by 4 KiB; at most all of them.
     stored: Vec<u8>,
@@ -85,7 +85,7 @@ impl SettledL2 {
         passed + self.crossbar
     }
 
-    /// Lines of a page are stored to, which are dirty until somebody takes them.
+    /// Stores to lines of a page, which are dirty until they are taken.
     #[inline]
     pub fn note_stored(&mut self, line: u64, count: u32) {
         let stretch = (line >> STRETCH_SHIFT) as usize;

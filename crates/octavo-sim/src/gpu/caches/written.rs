@@ -1,10 +1,10 @@
 //! Where in memory a second-level cache may hold lines that differ from it.
 //!
-//! Before pages are drained or replicated, what the cache has changed of them is written back. Most were not stored to
-//! since that was last done, if ever, and need not be looked for line by line. Where lines are evicted or dropped the
-//! stretch stays noted, which costs no more than a search.
+//! Before pages are drained or replicated, the cache's changes to them are written back. Most have not been stored to
+//! since then, or ever, and need not be searched line by line. If lines are evicted or dropped, the stretch stays
+//! noted, which costs no more than a search.
 
-/// Lines that are noted together: the smallest pages have as many.
+/// Lines that are noted together: the number of lines in the smallest page.
 pub(crate) const STRETCH: u64 = 64;
 
 /// Stretches of memory that were stored to since they were last clean, one bit each, as far as there were any.

@@ -8,14 +8,14 @@ use crate::gpu::run::Run;
 use crate::gpu::state::Gpu;
 use crate::gpu::translate::entry::Entry;
 
-/// What became of lines of the own memory.
+/// The result for lines of the GPU's own memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
-    /// When the last line arrives.
+    /// The arrival of the last line.
     pub last: u64,
     /// Their latencies, summed.
     pub spent: u64,
-    /// How many the first level did not have.
+    /// The number of lines that the first level did not have.
     pub beyond_l1: u32,
 }
 
@@ -50,8 +50,8 @@ impl Gpu {
         Served { last, spent, beyond_l1 }
     }
 
-    /// A load of `line`, whose page's mapping has that version, that missed the first-level cache: from the own
-    /// second-level cache or memory.
+    /// A load of `line`, whose page's mapping has that version, after a miss in the first-level cache: from the GPU's
+    /// own second-level cache or memory.
     #[inline(always)]
     fn load_missed(
         &mut self,

@@ -9,7 +9,7 @@ use octavo_program::{Op, OpKind};
 use crate::gpu::state::Gpu;
 
 impl Gpu {
-    /// A wavefront of `unit` goes on with `op`, after the one it is at.
+    /// A wavefront of `unit` continues with `op`, after its present one.
     #[inline(always)]
     pub fn hint_operation(&self, unit: usize, op: Op) {
         if matches!(op.kind(), OpKind::Load | OpKind::Store) {

@@ -2,7 +2,7 @@
 
 use crate::gpu::run::Run;
 
-/// Up to 64 lines of one page that have to travel: bit `i` of the mask is line `first + i`.
+/// Up to 64 lines of one page that have to move: bit `i` of the mask is line `first + i`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
     /// The instruction's access, which begins with the first line.

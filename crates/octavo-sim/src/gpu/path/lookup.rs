@@ -10,7 +10,7 @@ use crate::gpu::translate::tlb::{Tlb, TlbHit};
 use crate::gpu::translate::translation::Translation;
 use crate::gpu::translate::walker::{Walk, Walker};
 
-/// What walks need beside the GPU's own walkers.
+/// The resources for walks, apart from the GPU's own walkers.
 pub(crate) struct Walks {
     /// Page tables lie in memory, and walks read them through the second-level cache.
     pub in_memory: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Walks {
 }
 
 impl Gpu {
-    /// When a first-level TLB takes a lookup that comes at `time`.
+    /// The time when a first-level TLB takes a lookup that arrives at `time`.
     pub fn first_level_port(&mut self, first: FirstLevel, time: u64) -> u64 {
         match first {
             FirstLevel::Vector(unit) => self.ports.first(unit, time),
@@ -29,7 +29,7 @@ impl Gpu {
         }
     }
 
-    /// When the second-level TLB takes a lookup that comes at `time`.
+    /// The time when the second-level TLB takes a lookup that arrives at `time`.
     pub fn second_level_port(&mut self, now: u64, time: u64) -> u64 {
         self.ports.second(now, time)
     }
@@ -54,7 +54,7 @@ impl Gpu {
         None
     }
 
-    /// What the first-level TLB of a unit has of a page.
+    /// The state of a page in the first-level TLB of a unit.
     #[inline(always)]
     pub fn first_level_hit(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
         self.l1_tlb.lookup(unit, page)
@@ -88,7 +88,7 @@ impl Gpu {
         Some(Translation::ready(entry, hit.ready.max(time)))
     }
 
-    /// Looks a page up in the second-level TLB until `time`; what is found is entered in the first level.
+    /// Looks a page up in the second-level TLB until `time`; a hit is entered in the first level.
     #[inline(always)]
     pub fn look_up_second(
         &mut self,
@@ -137,7 +137,7 @@ impl Gpu {
         Some(Translation::ready(entry, ready))
     }
 
-    /// Walks the page table; what is found is entered in both levels.
+    /// Walks the page table; the result is entered in both levels.
     pub fn walk(
         &mut self,
         first: FirstLevel,
@@ -199,8 +199,7 @@ impl Gpu {
     }
 
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
-    /// the last tells whether the block is large; then it is the last, or the block's first page is read in place
-    /// of this one.
+    /// the last shows whether the block is large; then it is the last, or the block's first page is read instead.
     fn walk_in_memory(
         &mut self,
         page: u32,

@@ -4,7 +4,7 @@ use crate::engine::costs::Costs;
 use crate::gpu::state::Gpu;
 
 impl Gpu {
-    /// It is `now`: a unit issues a scalar load that comes at `time`; returns when its wavefront can go on.
+    /// It is `now`: a unit issues a scalar load that arrives at `time`; returns when its wavefront can continue.
     pub fn issue_scalar(&mut self, unit: usize, (now, time): (u64, u64), costs: &Costs) -> u64 {
         if let Some(pipelines) = &mut self.pipelines {
             return pipelines.issue_scalar(unit, costs, (now, time)) + costs.scalar_issue;
@@ -15,13 +15,13 @@ impl Gpu {
         issued + costs.scalar_issue
     }
 
-    /// When a scalar cache takes up a request that comes at `time`.
+    /// The time when a scalar cache accepts a request that arrives at `time`.
     pub fn begin_scalar(&mut self, cache: usize, now: u64, time: u64) -> u64 {
         self.scalar_in_flight[cache].available(now, time)
     }
 
-    /// A scalar cache answers `unit` at `answer` for what it took up at `start`; returns when the unit has it, which
-    /// takes answers one after another.
+    /// A scalar cache answers `unit` at `answer` for a request that it accepted at `start`; returns when the unit has
+    /// it, which takes answers one after another.
     pub fn end_scalar(
         &mut self,
         (unit, cache): (usize, usize),
@@ -40,12 +40,13 @@ impl Gpu {
         taken
     }
 
-    /// When a line of the mapping with that version can be read, if the scalar cache has it or it is on its way.
+    /// The time when a line of the mapping with that version can be read, if the scalar cache has it or it is on its
+    /// way.
     pub fn look_up_scalar(&mut self, cache: usize, line: u64, version: u8, time: u64, costs: &Costs) -> Option<u64> {
         Some(self.scalar.lookup(cache, line, version)?.max(time + costs.scalar_cache))
     }
 
-    /// Enters a line that will be there at `done`.
+    /// Enters a line that arrives at `done`.
     pub fn enter_scalar(&mut self, cache: usize, line: u64, version: u8, done: u64) {
         self.scalar.insert(cache, line, version, done);
     }

@@ -14,25 +14,25 @@ pub(crate) enum Queued {
     No,
     /// They wait behind others.
     Behind,
-    /// They are the first that wait, until then.
+    /// They are the first in the queue until then.
     First(u64),
 }
 
-/// What is next of those that wait.
+/// The next one of those that wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Turn {
     Nobody,
     /// There is no room before then.
     NotBefore(u64),
-    /// These lines wait no longer. Behind those that are first now is the wavefront in this slot.
+    /// These lines wait no longer. The wavefront in this slot is behind the present first ones.
     Of(Waiting, Option<u32>),
 }
 
-/// What the first level has of some lines.
+/// The state of some lines in the first level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub missing: Lines,
-    /// When the last of the others is there.
+    /// The time when the last of the others arrives.
     pub last: u64,
     /// Latencies of the others, summed.
     pub spent: u64,
@@ -63,7 +63,7 @@ impl Gpu {
         }
     }
 
-    /// As above, for several lines, of which none is known to be there yet.
+    /// Like the function above, for several lines, none of which is known to be present.
     #[inline(never)]
     fn look_up_several(
         &mut self,
@@ -87,7 +87,8 @@ impl Gpu {
         found
     }
 
-    /// When a line that is looked up in the first level at `time` can be read, if the level has it or it is on its way.
+    /// The time when a line that is looked up in the first level at `time` can be read, if the level has it or it is on
+    /// its way.
     #[inline(always)]
     fn look_up_line(
         &mut self,
@@ -128,7 +129,7 @@ impl Gpu {
         Turn::Of(next, self.remote_queue.get(1).map(|later| later.slot))
     }
 
-    /// When lines that a unit misses at `time` have registers.
+    /// The time when registers are free for lines that a unit misses at `time`.
     #[inline(always)]
     pub fn begin_misses(&mut self, unit: usize, lines: Lines, (now, time): (u64, u64)) -> u64 {
         self.l1.hint(unit, lines.run.line());
@@ -146,7 +147,7 @@ impl Gpu {
         }
     }
 
-    /// When as many lines of others can be in flight beside those that are.
+    /// The time when this many lines of others fit in flight, in addition to the present ones.
     #[inline]
     pub fn begin_travel(&mut self, count: usize, (now, time): (u64, u64)) -> u64 {
         self.remote.available_for(count, now, time)

@@ -14,8 +14,8 @@ const WRITABLE: u32 = 1 << 7;
 const TARGET: u32 = WRITABLE - 1;
 const _: () = assert!(MAX_MEMORIES <= 1 << TARGET.count_ones());
 
-/// One translation, with a version that changes each time the page is invalidated: first-level caches keep it beside
-/// each line, so that lines of a mapping that is gone never hit.
+/// One translation, with a version that changes each time the page is invalidated: first-level caches keep it with each
+/// line, so that lines of an old mapping never hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry(u32);
 
@@ -56,7 +56,7 @@ impl Entry {
         self.is_valid() && (!write || self.is_writable())
     }
 
-    /// How often the page was invalidated here, modulo 256.
+    /// The number of times that the page was invalidated here, modulo 256.
     #[inline]
     pub const fn version(self) -> u8 {
         (self.0 >> VERSION_SHIFT) as u8
@@ -67,14 +67,14 @@ impl Entry {
         Self(self.0 & (VALID | BROADCAST | WRITABLE | TARGET))
     }
 
-    /// What tells a valid entry from others, in [`TOLD_BITS`].
+    /// The bits that distinguish a valid entry from others, in [`TOLD_BITS`].
     #[inline]
     pub const fn told(self) -> u32 {
         debug_assert!(self.is_valid());
         self.0 & (VALID - 1)
     }
 
-    /// The valid entry that this tells.
+    /// The valid entry with these bits.
     #[inline]
     pub const fn of_told(bits: u32) -> Self {
         Self(bits | VALID)

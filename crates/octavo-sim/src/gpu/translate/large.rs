@@ -14,7 +14,7 @@ use crate::gpu::translate::tlb::{Tlb, TlbHit};
 pub(crate) struct Blocks {
     /// log2 of the pages of a block.
     shift: u32,
-    /// Which entry of the page table leads to a large page.
+    /// The page-table entry that leads to a large page.
     entry: LargeEntry,
 }
 
@@ -28,8 +28,8 @@ impl Blocks {
         Some(Self { shift: pages.ilog2(), entry })
     }
 
-    /// By block of `pages` pages: whether the programs have device memory there and nothing else. Drivers take device
-    /// memory in pieces of 2 MiB and map each by one entry; a publication's large pages do not.
+    /// By block of `pages` pages: whether the programs have only device memory there. Drivers take device memory in
+    /// pieces of 2 MiB and map each by one entry; a publication's large pages do not.
     pub fn of_device(self, pages: usize, page_bytes: u64, programs: &[Option<Program>]) -> Vec<bool> {
         let (mut device, mut others) = (vec![false; (pages >> self.shift) + 1], vec![]);
         if self.entry != LargeEntry::Above {
@@ -52,7 +52,7 @@ impl Blocks {
 pub(crate) struct LargePages {
     /// By block: the large bit of its entry in the last level but one.
     coalesced: Vec<bool>,
-    /// By block: whether it has device memory and nothing else, which one entry reaches however little of it there is.
+    /// By block: whether it contains only device memory, which one entry reaches however little of it exists.
     device: Vec<bool>,
     /// First-level TLB of the compute units.
     first_level: Tlb,
@@ -138,7 +138,7 @@ impl LargePages {
         }
     }
 
-    /// What a first level knows of `page`'s block.
+    /// The state of `page`'s block in a first level.
     #[inline]
     pub fn first_level_hit(&mut self, first: FirstLevel, page: u32) -> Option<TlbHit> {
         let block = page >> self.shift;

@@ -1,9 +1,9 @@
 //! The sets of a TLB and their ways, replaced in LRU order.
 //!
-//! Every access comes through here, so the layout suits the simulating machine. One cache line holds everything that a
-//! search reads before it finds a match, and the order of use, for 32 ways. Cache lines of neighbouring TLBs follow one
-//! another, and a shootdown reads nothing else if the page is not held. A search compares seven bits of every way's tag
-//! at once, and the remaining bits only for a match. Almost all branches are predictable. Larger sets, which few
+//! Every access comes through here, so the layout suits the simulating machine. One cache line contains everything that
+//! a search reads before it finds a match, and the order of use, for 32 ways. Cache lines of neighbouring TLBs follow
+//! one another, and a shootdown reads nothing else if the page is not held. A search compares seven bits of every way's
+//! tag at once, and the remaining bits only for a match. Almost all branches are predictable. Larger sets, which few
 //! accesses reach, keep their order of use apart.
 
 use wide::{i16x8, u8x16};
@@ -14,7 +14,7 @@ use crate::engine::lru::NO_WAY;
 /// Ways of a group, searched at once. A power of two.
 const GROUP: usize = 32;
 
-/// In the mark of every way that holds something.
+/// A bit in the mark of every occupied way.
 const HELD: u8 = 0x80;
 
 /// No page has this number.
@@ -32,12 +32,12 @@ struct Way {
 
 const NOTHING: Way = Way { tag: EMPTY, value: [0; 2] };
 
-/// What a search and a use read and write of 32 ways.
+/// The data that a search and a use read and write for 32 ways.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Group {
     marks: [u8; GROUP],
-    /// When each way was last used, by the clock of the set; larger sets keep their stamps elsewhere.
+    /// The time of each way's last use, by the clock of the set; larger sets keep their stamps elsewhere.
     stamps: [u8; GROUP],
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct PageSets {
     ways: Vec<[Way; GROUP]>,
     /// Uses of each set.
     clocks: Vec<i16>,
-    /// When each way was last used, by group, in sets of more than one group: fully associative TLBs.
+    /// The time of each way's last use, by group, in sets of more than one group: fully associative TLBs.
     long_stamps: Vec<[i16; GROUP]>,
     /// Groups of a set.
     width: usize,
@@ -264,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list in order of use. Another set and another unit see none of it.
+        /// Against a list in order of use. Another set and another unit are not affected.
         #[test]
         fn replace_the_least_recently_used(
             steps in prop::collection::vec((tag(), prop::bool::weighted(0.2)), 1..800),

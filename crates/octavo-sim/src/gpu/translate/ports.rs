@@ -5,9 +5,9 @@ use crate::engine::lane::Lane;
 /// Lookups of a second-level TLB are booked in buckets of 16 ns.
 const PORT_BUCKET_SHIFT: u32 = 14;
 
-/// Ports of a GPU's TLBs, as far as they are limited.
+/// Ports of a GPU's TLBs, if they are limited.
 pub(crate) struct Ports {
-    /// When each unit's first-level TLB takes its next lookup.
+    /// The time when each unit's first-level TLB takes its next lookup.
     first_level: Vec<u64>,
     /// Time from one lookup to the next; 0 for no limit.
     first_level_cost: u64,
@@ -26,14 +26,14 @@ impl Ports {
         }
     }
 
-    /// When a lookup in the first level that comes at `time` begins.
+    /// The beginning of a first-level lookup that arrives at `time`.
     pub fn first(&mut self, unit: usize, time: u64) -> u64 {
         let start = self.first_level[unit].max(time);
         self.first_level[unit] = start + self.first_level_cost;
         start
     }
 
-    /// When a lookup in the second level that comes at `time` begins.
+    /// The beginning of a second-level lookup that arrives at `time`.
     pub fn second(&mut self, now: u64, time: u64) -> u64 {
         match self.second_level_cost {
             0 => time,

@@ -1,4 +1,4 @@
-//! Where page tables lie in memory: the line that each read of a walk asks for.
+//! The places of page tables in memory: the line that each read of a walk requests.
 
 use crate::gpu::translate::walker::{LEVEL_BITS, TableShape};
 

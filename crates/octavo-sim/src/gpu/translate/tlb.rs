@@ -3,8 +3,8 @@
 use crate::gpu::translate::entry::{Entry, TOLD_BITS};
 use crate::gpu::translate::page_sets::PageSets;
 
-/// A translation in the TLB and the time from which it can be used, in one word. Times after two minutes are all the
-/// same: from then on, translations can be used at once.
+/// A translation in the TLB and the time from which it can be used, in one word. Times after two minutes are equal:
+/// from then on, translations can be used at once.
 #[derive(Clone, Copy)]
 struct Slot(u64);
 
@@ -36,7 +36,7 @@ pub(crate) struct TlbHit {
 }
 
 impl Tlb {
-    /// `units` equal TLBs of so many entries and ways.
+    /// `units` equal TLBs with this many entries and ways.
     pub fn new((entries, ways): (u32, u32), units: usize) -> Self {
         let (entries, ways) = (entries as usize, ways as usize);
         Self { slots: PageSets::new(units, entries / ways, ways), units }
@@ -48,7 +48,7 @@ impl Tlb {
         self.slots.lookup(set, page).map(|slot| Slot(slot).hit())
     }
 
-    /// Enters a translation that is not there in place of the least recently used one of its set.
+    /// Enters a missing translation in place of the least recently used one of its set.
     #[inline]
     pub fn insert(&mut self, unit: usize, page: u32, entry: Entry, ready: u64) {
         debug_assert!(!self.holds(unit, page));
@@ -57,7 +57,7 @@ impl Tlb {
         self.slots.enter(set, way, page, Slot::new(entry, ready).0);
     }
 
-    /// Removes the translation of `page` from one unit; returns whether it was there.
+    /// Removes the translation of `page` from one unit; returns whether it was present.
     #[inline(always)]
     pub fn invalidate(&mut self, unit: usize, page: u32) -> bool {
         let set = self.slots.set_of(unit, page);

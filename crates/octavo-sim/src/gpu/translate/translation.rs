@@ -2,7 +2,7 @@
 
 use crate::gpu::translate::entry::Entry;
 
-/// A translation and when it is there; an invalid entry and the moment the walker found that the driver is needed.
+/// A translation and its arrival; or an invalid entry and the moment when the walker found that the driver is needed.
 #[derive(Clone, Copy)]
 pub(crate) struct Translation {
     pub entry: Entry,

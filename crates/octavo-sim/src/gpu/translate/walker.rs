@@ -29,7 +29,7 @@ impl TableShape {
 
 pub(crate) struct Walker {
     walkers: Servers,
-    /// Walkers and places in the queue together: how many walks may be under way or waiting.
+    /// Walkers and places in the queue together: how many walks may be in progress or waiting.
     places: Slots,
     cache: WalkCache,
     shape: TableShape,
@@ -48,7 +48,7 @@ pub(crate) struct Walk {
 /// A walk that reads its levels one by one: `first_level..levels`, 0 being the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// When it got its place.
+    /// The time when it got its place.
     admitted: u64,
     pub start: u64,
     pub first_level: u32,
@@ -72,8 +72,9 @@ impl Walker {
         self.shape.levels - large as u32
     }
 
-    /// When a walk that is requested at `time` can begin, the levels that it has to read, and its walker. It lasts
-    /// until [`Walker::end`]. `at` is the clock and that time; the walk is for `page` or the large page around it.
+    /// The time when a walk that is requested at `time` can begin, the levels that it has to read, and its walker. It
+    /// lasts until [`Walker::end`]. `at` is the clock and that time; the walk is for `page` or the large page around
+    /// it.
     pub fn begin(&mut self, (now, time): (u64, u64), page: u32, large: bool) -> Begun {
         let levels = self.levels(large);
         let admitted = self.places.available(now, time + self.distance);

@@ -4,7 +4,7 @@ pub(super) struct ByAge {
     simds: usize,
     /// Seats of a SIMD.
     seats: usize,
-    /// Of each SIMD, its seats from the oldest wavefront to the youngest; of equals, the lower seat first.
+    /// The seats of each SIMD from the oldest wavefront to the youngest; among equals, the lower seat first.
     order: Vec<u8>,
     /// By seat: its place in that order, and the age of its wavefront.
     places: Vec<u8>,

@@ -1,9 +1,10 @@
 //! The decoder of vector instructions that the SIMDs of a unit share, instruction by instruction.
 //!
 //! A wavefront holds a place until its SIMD takes its instruction. In each cycle the SIMDs take turns in being first to
-//! put a wavefront into a free place, the oldest that is ready. So wavefronts that wait for one SIMD can keep the others
-//! from getting any. A unit catches up when something comes or may be over: there are no events for single instructions.
-//! Wavefronts that are alone on their SIMDs, with a place for each, wait for nobody and are caught up with in one step.
+//! put a wavefront into a free place, the oldest that is ready. So wavefronts that wait for one SIMD can keep the
+//! others from getting instructions. A unit catches up when something comes or may be over: there are no events for
+//! single instructions. Wavefronts that are alone on their SIMDs, with a place for each, wait for nothing and are
+//! brought up to date in one step.
 
 use octavo_program::InstructionMix;
 
@@ -19,11 +20,11 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Copy, Default)]
 struct Block {
     slot: u32,
-    /// What the wavefront executes after them.
+    /// The wavefront's instructions after them.
     rest: InstructionMix,
 }
 
-/// A wavefront whose vector instructions are over.
+/// A wavefront whose vector instructions have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub slot: usize,
@@ -33,7 +34,7 @@ pub(crate) struct Decoded {
 /// A SIMD and the seats of its wavefronts that have vector instructions.
 #[derive(Clone, Copy)]
 struct Simd {
-    /// What it executes, and until when; `NEVER` if nothing.
+    /// The instruction that it executes, and its end; `NEVER` if there is none.
     executing: u8,
     until: u64,
     /// First and last of those in places, in the order in which they came there.
@@ -41,14 +42,14 @@ struct Simd {
     last: u8,
     /// All of them.
     wavefronts: u8,
-    /// Those that wait for a place, by age.
+    /// Wavefronts that wait for a place, by age.
     ready: u64,
 }
 
 impl Simd {
     const IDLE: Self = Self { executing: NOBODY, until: NEVER, first: NOBODY, last: NOBODY, wavefronts: 0, ready: 0 };
 
-    /// Whether it takes what was decoded for it in the next cycle.
+    /// Whether it takes a decoded instruction in the next cycle.
     const fn takes(&self) -> bool {
         self.until == NEVER && self.first != NOBODY
     }
@@ -65,12 +66,12 @@ pub(crate) struct Decoder {
     /// SIMDs with more than one wavefront.
     shared: u32,
     by_age: ByAge,
-    /// By seat: instructions that are not over, and what else is known of them.
+    /// By seat: instructions that have not ended, and the rest of its state.
     left: Vec<u32>,
     blocks: Vec<Block>,
     /// By seat in a place: the one behind it of the same SIMD.
     behind: Vec<u8>,
-    /// When something happens next, if nothing comes.
+    /// The next change if nothing else arrives.
     next: u64,
     /// The last cycle in which SIMDs took instructions.
     seen: u64,
@@ -97,8 +98,8 @@ impl Decoder {
         }
     }
 
-    /// The wavefront in `slot` and `seat`, of that age, comes with instructions, some of them for its SIMD. No block was
-    /// over before.
+    /// The wavefront in `slot` and `seat`, of that age, comes with instructions, some of them for its SIMD. No block
+    /// ended before.
     pub fn begin(&mut self, now: u64, (slot, seat): (usize, u8), age: u64, instructions: InstructionMix) {
         self.catch_up(now.saturating_sub(1), &mut Vec::new());
         let rest = InstructionMix { vector: 0, ..instructions };
@@ -114,12 +115,12 @@ impl Decoder {
         self.next = self.next.min(now);
     }
 
-    /// Takes out operations that are over now.
+    /// Removes operations that end now.
     pub fn take_over(&mut self, now: u64, over: &mut Vec<Decoded>) {
         self.catch_up(now, over);
     }
 
-    /// When an event has to look again, unless one is due before: as early as any block can be over.
+    /// The time of the next check by an event, unless one is due earlier: as early as any block can end.
     pub fn look_again(&mut self, now: u64) -> Option<u64> {
         if self.due <= now {
             self.due = NEVER;
@@ -131,7 +132,7 @@ impl Decoder {
         })
     }
 
-    /// As early as any block can be over: one that is not executing begins behind its SIMD's instruction.
+    /// As early as any block can end: a block that is not executing begins after its SIMD's instruction.
     fn soonest(&self) -> Option<u64> {
         let soonest = (0..self.simds.len()).map(|simd| self.soonest_of(simd)).min().unwrap_or(NEVER);
         (soonest < NEVER).then(|| soonest.max(self.next))
@@ -177,7 +178,7 @@ impl Decoder {
         }
     }
 
-    /// Each SIMD executes the instructions of one wavefront: those that are over until `to`, up to the last but one.
+    /// Each SIMD executes the instructions of one wavefront: those that end until `to`, up to the last but one.
     fn run_apart(&mut self, to: u64) {
         let period = self.occupancy + 1;
         let mut next = NEVER;
@@ -204,13 +205,13 @@ impl Decoder {
         self.next = if soon { now + 1 } else { next };
     }
 
-    /// When the first instruction ends, or the next cycle if a SIMD takes one in that.
+    /// The end of the first instruction, or the next cycle if a SIMD takes one in it.
     fn next_end(&self) -> u64 {
         let next = |simd: &Simd| if simd.takes() { self.seen + 1 } else { simd.until };
         self.simds.iter().map(next).min().unwrap_or(NEVER)
     }
 
-    /// Instructions end, and SIMDs without one take what was decoded for them. Returns when the next one ends.
+    /// Instructions end, and SIMDs without one take one that was decoded for them. Returns when the next one ends.
     fn execute(&mut self, now: u64, over: &mut Vec<Decoded>) -> u64 {
         let mut next = NEVER;
         for index in 0..self.simds.len() {
@@ -226,7 +227,7 @@ impl Decoder {
         next
     }
 
-    /// A SIMD without an instruction takes what was decoded for it.
+    /// A SIMD without an instruction takes one that was decoded for it.
     fn take(&mut self, index: usize, now: u64) {
         let simd = &mut self.simds[index];
         if simd.first != NOBODY {

@@ -1,10 +1,10 @@
 //! Instruction fetch: where a kernel's code has arrived, and when a wavefront can run on into the next 64 bytes.
 //!
-//! Only first passes through code pay for fetches one by one: a wavefront's buffer asks for the next line as soon as
-//! the one before has come and there is room for it. So a warm cache keeps ahead of execution, and a cold one does not.
+//! Only first passes through code pay for single fetches: a wavefront's buffer requests the next line as soon as the
+//! one before has arrived and there is room for it. So a warm cache keeps ahead of execution, and a cold one does not.
 //! Code that a branch skips, or that lies behind an end, is fetched, too, as far as the buffer reaches and time allows.
-//! Each branch empties the buffer, be it taken or not. A request that is under way comes first, and the line that the
-//! wavefront runs in is fetched again, as a hit.
+//! Each branch empties the buffer, be it taken or not. A request in progress comes first, and the line in which the
+//! wavefront runs is fetched again, as a hit.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ struct Code {
     known_to_gpu: BTreeSet<(usize, usize)>,
 }
 
-/// What one fetch asked of the GPU beyond its instruction cache.
+/// The requests of one fetch to the GPU beyond its instruction cache.
 #[derive(Clone, Copy, Default)]
 struct Asked {
     second_level: bool,
@@ -41,8 +41,8 @@ struct Asked {
     walk: bool,
 }
 
-/// What a wavefront's buffer asks for beyond the line that was reached last, from `first` on: lines `next..end` are
-/// still to be asked for, the next one at `asked`, when the one before has come.
+/// The requests of a wavefront's buffer beyond the last line that was reached, from `first` on: lines `next..end` are
+/// still to be requested, the next one at `asked`, when the one before has arrived.
 #[derive(Clone, Copy, Default)]
 struct Ahead {
     first: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Fetch {
     /// By program: the code of the running launch, an index into `codes`, and its length in lines.
     running: Vec<usize>,
     code_lines: Vec<u64>,
-    /// By wavefront slot, as far as there were any: when the last line that its buffer asked for arrives.
+    /// By wavefront slot, as far as there were any: the arrival of the last line that its buffer requested.
     arrived: Vec<u64>,
     ahead: Vec<Ahead>,
     gpus: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Fetch {
     /// From a miss to an answer by the second level, and more from memory.
     second_level: u64,
     memory: u64,
-    /// More for the translation of a page: by the second-level TLB, or by a walk.
+    /// The additional time for the translation of a page: by the second-level TLB, or by a walk.
     second_level_tlb: u64,
     walk: u64,
     /// Lines of a page.
@@ -144,7 +144,7 @@ impl Fetch {
         self.ahead[slot] = Ahead::default();
     }
 
-    /// When `line` of a program's kernel is at the instruction cache of `unit`, asked for at `time`.
+    /// The arrival of `line` of a program's kernel at the instruction cache of `unit`, requested at `time`.
     fn line(&mut self, program: usize, (gpu, unit): (usize, usize), line: usize, time: u64) -> (u64, Asked) {
         let (second_level, memory, page_lines) = (self.second_level, self.memory, self.page_lines);
         let number = gpu * self.caches + unit / self.units_per_cache;
@@ -194,7 +194,7 @@ impl Fetch {
         time.max(arrived)
     }
 
-    /// What a wavefront's buffer has asked for until `time`, before it goes on elsewhere or ends.
+    /// The requests of a wavefront's buffer until `time`, before it continues elsewhere or ends.
     pub fn run_ahead(&mut self, who: Fetcher, time: u64, accesses: &mut Accesses) {
         if self.code_lines[who.program] == 0 {
             // Nothing is ever asked for ahead: what is kept of the buffer need not be read.
@@ -208,7 +208,7 @@ impl Fetch {
         self.ahead[who.slot] = ahead;
     }
 
-    /// One line asked for at `asked`; when it is in the buffer.
+    /// One line requested at `asked`; returns its arrival in the buffer.
     fn ask(&mut self, who: Fetcher, line: u64, asked: u64, accesses: &mut Accesses) -> u64 {
         let (there, beyond) = self.line(who.program, (who.gpu, who.unit), line as usize, asked);
         accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
@@ -217,8 +217,8 @@ impl Fetch {
         there.max(asked) + self.hit
     }
 
-    /// A wavefront has passed `branches` at `time`, be they taken or not; returns when it can go on. Each empties its
-    /// buffer, which fills anew, but not before what it has asked for has come.
+    /// A wavefront has passed `branches` at `time`, taken or not; returns when it can continue. Each empties its
+    /// buffer, which is filled again, but not before its earlier requests have arrived.
     #[inline(always)]
     pub fn branched(&mut self, who: Fetcher, time: u64, branches: u32, accesses: &mut Accesses) -> u64 {
         if branches == 0 {

@@ -20,7 +20,7 @@ pub(crate) struct NewGroup {
 }
 
 impl Waves {
-    /// The wavefronts of a work-group take seats of their unit; `begin` is told their slots.
+    /// The wavefronts of a work-group take seats of their unit; `begin` gets their slots.
     pub fn begin_group(&mut self, new: NewGroup, unit: &mut Unit, mut begin: impl FnMut(usize)) {
         let leader = self.take();
         let mut slot = leader;
@@ -48,7 +48,7 @@ impl Waves {
         self.groups[leader as usize] = Group { running: new.wavefronts as u16, ..Group::default() };
     }
 
-    /// A wavefront ends; its work-group, and whether that is over, too.
+    /// A wavefront ends; returns its work-group, and whether that ends, too.
     pub fn end(&mut self, slot: usize) -> (usize, bool) {
         let leader = self.waves[slot].leader as usize;
         self.waves[slot].state = State::Over;
@@ -80,8 +80,8 @@ impl Waves {
         leader
     }
 
-    /// If all wavefronts that have not ended are at the barrier they go on: `go_on` is told when, in which slot and
-    /// with which operation.
+    /// If all wavefronts that have not ended are at the barrier they continue: `go_on` gets the time, the slot and the
+    /// operation.
     pub fn release_barrier_if_complete(&mut self, leader: usize, now: u64, mut go_on: impl FnMut(u64, usize, u16)) {
         let group = &mut self.groups[leader];
         if group.arrived == 0 || group.arrived < group.running {

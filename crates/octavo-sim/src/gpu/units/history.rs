@@ -1,4 +1,4 @@
-//! When the latest memory instructions of each wavefront will be over: for waits that leave the youngest outstanding.
+//! The ends of each wavefront's latest memory instructions: for waits that leave the youngest outstanding.
 
 use prefetch_index::prefetch_index;
 
@@ -6,11 +6,11 @@ use prefetch_index::prefetch_index;
 /// until this many are left.
 const REMEMBERED: usize = 15;
 
-/// What is remembered of one wavefront, in two cache lines of the simulating machine.
+/// The history of one wavefront, in two cache lines of the simulating machine.
 #[derive(Clone, Copy, Default)]
 #[repr(align(128))]
 struct Recent {
-    /// When an instruction and all before it are over.
+    /// The end of an instruction and of all before it.
     times: [u64; REMEMBERED],
     /// Instructions so far.
     count: u64,
@@ -46,7 +46,7 @@ impl History {
         self.is_kept
     }
 
-    /// A hint that what is remembered of a wavefront is needed soon.
+    /// A hint that the history of a wavefront is needed soon.
     #[inline(always)]
     pub fn hint(&self, slot: usize) {
         if let Some(Recent { times, .. }) = self.recent.get(slot) {
@@ -55,7 +55,7 @@ impl History {
         }
     }
 
-    /// The wavefront has issued an instruction; it and all before it are over at `over`.
+    /// The wavefront has issued an instruction; it and all before it end at `over`.
     #[inline]
     pub fn note(&mut self, slot: usize, over: u64) {
         if let Some(Recent { times, count }) = self.recent.get_mut(slot) {
@@ -64,7 +64,7 @@ impl History {
         }
     }
 
-    /// When all but the `youngest` latest instructions are over.
+    /// The end of all but the `youngest` latest instructions.
     pub fn all_but(&self, slot: usize, youngest: u32) -> u64 {
         let Some(Recent { times, count }) = self.recent.get(slot) else { return 0 };
         let youngest = u64::from(youngest).min(REMEMBERED as u64 - 1);

@@ -7,7 +7,7 @@ use crate::gpu::counts::Accesses;
 use crate::gpu::state::Gpu;
 use crate::gpu::units::wave::{State, Waves};
 
-/// Why a wavefront does not go on for now.
+/// Why a wavefront does not continue for now.
 pub(crate) enum Stop {
     /// Others wake it.
     Asleep,
@@ -17,7 +17,7 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
-    /// The same, and so much time more where it is known when the wavefront goes on.
+    /// The same, with this additional time if it is known when the wavefront continues.
     pub const fn later(self, more: u64) -> Self {
         match self {
             Self::Until(time) => Self::Until(time + more),
@@ -27,13 +27,13 @@ impl Stop {
 }
 
 impl Gpu {
-    /// Vector-ALU instructions occupy a SIMD; returns when they are over.
+    /// Vector-ALU instructions occupy a SIMD; returns their end.
     #[inline]
     pub fn run_vector(&mut self, simd: usize, costs: &Costs, time: u64, instructions: u32) -> u64 {
         costs.vector_alu.run(&mut self.simds[simd], time, instructions)
     }
 
-    /// Instructions of several classes, one class after another; returns when they are over.
+    /// Instructions of several classes, one class after another; returns their end.
     #[inline(always)]
     pub fn run_mixed(
         &mut self,
@@ -62,7 +62,7 @@ impl Gpu {
 }
 
 impl Gpu {
-    /// As `run_mixed`, where accesses are issued in order of time: other wavefronts' instructions come in between.
+    /// Like `run_mixed`, if accesses are issued in order of time: other wavefronts' instructions come in between.
     pub fn run_between(
         &mut self,
         place: (usize, usize),
@@ -83,8 +83,8 @@ impl Gpu {
 }
 
 impl Waves {
-    /// How a wavefront waits for everything it asked for except for its `youngest` latest instructions; `None` if it
-    /// need not. Accesses that wait for the driver are waited for in any case.
+    /// How a wavefront waits for all its requests except for its `youngest` latest instructions; `None` if it need not.
+    /// Accesses that wait for the driver are waited for in any case.
     #[inline]
     pub fn wait_for_memory(&mut self, slot: usize, now: u64, time: u64, youngest: u32) -> Option<Stop> {
         let wave = &mut self.waves[slot];

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-/// Lines between the instruction that asked for them and their answers, instruction by instruction.
+/// Lines between the instruction that requested them and their answers, instruction by instruction.
 pub(crate) struct LineQueue {
     /// 0: there is no queue.
     places: u32,
     taken: u32,
-    /// When instructions are answered, and how many lines they have, in the order in which they were taken up.
+    /// The times when instructions are answered, and their numbers of lines, in the order in which they were accepted.
     answers: VecDeque<(u64, u32)>,
 }
 
@@ -17,8 +17,8 @@ impl LineQueue {
         Self { places, taken: 0, answers: VecDeque::new() }
     }
 
-    /// When there is room for an instruction of so many lines that comes at `time`. One with more lines than there are
-    /// places waits for all others.
+    /// The time when there is room for an instruction with this many lines that arrives at `time`. A request with more
+    /// lines than there are places waits for all others.
     pub fn room(&mut self, time: u64, lines: u32) -> u64 {
         while self.answers.front().is_some_and(|(answered, _)| *answered <= time) {
             self.taken -= self.answers.pop_front().map_or(0, |(_, lines)| lines);

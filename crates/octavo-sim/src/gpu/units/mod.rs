@@ -1,4 +1,4 @@
-//! Compute units: which wavefronts they hold, and what these issue.
+//! Compute units: the wavefronts that they hold, and the instructions that these issue.
 
 mod by_age;
 pub(crate) mod decoder;

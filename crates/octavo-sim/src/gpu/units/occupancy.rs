@@ -1,4 +1,5 @@
-//! How many work-groups of a launch fit a compute unit: registers and local data share, beside seats for wavefronts.
+//! The number of work-groups of a launch that fit a compute unit: registers and local data share, and seats for
+//! wavefronts.
 
 use octavo_node::ComputeConfig;
 use octavo_program::Resources;
@@ -9,7 +10,7 @@ const VECTOR_GRANULE: u32 = 4;
 const SCALAR_GRANULE: u32 = 16;
 const LOCAL_DATA_GRANULE: u64 = 256;
 
-/// What a launch may use of each compute unit.
+/// The resources of each compute unit that a launch may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Occupancy {
     /// Seats for wavefronts, one bit each: this many on each SIMD as its registers hold.
@@ -47,7 +48,7 @@ pub fn groups_at_once(compute: &ComputeConfig, resources: Resources, wavefronts_
     Occupancy::new(compute, resources).groups_at_once(wavefronts_per_group)
 }
 
-/// What a compute unit has too little of for one work-group.
+/// The resource that a compute unit lacks for one work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lacking {
     /// Key of the configuration.
@@ -57,7 +58,7 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// What an empty unit lacks for a work-group of this many wavefronts, if anything.
+    /// The resource that an empty unit lacks for a work-group with this many wavefronts, if any.
     pub fn of(compute: &ComputeConfig, resources: Resources, wavefronts: u32) -> Option<Self> {
         let on_a_simd = wavefronts.div_ceil(compute.simds_per_unit);
         let vector = on_a_simd * resources.vector_registers.next_multiple_of(VECTOR_GRANULE);

@@ -12,7 +12,7 @@ use crate::engine::lane::Lane;
 /// Pipelines are booked in buckets of 16 ns.
 const BUCKET_SHIFT: u32 = 14;
 
-/// Pipelines of a unit beside its SIMDs: their places behind these.
+/// Pipelines of a unit other than its SIMDs: their places come after these.
 const SCALAR: usize = 0;
 const LOCAL_DATA: usize = 1;
 const BRANCH: usize = 2;
@@ -21,7 +21,7 @@ const SHARED: usize = 4;
 
 /// All pipelines of a GPU's units.
 pub(crate) struct Pipelines {
-    /// By unit: its SIMDs, then what they share.
+    /// By unit: its SIMDs, then the shared ones.
     lanes: Vec<Lane>,
     simds: usize,
 }
@@ -33,8 +33,7 @@ impl Pipelines {
         Self { lanes: (0..lanes).map(|_| Lane::new(BUCKET_SHIFT)).collect(), simds }
     }
 
-    /// Instructions of several classes, one class after another; returns when they are over. `simd` is counted over the
-    /// GPU.
+    /// Instructions of several classes, one class after another; returns their end. `simd` is counted over the GPU.
     pub fn run(
         &mut self,
         (unit, simd): (usize, usize),
@@ -61,7 +60,7 @@ impl Pipelines {
         time
     }
 
-    /// The memory pipeline takes lines for `duration`; returns from when on.
+    /// The memory pipeline takes lines for `duration`; returns the time at which it starts.
     #[inline]
     pub fn issue_lines(&mut self, unit: usize, (now, time): (u64, u64), duration: u64) -> u64 {
         let lane = unit * (self.simds + SHARED) + self.simds + PORT;
@@ -76,7 +75,7 @@ impl Pipelines {
     }
 }
 
-/// When `count` instructions of a wavefront are over: as fast as they follow one another, or as the pipeline has room.
+/// The end of `count` instructions of a wavefront: as fast as they follow one another, or as the pipeline has room.
 fn run(lane: &mut Lane, class: Class, (now, time): (u64, u64), count: u64) -> u64 {
     let taken = lane.reserve(now, time, count * class.occupancy);
     (time + class.lasts(count)).max(taken + class.latency.saturating_sub(class.occupancy))

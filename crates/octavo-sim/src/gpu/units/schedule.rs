@@ -1,9 +1,10 @@
-//! Where a compiler that keeps several loads in flight would put them, in streams that wait as GCN3's compiled code does.
+//! Where a compiler that keeps several loads in flight would put them, in streams that wait as GCN3's compiled code
+//! does.
 //!
-//! Loads come in batches. A load that needs no loaded data moves up behind the first loads of its batch. One that does
-//! ([`Op::after_data`]) moves up behind others of its depth: loads through a pointer that the batch has loaded. No load
-//! passes a store, which may change what it reads, a barrier, a scalar load, code that is fetched, or a wait on which
-//! the way of the kernel depends ([`Op::decides`]). Waits go on waiting for what they waited for.
+//! Loads come in batches. A load that needs no loaded data moves up behind the first loads of its batch. A load that
+//! does need the data ([`Op::after_data`]) moves up behind others of its depth: loads through a pointer that the batch
+//! has loaded. No load moves past a store that may change what it reads, a barrier, a scalar load, a fetch of code, or
+//! a wait on which the path of the kernel depends ([`Op::decides`]). Waits keep waiting for the same accesses.
 
 use octavo_program::{Op, OpKind};
 
@@ -13,25 +14,25 @@ const DEPTHS: usize = 4;
 /// The loads of a batch that are equally deep.
 #[derive(Clone, Copy, Debug, Default)]
 struct Depth {
-    /// Where the next one goes.
+    /// The place of the next one.
     end: usize,
     loads: u32,
     /// The wait for the data that they need.
     gate: Option<usize>,
 }
 
-/// Moves loads. What it keeps is of one stretch of a wavefront's stream.
+/// Moves loads. Its state concerns one stretch of a wavefront's stream.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     /// Loads of each depth that are in flight.
     ahead: u32,
-    /// By place in the stretch: the number of an access, and for a wait how many accesses, the first ones, it is for.
-    /// In the order before any moved; negative beyond what the stretch has.
+    /// By place in the stretch: the number of an access, and for a wait the number of first accesses that it is for. In
+    /// the order before any moved; negative beyond what the stretch has.
     numbers: Vec<i32>,
-    /// By number of an access, where it comes among all.
+    /// By number of an access, its position among all.
     places: Vec<i32>,
     batch: [Depth; DEPTHS],
-    /// The latest wait, and the depth of a load that needs what it was for.
+    /// The latest wait, and the depth of a load that needs its accesses.
     wait: Option<usize>,
     beyond_wait: usize,
     /// The depth of the latest load.
@@ -68,7 +69,7 @@ impl Scheduler {
         }
     }
 
-    /// Numbers the accesses, and notes what waits are for.
+    /// Numbers the accesses, and notes which of them each wait is for.
     fn number(&mut self, ops: &[Op]) {
         self.numbers.clear();
         let mut accesses = 0;
@@ -92,7 +93,7 @@ impl Scheduler {
         end
     }
 
-    /// What follows stays behind all that came so far.
+    /// Later operations stay behind all earlier ones.
     fn close(&mut self) {
         (self.batch, self.wait, self.beyond_wait, self.depth) = Default::default();
     }
@@ -133,7 +134,7 @@ impl Scheduler {
         self.batch[depth].loads += 1;
     }
 
-    /// Waits leave as much outstanding as what they are for allows, now that accesses have moved.
+    /// Waits leave as many accesses outstanding as the new order allows.
     fn count_anew(&mut self, ops: &mut [Op]) {
         self.places.clear();
         self.places.resize(ops.len(), 0);
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(found, [&pointers[..], &data, &second, &third].concat());
     }
 
-    /// A slow reference: what each use has waited for, as sets of loads.
+    /// A slow reference: the accesses that each use has waited for, as sets of loads.
     fn waited_for(ops: &[Op]) -> Vec<Vec<u64>> {
         let (mut issued, mut over, mut uses) = (Vec::new(), 0, Vec::new());
         for op in ops {

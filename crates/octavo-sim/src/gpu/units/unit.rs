@@ -1,4 +1,4 @@
-//! A compute unit: its pipelines, its seats, and what it has in flight.
+//! A compute unit: its pipelines, its seats, and its accesses in flight.
 
 use octavo_node::NodeConfig;
 
@@ -9,23 +9,23 @@ use crate::gpu::units::occupancy::Occupancy;
 /// A compute unit.
 #[repr(align(64))]
 pub(crate) struct Unit {
-    /// When its memory pipeline takes the next line.
+    /// The time when its memory pipeline takes the next line.
     pub(in crate::gpu) port: u64,
-    /// When its scalar pipeline, local data share and branch pipeline take the next instruction.
+    /// The times when its scalar pipeline, local data share and branch pipeline take the next instruction.
     pub(in crate::gpu) scalar: u64,
     pub(in crate::gpu) local_data: u64,
     pub(in crate::gpu) branch: u64,
-    /// Until when the first-level cache serves nothing, because a request at its head waits.
+    /// The end of a pause in which the first-level cache serves nothing, because a request at its head waits.
     pub(in crate::gpu) blocked: u64,
-    /// Until when the first-level TLB looks nothing up, because a miss holds up the memory pipeline.
+    /// The end of a pause in which the first-level TLB looks nothing up, because a miss holds up the memory pipeline.
     pub(in crate::gpu) held: u64,
     /// Work-groups in flight.
     pub(in crate::gpu) groups: u32,
-    /// Until when it issues nothing, because pages are being drained.
+    /// The end of a pause in which it issues nothing, because pages are being drained.
     pub(in crate::gpu) paused: u64,
-    /// When all lines of vector memory that it has in flight have arrived.
+    /// The arrival of all lines of vector memory in flight.
     in_flight: u64,
-    /// When all lines of scalar loads have.
+    /// The arrival of all lines of scalar loads.
     scalar_in_flight: u64,
     /// Lines of vector memory in flight, where there is a limit.
     line_queue: LineQueue,
@@ -40,7 +40,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// An idle unit with so many seats.
+    /// An idle unit with this many seats.
     pub fn new(node: &NodeConfig, seats: u32) -> Self {
         Self {
             port: 0,
@@ -97,7 +97,7 @@ impl Unit {
         issued
     }
 
-    /// When the queue of lines has room for those of an instruction that is issued at `time`.
+    /// The time when the queue of lines has room for those of an instruction that is issued at `time`.
     pub fn room_for_lines(&mut self, time: u64, lines: u32) -> u64 {
         self.line_queue.room(time, lines)
     }
@@ -107,30 +107,31 @@ impl Unit {
         self.line_queue.take_up(lines, self.in_flight);
     }
 
-    /// An access is over at `done`, and its wavefront has the answer then.
+    /// An access ends at `done`, and its wavefront has the answer then.
     #[inline]
     pub fn note_done(&mut self, done: u64) {
         self.in_flight = self.in_flight.max(done);
     }
 
-    /// A line of a scalar load is there at `done`.
+    /// A line of a scalar load arrives at `done`.
     pub fn note_scalar_done(&mut self, done: u64) {
         self.scalar_in_flight = self.scalar_in_flight.max(done);
     }
 
-    /// When everything that it has in flight has arrived.
+    /// The arrival of everything in flight.
     pub fn quiet(&self) -> u64 {
         self.in_flight.max(self.scalar_in_flight)
     }
 
-    /// As `note_done`, where answers come in order and take so long: when the wavefront has this one, behind those before.
+    /// Like `note_done`, if answers come in order and take this long: returns when the wavefront has this one, after
+    /// earlier ones.
     #[inline]
     pub fn note_done_in_order(&mut self, done: u64, takes: u64) -> u64 {
         self.in_flight = done.max(self.in_flight + takes);
         self.in_flight
     }
 
-    /// When a miss of the first-level TLB that comes at `time` gets a register.
+    /// The time when a miss of the first-level TLB that arrives at `time` gets a register.
     pub fn begin_translation(&mut self, now: u64, time: u64) -> u64 {
         self.translations.available(now, time.max(self.held))
     }
@@ -141,7 +142,7 @@ impl Unit {
         self.port = self.port.max(until.saturating_sub(pipeline));
     }
 
-    /// A translation miss, which got its register at `start`, is over at `done`.
+    /// A translation miss, which got its register at `start`, ends at `done`.
     pub fn end_translation(&mut self, now: u64, start: u64, done: u64) {
         self.translations.take(now, start, done);
     }

@@ -1,7 +1,8 @@
 //! Wavefronts in flight and the work-groups they belong to.
 //!
-//! A wavefront's slot is its place in the tables of those in flight. Where it sits in its compute unit is its seat: a
-//! node has many more seats than most kernels have wavefronts in flight, and what is kept of these lies close together.
+//! A wavefront's slot is its place in the tables of those in flight. Its position in its compute unit is its seat: a
+//! node has many more seats than most kernels have wavefronts in flight, and the data of these is stored close
+//! together.
 
 use octavo_program::{Cursor, Op, OpSink};
 use prefetch_index::prefetch_index;
@@ -32,7 +33,7 @@ struct Chunk([Op; LONG_CHUNK]);
 /// Why a wavefront has no event in the calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// The wavefront is over, or the slot is free.
+    /// The wavefront has ended, or the slot is free.
     #[default]
     Over,
     /// An event is in the calendar, or it is running now.
@@ -48,7 +49,7 @@ pub(super) enum State {
 #[repr(align(64))]
 pub(super) struct Wave {
     pub cursor: Cursor,
-    /// When all data that it asked for has arrived, pending accesses aside.
+    /// The arrival of all data that it requested, except for pending accesses.
     pub ready: u64,
     /// Work-group it runs, flattened id.
     pub group: u32,
@@ -68,7 +69,7 @@ pub(super) struct Wave {
     pub gpu: u8,
     /// The program it is part of.
     pub application: u8,
-    /// Where it sits in its unit.
+    /// Its position in its unit.
     pub seat: u8,
     /// Its next operation and how many its buffer has.
     pub next_op: u16,
@@ -84,7 +85,7 @@ impl Wave {
     }
 }
 
-/// Where a wavefront is in its operations: kept at hand while it runs.
+/// The position of a wavefront in its operations: kept at hand while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
     pub op: u16,
@@ -125,7 +126,7 @@ pub(crate) struct Waves {
 }
 
 impl Waves {
-    /// `loads_ahead`: the loads of a wavefront that are moved ahead of waits; 0 for streams as they are.
+    /// `loads_ahead`: the number of a wavefront's loads that are moved ahead of waits; 0 for unchanged streams.
     pub fn new(history: History, loads_ahead: u32) -> Self {
         let scheduler = Scheduler::new(loads_ahead);
         Self { waves: Vec::new(), groups: Vec::new(), chunks: Vec::new(), free: Vec::new(), history, scheduler }
@@ -147,7 +148,7 @@ impl Waves {
         })
     }
 
-    /// Nothing needs what is kept of the wavefront in `slot` any longer.
+    /// The data of the wavefront in `slot` is no longer needed.
     pub(super) fn give_back(&mut self, slot: u32) {
         self.free.push(slot);
     }
@@ -165,7 +166,7 @@ impl Waves {
         self.waves[slot].simd as usize
     }
 
-    /// Its seat, and what tells who is older: work-groups begin in order.
+    /// Its seat, and the value that orders wavefronts by age: work-groups begin in order.
     pub fn seat_and_age(&self, slot: usize) -> (u8, u64) {
         let wave = &self.waves[slot];
         (wave.seat, u64::from(wave.group) << u16::BITS | u64::from(wave.number))
@@ -178,7 +179,7 @@ impl Waves {
         Fetcher { program: wave.application.into(), gpu: wave.gpu.into(), unit: wave.unit.into(), slot }
     }
 
-    /// Where it goes on, with operation `op`.
+    /// It continues there, with operation `op`.
     #[inline]
     pub fn next(&self, slot: usize, op: u16) -> Next {
         self.waves[slot].next(op)
@@ -215,8 +216,8 @@ impl Waves {
         lines
     }
 
-    /// Fills its buffer anew: `fill` is told its program, its work-group and its number in that, and where its stream
-    /// is.
+    /// Fills its buffer again: `fill` gets its program, its work-group and its number in that, and the position of its
+    /// stream.
     #[inline]
     pub fn refill(&mut self, slot: usize, fill: impl FnOnce(usize, (u32, u32), &mut Cursor, &mut OpSink<'_>)) -> Next {
         let (wave, ops) = (&mut self.waves[slot], &mut self.chunks[slot].0);
@@ -249,7 +250,7 @@ impl Waves {
         self.history.is_kept()
     }
 
-    /// It has issued an operation; an instruction may go on with the next.
+    /// It has issued an operation; an instruction may continue with the next.
     #[inline]
     pub fn note_issued(&mut self, slot: usize, op: Op) {
         // Most workloads keep none, which is foreseen; whether the instruction goes on is not.
@@ -264,7 +265,7 @@ impl Waves {
         self.waves[slot].pending += 1;
     }
 
-    /// One pending access less; after the last, when a wavefront that waited for it goes on.
+    /// One pending access fewer; after the last, returns when a wavefront that waited for it continues.
     #[inline]
     pub fn end_pending(&mut self, slot: usize, now: u64) -> Option<u64> {
         let wave = &mut self.waves[slot];
@@ -276,7 +277,7 @@ impl Waves {
         Some(wave.ready.max(now))
     }
 
-    /// A hint that the wavefront in `slot` goes on with operation `op` soon.
+    /// A hint that the wavefront in `slot` soon continues with operation `op`.
     #[inline(always)]
     pub fn hint(&self, slot: usize, op: u16) {
         self.hint_record(slot);

@@ -32,7 +32,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// Of pages that `ideal` made local to several GPUs one copy moves on; the others' lines leave with the translations.
+    /// Of pages that `ideal` made local to several GPUs, only one copy moves; the others' lines leave with the
+    /// translations.
     fn drop_decreed(&mut self, processors: ProcessorMask, pages: PageRun) {
         let gpus = || processors.iter().filter_map(ProcessorId::gpu_index);
         let decreed = |gpu: &usize| {
@@ -95,7 +96,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// The pages' dirty lines become clean in the second-level cache; how many there were. A source gives its frames up
+    /// The pages' dirty lines become clean in the second-level cache; how many there were. A source releases its frames
     /// with a copy, unless it is replicated: then none of their lines stay.
     pub(super) fn clean(&mut self, gpu: usize, pages: PageRun, for_copy: Option<Cause>) -> u64 {
         let (first, count) = self.lines(pages);

@@ -57,7 +57,8 @@ impl<L: Listen> Hardware<'_, L> {
         (made, pieces)
     }
 
-    /// Pages are read from `time` on, dirty lines of caches being in memory before; when the last line is there.
+    /// Pages are read from `time` on, after dirty lines of caches have been written to memory; returns the arrival of
+    /// the last line.
     fn read(&mut self, time: u64, pages: PageRun, from: MemoryId, cause: Cause) -> u64 {
         let (first, lines) = self.lines(pages);
         match from.gpu_index() {
@@ -72,7 +73,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// Pages are written from `time` on; when the last line is there.
+    /// Pages are written from `time` on; returns the arrival of the last line.
     fn write(&mut self, time: u64, pages: PageRun, to: MemoryId, cause: Cause) -> u64 {
         let (first, lines) = self.lines(pages);
         match to.gpu_index() {
@@ -86,8 +87,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// When copies of pages can begin to read or write the host's first memory: at once, but after what others booked
-    /// where coherent GPUs share it with cores.
+    /// The time when copies of pages can begin to read or write the host's first memory: at once, but after others'
+    /// bookings if coherent GPUs share it with cores.
     pub(super) fn begin_on_host(&mut self, time: u64, bytes: Passed) -> u64 {
         if self.system.is_none() {
             return time;

@@ -11,7 +11,7 @@ use octavo_node::DrainScope;
 use octavo_program::LINE_BYTES;
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Reads and writes of policy metadata: those beside the host's walk cost only what exceeds it.
+    /// Reads and writes of policy metadata: those in parallel with the host's walk cost only the time beyond it.
     pub(super) fn metadata_time(&self, accesses: u32, beside_walk: u32) -> u64 {
         let beside = u64::from(beside_walk) * self.costs.host_memory;
         beside.saturating_sub(self.costs.host_walk) + u64::from(accesses) * self.costs.host_memory
@@ -22,12 +22,12 @@ impl<L: Listen> Hardware<'_, L> {
         self.say(Happening::Step { slot, step, is_done: steps > 0, until: done });
     }
 
-    /// When a message that the host sends now has arrived.
+    /// The arrival of a message that the host sends now.
     pub(super) fn message(&self) -> u64 {
         self.clock.now() + self.costs.host_link
     }
 
-    /// Does one step of the plan in `slot`; returns when it is over.
+    /// Carries out one step of the plan in `slot`; returns its end.
     pub(super) fn carry_out(&mut self, slot: u32, step: &Step) -> u64 {
         match *step {
             Step::Consult { accesses, beside_walk } => self.clock.now() + self.metadata_time(accesses, beside_walk),
@@ -68,7 +68,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// The host's message is there: compute units stop, what they have in flight completes, first-level caches are
+    /// The host's message has arrived: compute units stop, their accesses in flight complete, first-level caches are
     /// discarded and the pages' dirty lines written back.
     fn drain(&mut self, processors: ProcessorMask, pages: PageRun) -> u64 {
         // With ACUD, units that hold no translation of the pages go on. A translation can be replaced while an access
@@ -155,9 +155,9 @@ impl<L: Listen> Hardware<'_, L> {
         self.populate(pages, memory, zeroed) + (made - now)
     }
 
-    /// The kernel takes entries of the shared page table back, and the GPUs, told by now if they were drained, give up
-    /// translations made from them. It does not know which of them walked the table: the call is the same where only
-    /// cores used the pages.
+    /// The kernel removes entries from the shared page table, and the GPUs, which know of it already if they were
+    /// drained, drop translations made from them. It does not know which of them walked the table: the call is the same
+    /// where only cores used the pages.
     fn unmap_by_kernel(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
         let message = if self.told.forget(slot, processors.without(HOST)) { 0 } else { self.costs.host_link };
         let (now, work) = (self.clock.now(), u64::from(pages.count) * self.config.host.costs.unmap_page.0);

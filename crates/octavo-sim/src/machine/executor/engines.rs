@@ -1,4 +1,4 @@
-//! When the engines that copy pages between the host and GPUs are free.
+//! The times when the engines that copy pages between the host and GPUs are free.
 
 use octavo_node::NodeConfig;
 use octavo_units::{Bandwidth, Time};
@@ -12,7 +12,7 @@ pub(crate) struct CopyEngines {
 /// The GPU that a copy comes from and the one that it goes to; nothing for the host.
 type Ends = (Option<usize>, Option<usize>);
 
-/// What a copy occupies an engine for, and until when copies do.
+/// The time for which a copy occupies an engine, and the end of present copies.
 #[derive(Clone)]
 struct Engine {
     occupied: Time,
@@ -21,7 +21,7 @@ struct Engine {
 }
 
 impl CopyEngines {
-    /// Nothing where a copy occupies its engine for its bytes alone: the link sees to that.
+    /// `None` where a copy occupies its engine only for its bytes, which the link accounts for.
     pub fn of(node: &NodeConfig) -> Option<Self> {
         let occupied = node.copy_engines.as_ref()?.occupied.as_ref()?;
         if occupied.to_gpu.0 + occupied.to_host.0 == 0 {
@@ -33,12 +33,12 @@ impl CopyEngines {
         Some(Self { to_gpus, to_host: engines(occupied.to_host, back) })
     }
 
-    /// When a copy that is ready at `time` begins.
+    /// The beginning of a copy that is ready at `time`.
     pub fn begins(&mut self, ends: Ends, time: u64) -> u64 {
         self.engine(ends).map_or(time, |engine| time.max(engine.free))
     }
 
-    /// When a copy is over that began at `begun` and has arrived at `arrived`.
+    /// The end of a copy that began at `begun` and arrived at `arrived`.
     pub fn ends(&mut self, ends: Ends, bytes: u64, (begun, arrived): (u64, u64)) -> u64 {
         let Some(engine) = self.engine(ends) else { return arrived };
         engine.free = arrived.max(begun + engine.occupied.0 + engine.bandwidth.time_for(bytes).0);

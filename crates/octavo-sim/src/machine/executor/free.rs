@@ -1,4 +1,4 @@
-//! Faults that cost nothing (`ideal`): steps change what they change, and take no time.
+//! Faults that cost nothing (`ideal`): steps make their changes, and take no time.
 
 use octavo_driver::{Begun, Executor, FaultId, Outstanding, Ticket, Wake};
 use octavo_manager::{Manager, PageRun, Step};

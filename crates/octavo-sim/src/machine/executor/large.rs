@@ -16,8 +16,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// When a large page's translation can go. A drain that waits for those units alone that hold a translation of the
-    /// pages comes after it, so what is under way through the large one completes here.
+    /// The time when a large page's translation can be removed. A drain that waits only for the units that hold a
+    /// translation of the pages comes after it, so accesses in progress through the large one complete here.
     pub(super) fn quiet_large(&self, processor: ProcessorId, block: PageRun) -> u64 {
         let now = self.clock.now();
         let gpu = processor.gpu_index().filter(|_| self.drains_some());
@@ -31,8 +31,8 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// Base pages move inside a memory. Unless that costs nothing, the whole GPU stands still meanwhile: what it has in
-    /// flight completes, its first-level caches are emptied, and one page moves after another.
+    /// Base pages move inside a memory. Unless that costs nothing, the whole GPU stands still meanwhile: its accesses
+    /// in flight complete, its first-level caches are emptied, and one page moves after another.
     pub(super) fn compact(&mut self, processor: ProcessorId, pages: u32, model: Compaction) -> u64 {
         let Some(gpu) = processor.gpu_index() else { return self.clock.now() };
         let page = match model {

@@ -86,8 +86,8 @@ impl<L: Listen> Executor for Hardware<'_, L> {
     }
 }
 
-/// How many steps a copy is that leads `left`: the frames that it leaves are given up with it, their lines with the
-/// data.
+/// The number of steps of a copy that `left` begins with: the frames that it leaves are released with it, their lines
+/// with the data.
 pub(crate) fn moving_steps(left: &[Step]) -> u32 {
     let moves = |copy: &Step, next: &Step| {
         matches!((copy, next), (Step::Copy { pages, from, .. }, Step::Release { memory, pages: left })

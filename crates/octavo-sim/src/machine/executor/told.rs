@@ -19,7 +19,7 @@ struct Plan {
 }
 
 impl Told {
-    /// A plan begins in `slot`: no listener knows it yet.
+    /// A plan begins in `slot`: no listener has its message yet.
     pub fn begin(&mut self, slot: u32) {
         let index = slot as usize;
         if index >= self.0.len() {
@@ -38,12 +38,12 @@ impl Told {
         std::mem::replace(&mut self.0[slot as usize].maps, true)
     }
 
-    /// Whether these processors and no others have the message; from now on they have.
+    /// Whether exactly these processors have the message; from now on they do.
     pub fn tell(&mut self, slot: u32, processors: ProcessorMask) -> bool {
         std::mem::replace(&mut self.0[slot as usize].processors, processors) == processors
     }
 
-    /// Whether all of these have the message, which has served its purpose.
+    /// Whether all of these have the message, which is then dropped.
     pub fn forget(&mut self, slot: u32, processors: ProcessorMask) -> bool {
         let told = std::mem::take(&mut self.0[slot as usize].processors);
         processors.0 & !told.0 == 0

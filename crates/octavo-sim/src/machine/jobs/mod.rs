@@ -1,4 +1,4 @@
-//! Jobs that run side by side: what each of them has of the node, and where it stands.
+//! Jobs that run side by side: each job's part of the node, and its state.
 
 mod memory;
 pub(super) mod rounds;
@@ -39,7 +39,7 @@ pub(crate) struct Running {
     pub launch_began: u64,
     /// When it ended for the first time.
     pub finished: Option<u64>,
-    /// It has ended and has not begun anew.
+    /// It has ended and has not begun again.
     pub resting: bool,
 }
 
@@ -84,7 +84,7 @@ impl Jobs {
         program.program.launches = launch..launch + 1;
     }
 
-    /// A program that has ended still has its memory; one that has begun anew has little of it yet.
+    /// A program that has ended still has its memory; one that has begun again has little of it yet.
     pub(super) fn note_memory_use(&mut self, manager: &Manager) {
         for (gpu, most) in self.most_used.iter_mut().enumerate() {
             let used = manager.memory_use(MemoryId::gpu(gpu));

@@ -1,4 +1,4 @@
-//! When jobs begin, end, and begin anew.
+//! The times when jobs begin, end, and begin again.
 
 use octavo_manager::SpaceId;
 
@@ -6,8 +6,8 @@ use crate::engine::event::Kind;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
 
-/// Pause before looking again whether plans still hold pages: a microsecond. Jobs that begin anew and actions of whole
-/// programs wait so.
+/// Pause before looking again whether plans still hold pages: a microsecond. Jobs that begin again and actions of whole
+/// programs wait in this way.
 pub(in crate::machine) const BUSY_PAUSE: u64 = 1_000_000;
 
 impl<L: Listen> Node<'_, L> {
@@ -22,7 +22,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// A job begins, for the first time or anew, as a process with memory of its own.
+    /// A job begins, for the first time or again, as a process with memory of its own.
     pub(in crate::machine) fn begin_job(&mut self, job: usize) {
         let now = self.hardware.clock.now();
         if self.programs.is_whole(job) && self.jobs.rounds.ended(job) > 0 && !self.free_what_is_kept(job) {
@@ -60,7 +60,7 @@ impl<L: Listen> Node<'_, L> {
         self.runs(job).into_iter().any(|(run, _)| self.driver.is_busy(run))
     }
 
-    /// The last kernel of a job of launches alone has ended. It begins anew when no plan holds any of its memory.
+    /// The last kernel of a job of launches alone has ended. It begins again when no plan holds any of its memory.
     pub(in crate::machine) fn end_launches(&mut self, job: usize) {
         if !self.jobs.running[job].resting {
             self.jobs.note_memory_use(self.driver.manager());
@@ -76,7 +76,7 @@ impl<L: Listen> Node<'_, L> {
         self.begin_anew(job);
     }
 
-    /// All actions of a whole program are over.
+    /// All actions of a whole program have ended.
     pub(in crate::machine) fn end_program(&mut self, job: usize) {
         self.jobs.ended = self.jobs.ended.max(self.hardware.clock.now());
         self.note_end(job);

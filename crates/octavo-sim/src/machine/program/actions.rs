@@ -1,4 +1,4 @@
-//! Actions begin when all that they wait for are done, and end: what each kind of them does in between.
+//! Actions begin when all their predecessors are done, and end: the work of each kind in between.
 
 use octavo_manager::{Access, Advice, Allocation, Kind, PageId, PageRun, ProcessorId, SpaceId};
 use octavo_program::{Action, BufferId, HostPhase, ProgramBuffer, Span};
@@ -45,13 +45,13 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// An action is over at that time.
+    /// An action ends at that time.
     pub(super) fn schedule_end(&mut self, (job, id): Doing, over: u64) {
         let number = self.programs.of(job).number(id);
         self.hardware.clock.schedule(over, EventKind::ActionEnds, number);
     }
 
-    /// An action is over: those that waited for it last begin.
+    /// An action ends: those that waited for it last begin.
     pub(in crate::machine) fn end_action(&mut self, number: u32) {
         let ((job, id), now) = (self.programs.who(number), self.hardware.clock.now());
         if self.waits_for_frames((job, id)) {
@@ -80,7 +80,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// Frees what a program that has ended did not; whether no plan holds any of it any more.
+    /// Frees the remaining memory of a program that has ended; returns whether no plan holds any of it any more.
     pub(in crate::machine) fn free_what_is_kept(&mut self, job: usize) -> bool {
         let program = self.programs.of(job).program;
         let kept: Vec<PageRun> = program.kept().map(|buffer| self.pages_of_buffer(buffer)).collect();
@@ -116,7 +116,7 @@ impl<L: Listen> Node<'_, L> {
         self.end_call(doing);
     }
 
-    /// The host waits for the GPUs: what they have written goes home, if it does that.
+    /// The host waits for the GPUs: pages that they have written go home, if they should.
     fn synchronise(&mut self, (job, id): Doing) {
         self.drive(|driver, now, hardware| driver.synchronise(now, SpaceId(job as u16), hardware));
         let number = self.programs.of(job).number(id);
@@ -136,8 +136,8 @@ impl<L: Listen> Node<'_, L> {
         buffer.kind.stays() && self.driver.manager().awaits_frames(self.pages_of_buffer(buffer))
     }
 
-    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought or go
-    /// home. What comes after a prefetch waits for it, as on one stream.
+    /// Whether plans of an action are still in progress: mappings of memory that stays, pages that are brought or go
+    /// home. Actions after a prefetch wait for it, as on one stream.
     fn waits_for_plans(&mut self, (job, id): Doing) -> bool {
         let program = self.programs.of(job).program;
         match &program.actions()[id.index()].action {
@@ -167,7 +167,7 @@ impl<L: Listen> Node<'_, L> {
         self.drive(|driver, now, hardware| driver.free(now, run, token, hardware));
     }
 
-    /// The pages of a buffer that was to be freed are free: what is left is the time of the call.
+    /// The pages of a buffer to be freed are free: the time of the call remains.
     pub(in crate::machine) fn freed(&mut self, number: u32) {
         let (job, id) = self.programs.who(number);
         let cost = self.programs.of(job).progress[id.index()].over;
@@ -181,7 +181,7 @@ impl<L: Listen> Node<'_, L> {
         self.begin_launch(job);
     }
 
-    /// The launch of a program is over.
+    /// The launch of a program ends.
     pub(in crate::machine) fn end_whole_launch(&mut self, job: usize) {
         let whole = self.programs.of(job);
         let launched = whole.launching.take().expect("a launch was running");

@@ -12,7 +12,8 @@ use crate::machine::program::Context;
 const NAME: &str = "context";
 
 impl<L: Listen> Node<'_, L> {
-    /// When an action can begin that has to wait for its program's context. The first action that needs one creates it.
+    /// The time when an action can begin that has to wait for its program's context. The first action that needs one
+    /// creates it.
     pub(super) fn context_awaited(&mut self, (job, id): Doing) -> Option<u64> {
         let (cost, now) = (self.hardware.config.host.costs.context.0, self.hardware.clock.now());
         let whole = self.programs.of(job);

@@ -15,7 +15,7 @@ use crate::machine::node::Node;
 use crate::machine::phase::Doing;
 use crate::machine::program::stream::{Direction, PIECE_BYTES, Stream};
 
-/// When a piece arrives, and when the next can begin so that the link never waits.
+/// The arrival of a piece, and the time when the next can begin so that the link never waits.
 struct Piece {
     arrives: u64,
     next: u64,
@@ -59,7 +59,7 @@ impl<L: Listen> Node<'_, L> {
         shares.into_iter().enumerate().filter(|(_, runs)| !runs.is_empty()).collect()
     }
 
-    /// A stream goes on with its next piece.
+    /// A stream continues with its next piece.
     pub(in crate::machine) fn copy_piece(&mut self, number: u32) {
         let stream = &mut self.programs.copies[number];
         let runs = stream.take_piece();
@@ -100,7 +100,7 @@ impl<L: Listen> Hardware<'_, L> {
         Piece { arrives, next: self.next_piece(read, arrived).max(now + staged) }
     }
 
-    /// Memory of the GPU, once dirty lines of its caches are there, link, memory of the host.
+    /// GPU memory, once dirty lines of its caches have reached it; link; host memory.
     fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)], staged: u64) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
         let mut read = now;
@@ -139,7 +139,7 @@ impl<L: Listen> Hardware<'_, L> {
         over
     }
 
-    /// When the next piece is to be read so that it is there when the link has let go of the one before.
+    /// The time when the next piece must be read so that it arrives when the link has passed the previous one.
     fn next_piece(&self, read: u64, arrived: u64) -> u64 {
         let now = self.clock.now();
         let left = arrived.saturating_sub(self.costs.host_link);
@@ -147,7 +147,7 @@ impl<L: Listen> Hardware<'_, L> {
     }
 }
 
-/// A page with so many of the bytes joins the last run that it follows, unless that has `most` pages.
+/// A page with this many of the bytes joins the last run that it follows, unless that has `most` pages.
 fn append(runs: &mut Vec<(PageRun, u64)>, page: PageId, bytes: u64, most: u64) {
     match runs.last_mut() {
         Some((run, sum)) if run.first.0 + run.count == page.0 && u64::from(run.count) < most => {

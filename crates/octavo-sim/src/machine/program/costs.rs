@@ -1,9 +1,9 @@
-//! Costs of allocating and freeing on the host, besides the driver's plans.
+//! Costs of allocating and freeing on the host, apart from the driver's plans.
 
 use octavo_manager::Kind;
 use octavo_node::{AllocationCosts, CallCost, HostCosts};
 
-/// Picoseconds of a call that allocates `bytes`. What is touched later costs then.
+/// Picoseconds of a call that allocates `bytes`. Pages that are touched later cost time then.
 pub(super) fn allocation(costs: &HostCosts, kind: Kind, bytes: u64) -> u64 {
     let (calls, piece) = calls(costs, kind);
     let zeroed = if kind == Kind::Pinned { zeroing(costs, bytes) } else { 0 };
@@ -17,7 +17,7 @@ pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, entries: impl FnOn
     calls.free.of(bytes, piece).0 + unmapped
 }
 
-/// What memory of a kind costs, and the bytes of the pieces that it comes in.
+/// The costs of a kind of memory, and the bytes of its pieces.
 fn calls(costs: &HostCosts, kind: Kind) -> (AllocationCosts, u64) {
     match kind {
         Kind::Managed => (costs.managed, CallCost::CHUNK),

@@ -16,12 +16,13 @@ use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 use crate::machine::phase::Doing;
 
-/// What cores reach beside the host's first memory: its others, and GPUs' line by line where they are coherent.
+/// The memories that cores reach apart from the host's first: its others, and GPUs' memory line by line if they are
+/// coherent.
 struct Reached<'a> {
     links: &'a mut Links,
     gpus: &'a mut [Gpu],
     accesses: &'a mut Accesses,
-    /// Bytes of a request, or beside a line.
+    /// Bytes of a request, or in addition to a line.
     header: u64,
     /// From a core's request to the data in a GPU's memory.
     latency: u64,
@@ -56,7 +57,7 @@ impl<L: Listen> Node<'_, L> {
         numbers.into_iter().for_each(|number| self.hardware.clock.schedule(now, Kind::HostThread, number));
     }
 
-    /// A thread touches lines of one page, or finds that it needs the kernel for them, or is over.
+    /// A thread touches lines of one page, or finds that it needs the kernel for them, or ends.
     pub(in crate::machine) fn run_host_thread(&mut self, number: u32) {
         let now = self.hardware.clock.now();
         let page_shift = self.hardware.page_bytes().trailing_zeros();
@@ -90,7 +91,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// The kernel looks at what a thread needs. Another thread's fault may have served it meanwhile.
+    /// The kernel handles the request of a thread. Another thread's fault may have served it in the meantime.
     pub(in crate::machine) fn host_faults(&mut self, number: u32) {
         let page_shift = self.hardware.page_bytes().trailing_zeros();
         let Some((chunk, _)) = self.programs.threads[number].next(page_shift) else { return };
@@ -106,7 +107,7 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// A fault of the host is served: the threads that waited for it go on before anyone can take the page away.
+    /// A fault of the host is served: the threads that waited for it continue before the page can be taken away.
     pub(in crate::machine) fn host_wakes(&mut self, number: u32) {
         let fault = self.driver.wake_arrives(FaultId(number));
         let waiting = &mut self.programs.waiting;

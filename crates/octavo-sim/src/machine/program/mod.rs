@@ -1,4 +1,4 @@
-//! Whole programs in execution: which of their actions are under way, and what each does.
+//! Whole programs in execution: their actions in progress, and the work of each.
 
 mod actions;
 mod context;
@@ -22,7 +22,7 @@ pub(crate) struct Programs<'a> {
     /// Threads that wait for the kernel to serve a fault.
     waiting: Vec<(FaultId, u32)>,
     copies: Copies,
-    /// Actions and pieces of copies that are over.
+    /// Finished actions and pieces of copies.
     done: u64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Whole<'a> {
     ready: Vec<ActionId>,
     /// Actions that are not done.
     left: usize,
-    /// By action: when it began, how much of it is under way, and when the last part that is over was.
+    /// By action: its beginning, the number of parts in progress, and the end of the last finished part.
     progress: Vec<Progress>,
     /// The launch that runs.
     launching: Option<ActionId>,
@@ -56,14 +56,14 @@ enum Context {
 #[derive(Clone, Copy, Default)]
 struct Progress {
     began: u64,
-    /// Threads or streams under way.
+    /// Threads or streams still running.
     parts: u32,
-    /// When the last of those that are over was over.
+    /// The end of the last finished one.
     over: u64,
 }
 
 impl<'a> Programs<'a> {
-    /// By job: its whole program, where it lies among the others.
+    /// By job: its whole program, and its place among the others.
     pub fn new(programs: &'a [Option<Program>]) -> Self {
         let mut next = 0;
         let mut whole = |program: &'a Program| {
@@ -80,7 +80,7 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// Actions and pieces of copies that are over.
+    /// Actions and pieces of copies that have ended.
     pub const fn done(&self) -> u64 {
         self.done
     }
@@ -133,7 +133,7 @@ impl<'a> Whole<'a> {
         self.first + action.0
     }
 
-    /// A part of an action is over at `time`; whether it was the last, and when all are.
+    /// A part of an action ends at `time`; returns whether it was the last, and when all have ended.
     fn part_over(&mut self, action: ActionId, time: u64) -> Option<u64> {
         let progress = &mut self.progress[action.index()];
         progress.parts -= 1;

@@ -1,4 +1,4 @@
-//! What one GPU has of a copy, and its next piece.
+//! One GPU's part of a copy, and its next piece.
 
 use octavo_driver::slab::Slab;
 use octavo_manager::{HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun};
@@ -7,13 +7,13 @@ use octavo_units::Bandwidth;
 
 use crate::machine::phase::Doing;
 
-/// Bytes of a piece: long beside the latency of a link, short beside what is booked ahead of the clock.
+/// Bytes of a piece: long compared with the latency of a link, short compared with what is booked ahead of the clock.
 pub(super) const PIECE_BYTES: u64 = 256 << 10;
 
 /// Streams under way.
 pub(super) type Copies = Slab<Stream>;
 
-/// What one GPU has of a copy.
+/// One GPU's part of a copy.
 pub(super) struct Stream {
     pub action: Doing,
     pub gpu: usize,
@@ -21,11 +21,11 @@ pub(super) struct Stream {
     /// Addresses of the first byte of all, on the GPUs and on the host.
     pub device: u64,
     pub host: u64,
-    /// What is left, the last first, with its bytes.
+    /// The rest, the last first, with its bytes.
     pub left: Vec<(PageRun, u64)>,
-    /// When the last byte so far arrives.
+    /// The arrival of the last byte so far.
     pub last: u64,
-    /// Of the driver's copies through pinned memory, if there are any.
+    /// For the driver's copies through pinned memory, if there are any.
     pub staging: Option<Bandwidth>,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// How fast the driver stages memory of this kind; nothing for pinned memory, which the copy engine reaches.
+    /// The rate at which the driver stages memory of this kind; none for pinned memory, which the copy engine reaches.
     pub fn staging(self, kind: Kind, costs: &HostCosts) -> Option<Bandwidth> {
         let rate = match self {
             Self::In => costs.staging.to_gpu,
@@ -64,7 +64,7 @@ impl Stream {
         self.staging.map_or(0, |rate| rate.time_for(bytes).0)
     }
 
-    /// How many of the bytes of these runs lie, on the host's side, in which of its memories beyond the first.
+    /// The number of these runs' bytes in each of the host's memories beyond the first.
     pub fn further(&self, runs: &[(PageRun, u64)], page_bytes: u64, manager: &Manager) -> Vec<(MemoryId, u64)> {
         let mut bytes_of: Vec<(MemoryId, u64)> = Vec::new();
         for &(run, bytes) in runs {

@@ -1,4 +1,4 @@
-//! Groups of pages, and what is counted of each.
+//! Groups of pages, and the counts of each.
 
 use octavo_manager::MemoryMask;
 

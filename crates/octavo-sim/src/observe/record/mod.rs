@@ -1,4 +1,4 @@
-//! Records of a run for its tables, besides totals.
+//! Records of a run for its tables, in addition to totals.
 
 pub(super) mod groups;
 mod samples;
@@ -45,11 +45,11 @@ pub(crate) struct Recorder {
     phases: PhaseLog,
     /// The jobs, if they have names.
     jobs: Option<JobLog>,
-    /// When each GPU held how many pages, if that changes.
+    /// The number of pages in each GPU over time, if that changes.
     capacity: Vec<Capacity>,
 }
 
-/// From a time on, a GPU holds this many pages, or as many as come.
+/// From a time on, a GPU holds this many pages, or all that come.
 struct Capacity {
     time: u64,
     gpu: usize,
@@ -128,7 +128,7 @@ impl Recorder {
         self.groups[group].remote_lines += u64::from(lines);
     }
 
-    /// What the placement keeps about a page changes.
+    /// The placement's attributes of a page change.
     fn attribute(&mut self, time: u64, change: &AttributeChange) {
         if let Some(timeline) = &mut self.timeline {
             timeline.attribute(time, change);
@@ -138,7 +138,7 @@ impl Recorder {
         }
     }
 
-    /// A processor is told by its memory.
+    /// A processor is identified by its memory.
     fn event(&mut self, time: u64, kind: EventKind, pages: PageRun, from: MemoryId, to: MemoryId) {
         if let Some(timeline) = &mut self.timeline {
             timeline.push(time, kind, pages, from, to);
@@ -173,7 +173,7 @@ impl Recorder {
         }
     }
 
-    /// What is kept row by row: all that grows with the length of a run.
+    /// Data that is kept row by row: everything that grows with the length of a run.
     fn rows(&self) -> Recorded {
         let timeline = self.timeline.as_ref().map(Timeline::recorded);
         let samples = self.samples.as_ref().map(Samples::recorded);
@@ -184,19 +184,19 @@ impl Recorder {
         each.into_iter().flatten().fold(Recorded::default(), Recorded::and)
     }
 
-    /// How long each kind of phase of the whole program of a job took.
+    /// The duration of each kind of phase of a job's whole program.
     pub fn phases(&self, job: usize) -> Option<Phases> {
         self.phases.sums(job)
     }
 
-    /// What each job did, if they have names.
+    /// The work of each job, if they have names.
     pub fn jobs(&self, running: &[Running], rounds: &Rounds) -> Vec<JobSummary> {
         let Some(log) = &self.jobs else { return Vec::new() };
         let summary = |(job, state)| log.summary(job, state, rounds.ended(job), self.phases(job));
         running.iter().enumerate().map(summary).collect()
     }
 
-    /// What happened to the pages of each job, if they have names, and these.
+    /// The events of each job's pages, if they have names, and these.
     pub fn counts_by_job(&self) -> impl Iterator<Item = (&str, JobCounts)> {
         let logs = self.jobs.iter();
         logs.flat_map(|log| log.names().iter().enumerate().map(|(job, name)| (name.as_str(), log.counts(job))))
@@ -216,7 +216,7 @@ impl Recorder {
         }
     }
 
-    /// What happened to the pages of a job so far.
+    /// The events of a job's pages so far.
     fn counts_of(&self, job: usize) -> Option<JobCounts> {
         self.jobs.as_ref().map(|log| JobCounts::of(&self.total(log.groups(job))))
     }

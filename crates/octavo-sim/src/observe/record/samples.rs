@@ -1,7 +1,7 @@
-//! The interval tables: what happened, and where pages were, from one sample to the next.
+//! The interval tables: events, and the places of pages, from one sample to the next.
 //!
 //! They do not grow with simulated time: once there are [`MOST`] intervals, each two become one that is twice as long,
-//! and so are those to come.
+//! and so do later ones.
 
 use octavo_manager::{Manager, Statistics};
 
@@ -28,7 +28,7 @@ const NAMES: [&str; 14] = [
     "evictions",
 ];
 
-/// Intervals that a run keeps at most, exclusive; chosen: more than any picture shows, and more than a second at the
+/// Intervals that a run keeps at most, exclusive; our choice: more than any picture shows, and more than a second at the
 /// default interval. An even number.
 pub(crate) const MOST: usize = 10_000;
 
@@ -69,7 +69,7 @@ pub(super) struct Samples {
 #[derive(Default)]
 struct LinkSamples {
     time: Vec<u64>,
-    /// What they are called, in the order of the rows of a sample.
+    /// Their names, in the order of the rows of a sample.
     names: Vec<String>,
     bytes: Vec<u64>,
     busy: Vec<u64>,
@@ -81,7 +81,7 @@ struct LinkSamples {
 #[derive(Default)]
 struct MemorySamples {
     time: Vec<u64>,
-    /// What they are called, in the order of the rows of a sample.
+    /// Their names, in the order of the rows of a sample.
     names: Vec<String>,
     bytes: Vec<u64>,
 }
@@ -123,7 +123,7 @@ impl Samples {
         }
     }
 
-    /// Numbers of each row, kept as they are written, and the text of those of links and memories.
+    /// Numbers of each row, in the form in which they are written, and the text of those of links and memories.
     pub fn recorded(&self) -> Recorded {
         const NUMBER: usize = size_of::<u64>();
         let named = |rows, numbers| Recorded::rows(rows, numbers * NUMBER, numbers * NUMBER + TEXT_BYTES);
@@ -211,7 +211,7 @@ impl MemorySamples {
     }
 }
 
-/// Of each two samples of `width` rows, the sums row by row.
+/// For each two samples of `width` rows, the sums row by row.
 fn sum_of_two(rows: &mut Vec<u64>, width: usize) {
     let sums = |two: &[u64]| -> Vec<u64> { (0..width).map(|row| two[row] + two[width + row]).collect() };
     *rows = rows.chunks_exact(2 * width.max(1)).flat_map(sums).collect();

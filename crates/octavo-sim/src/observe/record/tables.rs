@@ -1,4 +1,4 @@
-//! The tables of what was written down.
+//! The tables made from the records.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Recorder {
         tables
     }
 
-    /// The tables of a run without time, in which line accesses stand for it.
+    /// The tables of a run without time, in which line accesses replace it.
     pub fn tables_without_time(self, workload: &dyn Workload) -> Vec<Table> {
         let buffers = workload.buffers();
         let mut tables = vec![self.allocations(buffers), self.page_groups(buffers), lines_table(&self.kernels)];

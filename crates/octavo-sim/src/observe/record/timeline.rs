@@ -1,11 +1,11 @@
-//! The `events` table: what happened to pages, in the order it happened.
+//! The `events` table: what happened to pages, in order.
 
 use octavo_manager::{ATTRIBUTES, AttributeChange, Cause, HOST_MEMORY, MemoryId, PageRun};
 
 use crate::bound::Recorded;
 use crate::observe::table::{Column, Table, Values};
 
-/// Kinds of rows in the `events` table. Changes of what a placement keeps about a page are numbered after them.
+/// Kinds of rows in the `events` table. Changes of a placement's attributes of pages are numbered after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EventKind {
@@ -63,7 +63,7 @@ impl EventKind {
     }
 }
 
-/// The code of a row that tells of `change`; `None` if the value has no name.
+/// The code of a row about `change`; `None` if the value has no name.
 fn code(change: &AttributeChange) -> Option<u8> {
     let index = ATTRIBUTES.iter().position(|known| std::ptr::eq(*known, change.attribute))?;
     let before: usize = ATTRIBUTES[..index].iter().map(|attribute| attribute.events.len()).sum();
@@ -87,7 +87,7 @@ struct Row {
 /// any usual size, so that tables of different nodes can be compared.
 const NUMBERED_GPUS: usize = 16;
 
-/// Rows of a chunk, 1.5 MiB; chosen.
+/// Rows of a chunk, 1.5 MiB; our choice.
 const CHUNK: usize = 1 << 16;
 
 /// All rows so far, in order of time, in chunks: they never move, and each is given up when its columns are made.
@@ -98,7 +98,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// Of a node with so many GPUs.
+    /// For a node with this many GPUs.
     pub fn new(gpus: usize) -> Self {
         Self { gpus, chunks: vec![Vec::new()] }
     }
@@ -146,7 +146,7 @@ impl Timeline {
         self.add(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
     }
 
-    /// One row each, with what they were noted at in a column of the name of that `clock`.
+    /// One row each, with the time of the note in a column named after that `clock`.
     pub fn table(self, page_bytes: u64, clock: &'static str) -> Table {
         let rows = self.rows();
         let mut numbers: [Vec<u64>; 5] = std::array::from_fn(|_| Vec::with_capacity(rows));

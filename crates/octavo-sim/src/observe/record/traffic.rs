@@ -29,13 +29,13 @@ pub(super) type Kernel = (Cow<'static, str>, u64, u64);
 /// Bytes so far, by level.
 type Bytes = [i64; LEVELS.len()];
 
-/// Launches that run, those that are over, and intervals.
+/// Launches in progress, finished ones, and intervals.
 #[derive(Default)]
 pub(super) struct TrafficLog {
-    /// By job: what had moved when its launch began.
+    /// By job: the traffic when its launch began.
     begun: Vec<Bytes>,
     rows: Vec<Bytes>,
-    /// What had moved at the end of each interval.
+    /// The traffic at the end of each interval.
     samples: Vec<(u64, Bytes)>,
 }
 
@@ -48,7 +48,7 @@ impl TrafficLog {
         self.begun[job] = so_far(accesses, links, host);
     }
 
-    /// It is over; what other jobs moved meanwhile counts as well.
+    /// It ends; the traffic of other jobs in the meantime counts as well.
     pub fn ends(&mut self, job: usize, accesses: &Accesses, links: &Links, host: Passed) {
         let now = so_far(accesses, links, host);
         self.rows.push(difference(&now, &self.begun[job]));

@@ -1,4 +1,4 @@
-//! Page-table walks of GPUs by what the placement keeps about their pages at that time: what accesses miss TLBs for.
+//! Page-table walks of GPUs by the placement's attributes of their pages at that time: why accesses miss TLBs.
 
 use octavo_manager::{ATTRIBUTES, AttributeChange};
 
@@ -9,7 +9,7 @@ pub(super) struct Walks(Vec<ByValue>);
 
 /// Walks by the value of one attribute.
 struct ByValue {
-    /// What each page has now.
+    /// The present attributes of each page.
     values: Vec<u8>,
     /// Walks by value.
     counts: Vec<u64>,

@@ -46,7 +46,7 @@ impl Spans<'_> {
         }
     }
 
-    /// The driver says what happens.
+    /// The driver reports events.
     fn driver(&mut self, now: u64, happening: octavo_driver::Happening<'_>) {
         match happening {
             octavo_driver::Happening::Served(request, from, until) => {
@@ -77,7 +77,7 @@ impl Spans<'_> {
             .collect()
     }
 
-    /// A step of the plan in `slot` takes this time. Of a drain that is not done with it, it was the message alone.
+    /// A step of the plan in `slot` takes this time. For a drain that is not yet complete, it was only the message.
     fn plan_step(&mut self, slot: u32, step: &Step, is_done: bool, span: (u64, u64)) {
         let (word, pages) = match *step {
             Step::Drain { pages, .. } if !is_done => (Word::Message, pages),

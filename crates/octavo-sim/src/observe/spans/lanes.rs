@@ -1,4 +1,4 @@
-//! Tracks side by side under one name: slices of one track nest, so those that overlap need tracks of their own.
+//! Tracks side by side under one name: slices of one track nest, so those that overlap need separate tracks.
 
 use crate::observe::spans::write::Writer;
 
@@ -10,7 +10,7 @@ pub(crate) struct Lanes {
 
 struct Lane {
     track: u64,
-    /// When its last slice ends.
+    /// The end of its last slice.
     until: u64,
 }
 
@@ -38,7 +38,7 @@ impl Lanes {
         self.take(writer, began, OPEN)
     }
 
-    /// Ends what is open when the run ends.
+    /// Ends everything that is open when the run ends.
     pub fn close(&mut self, writer: &mut Writer<'_>, time: u64) {
         for lane in self.lanes.iter().filter(|lane| lane.until == OPEN) {
             writer.end_with_run(lane.track, time);

@@ -1,6 +1,6 @@
-//! The timeline of a run as slices, arrows and counters: what happened on each GPU, in the driver and on the links.
+//! The timeline of a run as slices, arrows and counters: events on each GPU, in the driver and on the links.
 //!
-//! Kept only when asked for, and written as it happens. Nothing here is called for single accesses.
+//! Kept only if requested, and written during the run. Nothing here is called for individual accesses.
 
 mod hear;
 mod lanes;
@@ -33,7 +33,7 @@ struct LinkTrack {
     rate: f64,
 }
 
-/// What belongs to an outstanding fault or a plan under way: its track and its flows.
+/// The track and the flows of an outstanding fault or a plan in progress.
 #[derive(Clone, Default)]
 struct Open {
     track: u64,
@@ -92,7 +92,7 @@ impl<'a> Spans<'a> {
         }
     }
 
-    /// The last kernel has ended at `time`: what the driver was still at ends with it.
+    /// The last kernel has ended at `time`: the driver's work in progress ends with it.
     pub fn finish(&mut self, time: u64, links: &[LinkUse]) {
         self.links(time, links);
         for gpu in &mut self.gpus {
@@ -169,7 +169,7 @@ impl<'a> Spans<'a> {
         }
     }
 
-    /// A plan begins, with reads and writes of its policy's metadata, and goes on with the flows of the faults that it
+    /// A plan begins, with reads and writes of its policy's metadata, and continues the flows of the faults that it
     /// will wake.
     fn plan_began(&mut self, number: u32, plan: &Plan, time: u64, metadata: u64, flows: Vec<u64>) {
         let track = self.plans.open(&mut self.writer, time);
@@ -199,14 +199,14 @@ impl<'a> Spans<'a> {
         self.plans.release(track, time);
     }
 
-    /// The compute units of a GPU complete what they have in flight.
+    /// The compute units of a GPU complete their accesses in flight.
     fn drain(&mut self, gpu: usize, span: (u64, u64), pages: PageRun) {
         let track = self.gpus[gpu].drains.take(&mut self.writer, span.0, span.1);
         let notes = pages_of(pages, self.page_bytes);
         self.writer.slice(track, Word::Drain, span, &notes, &[]);
     }
 
-    /// Pages are copied for a plan, and for the faults whose flows it goes on with.
+    /// Pages are copied for a plan, and for the faults whose flows it continues.
     fn copy(&mut self, plan: u32, cause: Cause, path: (MemoryId, MemoryId), span: (u64, u64), pages: PageRun) {
         let lanes = self
             .copies
@@ -219,7 +219,7 @@ impl<'a> Spans<'a> {
         self.writer.slice(track, word_of(cause), span, &notes, flows);
     }
 
-    /// How much each GPU holds.
+    /// The number of pages in each GPU.
     fn memory(&mut self, time: u64, manager: &Manager) {
         for (index, gpu) in self.gpus.iter_mut().enumerate() {
             let held = manager.frames_held(MemoryId::gpu(index));
@@ -285,7 +285,7 @@ fn pages_of(pages: PageRun, page_bytes: u64) -> [(Note, u64); 2] {
     [(Note::Address, u64::from(pages.first.0) * page_bytes), (Note::Pages, u64::from(pages.count))]
 }
 
-/// Numbers are reused, so the list stays as long as there were things at a time.
+/// Numbers are reused, so the list is as long as the largest number of things at one time.
 fn put(list: &mut Vec<Open>, number: u32, open: Open) {
     let index = number as usize;
     if list.len() <= index {

@@ -10,7 +10,7 @@ pub(super) struct Packet {
     /// Nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
-    /// Who wrote the packet; names are interned for each writer.
+    /// The writer of the packet; names are interned for each writer.
     #[prost(uint32, tag = "10")]
     pub sequence: u32,
     #[prost(message, optional, tag = "11")]
@@ -44,7 +44,7 @@ pub(super) struct Track {
     pub rank: Option<i32>,
 }
 
-/// Children of a track stand in the order of their ranks.
+/// Children of a track are ordered by their ranks.
 pub(super) const BY_RANK: u32 = 3;
 
 #[derive(Clone, PartialEq, Message)]
@@ -55,7 +55,7 @@ pub(super) struct Counter {
     pub unit_name: String,
 }
 
-/// The unit has a name of its own.
+/// The unit has a separate name.
 pub(super) const NAMED_UNIT: u32 = 0;
 /// Bytes.
 pub(super) const BYTES: u32 = 3;
@@ -113,7 +113,7 @@ pub(super) struct Name {
     pub name: String,
 }
 
-/// A packet as it stands in a trace.
+/// A packet in the format of a trace.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Trace {
     #[prost(message, repeated, tag = "1")]

@@ -74,11 +74,11 @@ impl Word {
     ];
 }
 
-/// What is noted beside a slice.
+/// Annotations of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Note {
-    /// Where the slice begins and ends, to the picosecond.
+    /// The beginning and the end of the slice, to the picosecond.
     BeganPs,
     EndedPs,
     Address,
@@ -98,7 +98,7 @@ pub(crate) struct Writer<'a> {
     out: &'a mut dyn Write,
     failed: Option<io::Error>,
     tracks: u64,
-    /// When the last slice ends.
+    /// The end of the last slice.
     latest: u64,
     buffer: Vec<u8>,
 }
@@ -111,7 +111,7 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// What went wrong, if anything.
+    /// The error, if any.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failed.as_ref()
     }
@@ -140,7 +140,7 @@ impl<'a> Writer<'a> {
         self.end(track, ended);
     }
 
-    /// A slice with a name of its own, from beginning to end.
+    /// A slice with a separate name, from beginning to end.
     pub fn named(&mut self, track: u64, name: &str, (began, ended): (u64, u64)) {
         let mut event = event(track, BEGIN, &[(Note::BeganPs, began)]);
         event.name = Some(name.to_owned());

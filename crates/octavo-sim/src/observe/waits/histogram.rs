@@ -1,9 +1,9 @@
 //! Counts by ranges of values that grow with the values.
 
-/// Ranges between a power of two and the next: each is at most 1/32 (3 %) as wide as its values are large; chosen.
+/// Ranges between a power of two and the next: each is at most 1/32 (3 %) as wide as its values are large; our choice.
 const RANGES: u64 = 32;
 
-/// How many values lie in each range, and what they sum to.
+/// The number of values in each range, and their sum.
 #[derive(Default)]
 pub(super) struct Histogram(Vec<(u64, u64)>);
 
@@ -46,7 +46,7 @@ fn range_of(value: u64) -> usize {
     (u64::from(shift) * RANGES + (value >> shift)) as usize
 }
 
-/// Where a range begins, and how wide it is.
+/// The beginning of a range, and its width.
 fn bounds(index: u64) -> (u64, u64) {
     if index < RANGES {
         return (index, 1);

@@ -22,7 +22,7 @@ impl Books {
     }
 }
 
-/// What leaves a GPU, and what comes to it, is what events copy.
+/// Pages that leave a GPU, and pages that come to it, are the ones that events copy.
 pub fn pages_on_links(books: &Books) -> Law {
     if books.table("links").is_none() {
         return Ok(());
@@ -88,7 +88,7 @@ pub fn link_intervals(books: &Books) -> Law {
     Ok(())
 }
 
-/// Purposes of what moves without time, with the kinds of events that it is.
+/// Purposes of moves without time, with their kinds of events.
 const MOVED: [(&str, &[&str]); 5] = [
     ("migration", &["moved.migration_bytes"]),
     ("duplication", &["moved.duplication_bytes", "moved.write_back_bytes"]),
@@ -108,7 +108,7 @@ pub fn moved(books: &Books) -> Law {
     Ok(())
 }
 
-/// On coherent nodes: traffic over time sums up to lines of memories, and to what the links to the host carried.
+/// On coherent nodes: traffic over time sums up to lines of memories, and to the traffic of the links to the host.
 pub fn traffic(books: &Books) -> Law {
     if books.table("traffic_intervals").is_none() {
         return Ok(());

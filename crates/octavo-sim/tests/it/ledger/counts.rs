@@ -1,4 +1,4 @@
-//! Counts that several tables have.
+//! Counts that appear in several tables.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Who holds pages: events are followed from the start, and lead to what is counted at the end.
+//! The holders of pages: events are followed from the start, and lead to the final counts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{Books, Event, Law, at_most, same};
 
-/// Who holds copies of pages, by page: a bit for each GPU, and one for all memories of the host together.
+/// The holders of copies of pages, by page: a bit for each GPU, and one for all memories of the host together.
 struct Holders<'b> {
     books: &'b Books,
     by_page: BTreeMap<u64, u64>,
@@ -60,7 +60,7 @@ impl<'b> Holders<'b> {
         self.by_page.insert(page, holders);
     }
 
-    /// What an event does to the holders of a page; `None` if that cannot be.
+    /// The effect of an event on the holders of a page; `None` if that is impossible.
     fn after(&self, event: &Event, holders: u64) -> Option<u64> {
         let (from, to) = (self.bit(event.from), self.bit(event.to));
         let held = holders & from != 0;
@@ -87,7 +87,8 @@ impl<'b> Holders<'b> {
     }
 }
 
-/// Every copy, move and discard is of a page that its source holds; and what is left is what tables say at the end.
+/// Every copy, move and discard is of a page that its source holds; and the remaining pages are those in the final
+/// tables.
 pub fn events_lead_there(books: &Books) -> Law {
     let mut holders = Holders::new(books);
     holders.follow()?;
@@ -120,7 +121,7 @@ fn placed(books: &Books, holders: &Holders<'_>) -> Law {
     at_most("pages, each of which is at home in one memory", pages, copies)
 }
 
-/// No GPU ever holds more pages than it has room for, those aside that take none.
+/// No GPU ever holds more pages than it has room for, except for those that take none.
 pub fn within_capacity(books: &Books) -> Law {
     let Some(capacity) = books.summary["capacity_bytes"].as_u64() else { return Ok(()) };
     if books.total("manager.pages_without_room") > 0 {
@@ -138,7 +139,7 @@ pub fn within_capacity(books: &Books) -> Law {
     Ok(())
 }
 
-/// The last sample says what each memory of the host holds at the end. No sample exceeds its capacity.
+/// The last sample gives the final content of each memory of the host. No sample exceeds its capacity.
 pub fn host_memories(books: &Books) -> Law {
     let names = books.texts("memory_intervals", "processor");
     for memory in books.summary["host_memories"].as_array().into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! The books of a run: all tables and totals of one result speak of the same events, and must agree.
 //!
-//! Each law is one sentence about a result. None knows how a run decides; all of them hold for every scenario.
+//! Each law is one sentence about a result. None knows how a run decides, and all hold for every scenario.
 
 mod bytes;
 mod counts;
@@ -14,10 +14,10 @@ use octavo_scenario::Scenario;
 use octavo_sim::{Column, Table, Values};
 use serde_json::Value;
 
-/// A result, and what of its scenario the laws need.
+/// A result, and the parts of its scenario that the laws need.
 #[derive(Clone, Debug)]
 pub struct Books {
-    /// The summary as it is written.
+    /// The summary in the form of its file.
     pub summary: Value,
     pub tables: Vec<Table>,
     pub page_bytes: u64,
@@ -27,7 +27,7 @@ pub struct Books {
     /// Names of the jobs of which only launches run: all their pages are on the host at first, and again whenever they
     /// begin. Pages of others come into being.
     pub filled: Vec<String>,
-    /// Bytes of what the program copies itself; nothing where that is not known.
+    /// Bytes that the program itself copies; none if that is unknown.
     pub copied: Option<u64>,
 }
 
@@ -96,7 +96,7 @@ impl Books {
         self.summary.get("executor").is_none()
     }
 
-    /// A total by its path; 0 where it is left out, as those are that seldom happen.
+    /// A total by its path; 0 if it is left out, as rare ones are.
     fn total(&self, path: &str) -> u64 {
         let value = path.split('.').try_fold(&self.summary, |value, key| value.get(key));
         value.and_then(Value::as_u64).unwrap_or(0)
@@ -131,7 +131,7 @@ impl Books {
         self.numbers(table, column).iter().sum()
     }
 
-    /// What is recorded of pages, in order.
+    /// The records of pages, in order.
     fn events(&self) -> impl Iterator<Item = Event> + '_ {
         let (codes, names) = match self.values("events", "kind") {
             Some(Values::Category { codes, names }) => (&codes[..], &names[..]),
@@ -168,7 +168,7 @@ fn same(what: impl std::fmt::Display, one: u64, other: u64) -> Law {
     if one == other { Ok(()) } else { Err(format!("{what}: {one} and {other}")) }
 }
 
-/// A count of what has happened of that which was begun.
+/// A count of finished things among those that were started.
 fn at_most(what: impl std::fmt::Display, part: u64, whole: u64) -> Law {
     if part <= whole { Ok(()) } else { Err(format!("{what}: {part} of {whole}")) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Books, Law, at_most, same};
 
-/// The parts of waits of faults sum up to the waits, and each has as many faults.
+/// The parts of waits of faults sum up to the waits, and each has the same number of faults.
 pub fn waits(books: &Books) -> Law {
     let mut sums = BTreeMap::<&str, (u64, u64)>::new();
     let (faults, times) = (books.numbers("fault_waits", "faults"), books.numbers("fault_waits", "sum_ps"));
@@ -50,7 +50,7 @@ pub fn phases(books: &Books) -> Law {
     Ok(())
 }
 
-/// Of a job by its name, or of all rows.
+/// For a job by its name, or for all rows.
 fn sum_of_phases(books: &Books, job: Option<&str>, names: &[&str]) -> u64 {
     let (jobs, phases) = (books.texts("phases", "job"), books.texts("phases", "phase"));
     let (began, ended) = (books.numbers("phases", "began_ps"), books.numbers("phases", "ended_ps"));

@@ -1,4 +1,4 @@
-//! Tables and totals are as the catalogue of columns and the summary's schema say.
+//! Tables and totals agree with the catalogue of columns and the summary's schema.
 
 use octavo_sim::{InstantSummary, Summary};
 use schemars::generate::SchemaSettings;
@@ -16,7 +16,8 @@ pub fn totals(books: &Books) -> Law {
     told("", &books.summary, &schema)
 }
 
-/// Whether every key of a table, and of the tables in it, is a property of its schema, and every required key is there.
+/// Whether every key of a table, and of the tables in it, is a property of its schema, and every required key is
+/// present.
 fn told(at: &str, value: &Value, schema: &Value) -> Law {
     if let (Some(list), Some(each)) = (value.as_array(), schema.get("items")) {
         return list.iter().try_for_each(|value| told(at, value, each));

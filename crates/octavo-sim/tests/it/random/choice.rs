@@ -1,4 +1,4 @@
-//! A strategy with some of its options, drawn from what the registries say of them.
+//! A strategy with some of its options, drawn from the registries.
 
 use octavo_registry::{Entry, Registry};
 use serde_json::Value;

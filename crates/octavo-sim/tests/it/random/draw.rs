@@ -28,7 +28,7 @@ impl Draw {
         self.below(100) < percent
     }
 
-    /// One of them, each as likely as the others.
+    /// One of them, all equally likely.
     pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

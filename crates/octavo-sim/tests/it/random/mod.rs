@@ -1,7 +1,7 @@
 //! Random scenarios of real parts: every shipped node, strategies of all kinds, drivers, programs, jobs. Each ends in a
 //! result whose tables agree, or in a message.
 //!
-//! A scenario depends on its number alone. One that breaks a law is made as short as it can be, and printed.
+//! A scenario depends on its number alone. A scenario that breaks a law is shortened as far as possible, and printed.
 
 mod choice;
 mod draw;
@@ -21,19 +21,19 @@ use self::play::{Played, play};
 use self::scenario::Drawn;
 use crate::ledger::Books;
 
-/// How many scenarios a soak is, if not 10,000.
+/// The number of scenarios of a soak, if it is not 10,000.
 const COUNT: &str = "OCTAVO_SOAK_SCENARIOS";
 /// The number of the first one, if not 0.
 const FIRST: &str = "OCTAVO_SOAK_FIRST";
 
-/// What became of many scenarios.
+/// The results of many scenarios.
 #[derive(Default)]
 struct Tally {
     ends: BTreeMap<&'static str, u64>,
     broken: Vec<(u64, String)>,
 }
 
-/// What a scenario counts as, and what it breaks; where a run refuses a setting that others would allow, without it.
+/// The meaning of a scenario, and the law that it breaks; without a setting that only a run refuses.
 fn verdict(mut drawn: Drawn) -> (Drawn, &'static str, Vec<String>) {
     loop {
         let Ok(resolved) = drawn.resolved() else { return (drawn, "invalid", Vec::new()) };
@@ -119,7 +119,7 @@ fn random_scenarios_end_and_their_tables_agree() {
     judge(&soak(0, 40));
 }
 
-/// Those that broke a law once; the first line of each file says which.
+/// Scenarios that once broke a law, which the first line of each file names.
 #[test]
 fn scenarios_that_broke_a_law_once_keep_all() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/random/found");

@@ -1,4 +1,4 @@
-//! The parts of a scenario and how they are drawn: often what users write, seldom what is odd.
+//! The parts of a scenario and how they are drawn: often what users write, rarely odd values.
 
 use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SHARINGS, SIZINGS};
 use octavo_scenario::presets;
@@ -28,7 +28,7 @@ pub fn node(drawn: &mut Drawn, draw: &mut Draw) {
     }
 }
 
-/// A preset, or strategies of all kinds, or some beside a preset.
+/// A preset, or strategies of all kinds, or some in addition to a preset.
 pub fn memory(drawn: &mut Drawn, draw: &mut Draw) {
     if draw.chance(25) {
         let names: Vec<String> = presets::memory_names().map(|name| format!("'{name}'")).collect();
@@ -58,7 +58,7 @@ pub fn memory(drawn: &mut Drawn, draw: &mut Draw) {
     odd_memory(drawn, draw);
 }
 
-/// What few memory systems have.
+/// Options that few memory systems have.
 fn odd_memory(drawn: &mut Drawn, draw: &mut Draw) {
     let seldom: [(&str, &[&str]); 6] = [
         ("memory.page_size", &["'4KiB'", "'64KiB'", "'2MiB'"]),
@@ -141,7 +141,7 @@ fn batches(draw: &mut Draw) -> String {
     )
 }
 
-/// Who carries plans out, how closely, and what is recorded.
+/// The executor, the fidelity, and what is recorded.
 pub fn execution(drawn: &mut Drawn, draw: &mut Draw) {
     drawn.set("seed", draw.below(1000));
     drawn.set("record.events", "true");
@@ -160,7 +160,7 @@ pub fn execution(drawn: &mut Drawn, draw: &mut Draw) {
     }
 }
 
-/// One program alone, or several beside one another.
+/// A single program, or several side by side.
 pub fn programs(drawn: &mut Drawn, draw: &mut Draw) {
     if draw.chance(70) {
         return programs::alone(drawn, draw);

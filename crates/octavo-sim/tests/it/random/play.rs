@@ -1,4 +1,4 @@
-//! Plays a scenario within bounds: what hangs or panics is an answer like any other.
+//! Plays a scenario within bounds: a hang or a panic is a result like any other.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -21,8 +21,8 @@ use crate::ledger::Books;
 
 /// Looks at a run, each after 65,536 events, after which it is too long to be played to its end.
 const LOOKS: u32 = 160;
-/// Looks in which nothing is done before an instant run is one that hangs. One in time has the simulator's own watchdog,
-/// which knows what a report is.
+/// Looks in which nothing is done before an instant run is one that hangs. A run in time has the simulator's own
+/// watchdog, which knows what a report is.
 const IDLE_LOOKS: u32 = 48;
 /// Looks at most.
 const MOST_LOOKS: u32 = 600;
@@ -32,7 +32,7 @@ const LONG: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes of memory above which a scenario is not played.
 const MOST_MEMORY: u64 = 1 << 30;
-/// Bytes that this process may have while one is played, several at once: what is recorded is not known before.
+/// Bytes that this process may use while one is played, several at once: the size of the records is unknown beforehand.
 const BOUND: MemoryBound<'_> = MemoryBound { limit: 8 << 30, around: 0, in_use: &resident };
 
 /// Bytes of memory that this process has; none where the system does not tell.
@@ -45,7 +45,7 @@ fn resident() -> u64 {
 /// A summary as JSON, and tables.
 type Results = (Value, Vec<Table>);
 
-/// What became of a scenario.
+/// The result of a scenario.
 pub enum Played {
     /// It ended.
     Ended(Box<Books>),
@@ -54,7 +54,7 @@ pub enum Played {
     Refused { key: Option<String>, reason: String },
     /// It is too long, or too large, to be played to its end.
     Left(&'static str),
-    /// It broke a law that holds for all: it hangs, panics, or reports a defect of its own.
+    /// It broke a law that holds for all: it hangs, panics, or reports a defect in itself.
     Broken(String),
 }
 
@@ -174,7 +174,7 @@ fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) 
 struct Looks {
     began: Instant,
     all: u32,
-    /// Those since something was done.
+    /// Looks since something was done.
     idle: u32,
     done: [u64; 3],
 }
@@ -189,7 +189,7 @@ impl Looks {
     }
 }
 
-/// What an error means: most are what a user is to be told.
+/// The meaning of an error: most are messages for users.
 fn judged(error: SimError, is_idle: bool) -> Played {
     match error {
         SimError::Interrupted if is_idle => Played::Broken("hangs: no access is served any more".to_owned()),

@@ -1,4 +1,4 @@
-//! Programs of a scenario: kernels so small that a run takes milliseconds, and what is around them.
+//! Programs of a scenario: kernels so small that a run takes milliseconds, and the actions around them.
 
 use octavo_program::Workload;
 use octavo_registry::Options;
@@ -57,7 +57,7 @@ pub fn alone(drawn: &mut Drawn, draw: &mut Draw) {
     drawn.set("workload", kernel.text);
 }
 
-/// What is around the launches of a kernel: keys below `program`, and their values.
+/// The actions around the launches of a kernel: keys below `program`, and their values.
 fn around(kernel: &Kernel, gpus: u32, draw: &mut Draw) -> Vec<(String, String)> {
     let mut settings = Vec::new();
     if draw.chance(40) {
@@ -79,7 +79,7 @@ fn around(kernel: &Kernel, gpus: u32, draw: &mut Draw) -> Vec<(String, String)> 
     settings
 }
 
-/// What a program says of a buffer: its kind, or advice.
+/// The settings of a program for a buffer: its kind, or advice.
 fn said(gpus: u32, draw: &mut Draw) -> String {
     let processor = |draw: &mut Draw| match draw.below(gpus as usize + 1) {
         0 => "host".to_owned(),
@@ -97,7 +97,7 @@ fn said(gpus: u32, draw: &mut Draw) -> String {
     }
 }
 
-/// Two or three programs beside one another.
+/// Two or three programs side by side.
 pub fn jobs(drawn: &mut Drawn, gpus: u32, draw: &mut Draw) {
     let jobs: Vec<String> = (0..2 + draw.below(2)).map(|number| job(number, gpus, draw)).collect();
     drawn.set("job", format!("[{}]", jobs.join(", ")));

@@ -1,5 +1,5 @@
-//! A scenario of settings, each a line of TOML. Settings that the others do not allow are left out, so that what is
-//! left is valid.
+//! A scenario of settings, each a line of TOML. Settings that conflict with others are left out, so that the rest is
+//! valid.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// What messages call the scenario.
+/// The name of the scenario in messages.
 const NAME: &str = "drawn";
 /// A program that every node runs.
 const ANY_PROGRAM: &str = "{ name = 'fir', scale = 0.0005 }";
@@ -43,7 +43,7 @@ impl Drawn {
         }
     }
 
-    /// Without what a key sets that a run refuses; nothing if no setting does.
+    /// Without a key's settings that a run refuses; nothing if no setting does.
     pub fn without(&self, key: &str) -> Option<Self> {
         let at = self.0.iter().rposition(|setting| is_below(key, &setting.key) || is_below(&setting.key, key));
         let at = at.filter(|at| (1..self.0.len() - 1).contains(at))?;
@@ -62,12 +62,12 @@ impl Drawn {
         self.set(key, value);
     }
 
-    /// What the settings mean so far.
+    /// The meaning of the settings so far.
     pub fn resolved(&self) -> Result<Resolved, ScenarioError> {
         resolve(Source { name: NAME, text: &self.to_string() }, &[])
     }
 
-    /// How many GPUs its node has, as far as it is known.
+    /// The number of GPUs of its node, if it is known.
     pub fn resolved_gpus(&self) -> u32 {
         let node: Vec<Setting> = self.0.iter().filter(|setting| setting.key.starts_with("node.")).cloned().collect();
         let mut drawn = Self(node);
@@ -80,8 +80,8 @@ impl Drawn {
         }
     }
 
-    /// Leaves out what is refused: the setting that the message names, or the last one before the program. The node stays,
-    /// as the others have to fit it. A program that is refused by itself becomes another.
+    /// Leaves out the refused setting: the one that the message names, or the last one before the program. The node
+    /// stays, as the others have to fit it. A program that is refused by itself becomes another.
     fn leave_out(&mut self, error: &ScenarioError) {
         let last = self.0.len() - 1;
         let named = |setting: &Setting| {

@@ -16,7 +16,7 @@ use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
 
 /// Launches of work-groups of wavefronts of operations: `script[launch][group][wavefront]`.
 pub struct Script {
-    /// What every work-group uses of its unit.
+    /// The resources of its unit that every work-group uses.
     pub resources: Resources,
     /// Launches before which the host has caches emptied.
     pub flushed: Vec<u32>,
@@ -38,8 +38,8 @@ impl Script {
         Self { resources: Resources::default(), flushed: Vec::new(), code_bytes: 0, buffers, launches }
     }
 
-    /// The same over several buffers: so many pages each, and the GPU (from 1) that was asked for, or 0. Each begins
-    /// 512 pages after the one before.
+    /// The same over several buffers: this many pages each, and the requested GPU (from 1), or 0. Each begins 512 pages
+    /// after the one before.
     pub fn with_buffers(mut self, buffers: &[(u64, u8)]) -> Self {
         let mut space = AddressSpace::default();
         let buffer = |(number, (pages, gpu)): (usize, &(u64, u8))| Buffer {
@@ -89,7 +89,7 @@ pub fn store(page: u64, index: u64) -> Vec<Op> {
     vec![Op::store(line(page, index), 1), Op::WAIT]
 }
 
-/// Computes for so many microseconds on [`node`].
+/// Computes for this many microseconds on [`node`].
 pub fn compute(microseconds: u32) -> Vec<Op> {
     (0..microseconds).map(|_| Op::compute(250)).collect()
 }
@@ -294,8 +294,8 @@ pub fn memory(placement: &str) -> MemoryConfig {
 }
 
 /// Every combination of placement, prefetcher and evictor, with default options, except for eviction `none`, under
-/// which full memories end a run. Every third also under each guard, with prefetched pages in plans of their own and pages
-/// that stay while accesses to them are under way.
+/// which full memories end a run. Every third also under each guard, with prefetched pages in plans of their own and
+/// pages that stay while accesses to them are in progress.
 pub fn combinations() -> impl Iterator<Item = MemoryConfig> {
     let guards = GUARDS.names().filter(|name| *name != "none");
     let guarded = guards.flat_map(|guard| {
@@ -373,7 +373,7 @@ fn numbers<'a>(table: &'a Table, column: &str) -> &'a [u64] {
     numbers
 }
 
-/// What memory costs of which each piece takes so long.
+/// The costs of memory with pieces that take this long.
 fn allocation(each: u64) -> AllocationCosts {
     let call = CallCost { call: Time(1_000_000), each: Time(each), below_chunk: Time(0) };
     AllocationCosts { allocate: call, free: call }

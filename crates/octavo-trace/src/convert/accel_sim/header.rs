@@ -1,4 +1,4 @@
-//! What stands before the first thread block of a kernel's file.
+//! The lines before the first thread block of a kernel's file.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) struct Header {
     line_numbers: bool,
     /// Lines name their thread block and warp.
     places: bool,
-    /// Where the windows of shared and local memory begin among generic addresses.
+    /// The beginnings of the windows of shared and local memory among generic addresses.
     pub shared_window: Option<u64>,
     pub local_window: Option<u64>,
     /// Version of the tracer.
@@ -79,7 +79,7 @@ impl Header {
         Ok(LaunchRow { vector_registers, local_data_bytes: self.shared_bytes as u32, ..launch })
     }
 
-    /// Whether a thread can have as many registers as the header says. Some tracers write what memory holds by chance.
+    /// Whether a thread can have as many registers as the header says. Some tracers write random content of memory.
     pub fn knows_registers(&self) -> bool {
         self.registers <= MOST_REGISTERS
     }

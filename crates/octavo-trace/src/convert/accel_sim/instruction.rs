@@ -1,4 +1,4 @@
-//! One instruction of a warp, as its line says.
+//! One instruction of a warp, from its line.
 
 use super::addresses;
 use crate::convert::text::{Words, decimal, hexadecimal, shown, signed};
@@ -34,14 +34,14 @@ pub(super) struct Instruction<'a> {
     pub destinations: Registers,
     pub opcode: &'a [u8],
     pub sources: Registers,
-    /// Bytes that each lane moves, as recorded; 0 for what has no address.
+    /// Bytes that each lane moves, as recorded; 0 for instructions without an address.
     pub width: u16,
     /// The last immediate operand, from tracers that record it.
     pub immediate: Option<i64>,
 }
 
 impl Instruction<'_> {
-    /// One more than the highest register that it names, or that holds what it moves.
+    /// One more than the highest register that it names, or that holds its data.
     pub fn registers(&self) -> u16 {
         let more = self.width.div_ceil(REGISTER_BYTES).saturating_sub(1);
         let named = |registers: &Registers| {
@@ -82,7 +82,7 @@ pub(super) fn read<'a>(line: &'a [u8], skipped: usize, addresses: &mut Vec<u64>)
     Ok(instruction)
 }
 
-/// Bulk copies say where they go in ways of their own.
+/// Bulk copies have their own ways to name their destination.
 fn bulk(opcode: &[u8]) -> bool {
     opcode.starts_with(b"UTMA") || opcode.starts_with(b"UBLK")
 }

@@ -29,7 +29,7 @@ impl From<TraceError> for Halt {
     }
 }
 
-/// Where rows go: into the trace, or first into a sorter.
+/// The destination of rows: the trace, or first a sorter.
 pub(super) struct Target<'a> {
     assembler: &'a mut Assembler,
     sorter: Option<&'a mut Sorter>,
@@ -91,7 +91,7 @@ pub(super) struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    /// `lines` stand at the beginning of the first thread block; the header's sizes have been checked.
+    /// `lines` is at the beginning of the first thread block; the header's sizes have been checked.
     pub fn new(lines: Lines, header: &Header, warps: u16, target: Target<'a>) -> Self {
         Self {
             lines,

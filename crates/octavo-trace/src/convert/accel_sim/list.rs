@@ -13,7 +13,7 @@ use crate::convert::text::{Lines, decimal, hexadecimal, shown};
 
 /// Kernels and copies, at most.
 const MAX_ENTRIES: usize = 1 << 20;
-/// What a packed file's name ends in.
+/// The ending of a packed file's name.
 const PACKED: [&str; 4] = ["", ".gz", ".zst", ".xz"];
 
 /// A list that was read.
@@ -22,7 +22,7 @@ pub(super) struct List {
     path: PathBuf,
     /// Files of the launches, which exist; there is at least one.
     pub kernels: Vec<PathBuf>,
-    /// What was copied to the device, in order.
+    /// The copies to the device, in order.
     pub copies: Vec<Span>,
     /// Lines that mean nothing to a trace.
     pub ignored: u64,
@@ -137,7 +137,7 @@ fn only_list(folder: &Path) -> Result<PathBuf, ConvertError> {
     }
 }
 
-/// What `,0xADDRESS,BYTES` copies, if anything.
+/// The copy of `,0xADDRESS,BYTES`, if it is one.
 fn copied(text: &[u8]) -> Result<Option<Span>, String> {
     let mut parts = text.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let (empty, base, bytes) = (parts.next(), parts.next(), parts.next());

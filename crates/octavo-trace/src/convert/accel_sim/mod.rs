@@ -1,4 +1,4 @@
-//! Accel-Sim's folders: a list of kernels and copies, and for each kernel what its warps executed.
+//! Accel-Sim's folders: a list of kernels and copies, and for each kernel the instructions of its warps.
 
 mod addresses;
 mod header;

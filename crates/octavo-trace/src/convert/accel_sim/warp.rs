@@ -14,7 +14,7 @@ use crate::{Counts, Key, Kind, Row, Touched};
 const WINDOW_BYTES: u64 = 1 << 24;
 /// Opcodes whose meaning is remembered.
 const REMEMBERED: usize = 1 << 12;
-/// Groups of asynchronous copies that may be told apart.
+/// The most groups of asynchronous copies that can be distinguished.
 const COPY_GROUPS: usize = 64;
 
 /// The rows of one warp after another.
@@ -29,7 +29,7 @@ pub(super) struct Warp {
     /// The last asynchronous copy, and the last of each group that was closed.
     copied: u64,
     copy_groups: VecDeque<u64>,
-    /// The instruction before was an exit, which the `end` stands for if nothing follows.
+    /// The instruction before was an exit, which the `end` replaces if nothing follows.
     exited: bool,
     lines: Vec<u64>,
     partial: Vec<u64>,
@@ -160,7 +160,7 @@ impl Warp {
         outcome
     }
 
-    /// Waits for outstanding accesses that write what the instruction reads or overwrites.
+    /// Waits for outstanding accesses that write registers which the instruction reads or overwrites.
     fn wait_for_registers<E>(
         &mut self,
         instruction: &Instruction<'_>,
@@ -183,7 +183,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The copy that has to be complete so that as many groups as the immediate says may be outstanding.
+    /// The copy that must be complete for the immediate's number of groups to be outstanding.
     fn awaited_copy(&self, immediate: Option<i64>) -> u64 {
         let allowed = immediate.and_then(|groups| usize::try_from(groups).ok());
         match allowed {
@@ -195,7 +195,7 @@ impl Warp {
         }
     }
 
-    /// An instruction that waits is a row of its own, unless there is nothing to wait for.
+    /// A waiting instruction is a separate row, unless there is nothing to wait for.
     fn wait_or_count<E>(
         &mut self,
         vector_wait: Option<u8>,
@@ -239,7 +239,7 @@ impl Warp {
         }
     }
 
-    /// A row with what was counted since the one before.
+    /// A row with the instructions counted since the one before.
     fn plain(&mut self, kind: Kind) -> Row<'static> {
         Row::plain(Key::default(), kind, std::mem::take(&mut self.counts))
     }
@@ -254,7 +254,7 @@ mod tests {
     use crate::convert::accel_sim::instruction;
     use crate::convert::watch::Notes;
 
-    /// Kinds of the rows of a warp, with what its waits let stay outstanding.
+    /// Kinds of the rows of a warp, with the number that its waits leave outstanding.
     fn rows(lines: &[&str]) -> String {
         let (mut warp, mut notes, mut addresses) = (Warp::new(&Header::default()), Notes::default(), Vec::new());
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Which launches there are, and how large: as the tool says, or as the accesses show.
+//! Which launches there are, and their sizes: from the tool, or from the accesses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,7 +28,7 @@ pub(super) fn number(key: u64) -> u64 {
     key >> CONTEXT_BITS
 }
 
-/// What is known of launches while lines are read.
+/// The state of launches while lines are read.
 #[derive(Default)]
 pub(super) struct Launches {
     /// CUDA contexts, in the order in which they appear.
@@ -36,9 +36,9 @@ pub(super) struct Launches {
     /// By key, see [`number`].
     declared: BTreeMap<u64, Launch>,
     names: usize,
-    /// Launches without a number of their own so far.
+    /// Launches without their own number so far.
     unnumbered: u64,
-    /// Of each launch with accesses, the largest thread block in each dimension.
+    /// For each launch with accesses, the largest thread block in each dimension.
     seen: BTreeMap<u64, [u32; 3]>,
     /// Warp slots of the thread blocks of launches that are not declared.
     slots: HashMap<(u64, [u32; 3]), u64>,
@@ -126,7 +126,7 @@ impl Launches {
         Ok((rows, guessed))
     }
 
-    /// How far the keys of LAUNCH lines are ahead of the keys of accesses: versions up to 1.7.1 print a number
+    /// By how much the keys of LAUNCH lines are ahead of the keys of accesses: versions up to 1.7.1 print a number
     /// after adding one to it, and count from 0.
     fn offset(&self) -> u64 {
         let fits = |offset: u64| {

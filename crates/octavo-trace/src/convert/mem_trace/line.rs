@@ -5,7 +5,7 @@ use crate::convert::text::{Words, decimal, hexadecimal, shown, triple};
 
 /// Lanes of a warp, each with an address on every line.
 const LANES: usize = 32;
-/// What the tool's lines begin with; older versions have no such mark.
+/// The beginning of the tool's lines; older versions have no such mark.
 const MARK: &[u8] = b"MEMTRACE: CTX ";
 
 /// What a line says.

@@ -1,4 +1,5 @@
-//! What NVBit's tool `mem_trace` prints: the addresses of each memory instruction, the warps of a launch interleaved.
+//! The output of NVBit's tool `mem_trace`: the addresses of each memory instruction, with the warps of a launch
+//! interleaved.
 
 mod launches;
 mod line;

@@ -40,7 +40,7 @@ impl<'a> Wavefronts<'a> {
         self.assembler.rows()
     }
 
-    /// The next row in order. An `end` stands for what it counts alone.
+    /// The next row in order. An `end` stands only for what it counts.
     pub fn push(&mut self, key: SortKey, row: Row<'_>) -> Result<(), ConvertError> {
         self.open(key)?;
         let Some(open) = &mut self.open else { return Ok(()) };

@@ -103,7 +103,8 @@ fn ends(words: &[&str]) -> Result<(u64, u64), String> {
     Ok(ends)
 }
 
-/// Whether two words a line are a graph of METIS: its header, and as many lines and neighbours as that says.
+/// Whether lines of two words are a METIS graph: its header, and the number of lines and neighbours that the header
+/// announces.
 fn is_metis(edges: &[(u64, u64)], text: &str) -> bool {
     let Some(&(vertices, count)) = edges.first() else { return false };
     let rest = &edges[1..];

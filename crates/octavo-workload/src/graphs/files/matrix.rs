@@ -1,4 +1,4 @@
-//! A sparse matrix in a file: where its entries are; what they are plays no part.
+//! A sparse matrix in a file: the places of its entries; their values do not matter.
 
 use crate::graphs::edges::{Edges, List};
 use crate::graphs::files::text::Found;
@@ -9,7 +9,7 @@ pub enum Shape {
     /// None.
     #[default]
     General,
-    /// Those above the diagonal from those below; also of hermitian matrices.
+    /// The entries above the diagonal follow from those below; also for hermitian matrices.
     Symmetric,
     /// The same, and the diagonal is zero.
     Skew,
@@ -31,7 +31,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Says what becomes of values.
+    /// Notes what happens to values.
     pub(super) fn note_values(&mut self, has_values: bool, zeros: u64) {
         if has_values {
             self.notes.push("values of entries are not used".to_owned());

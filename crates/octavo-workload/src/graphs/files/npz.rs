@@ -45,7 +45,7 @@ fn by_column(format: Option<&[u8]>) -> Result<bool, String> {
     }
 }
 
-/// What a shape says of the side that is not compressed.
+/// What a shape says about the side that is not compressed.
 fn width(shape: &[u64], height: u64, by_column: bool) -> Result<u64, String> {
     let (height_said, width) = match *shape {
         [rows, columns] if by_column => (columns, rows),

@@ -1,4 +1,4 @@
-//! Edges without direction that stand more than once, or both ways, become one.
+//! Edges without direction that appear more than once, or both ways, become one.
 
 /// Keeps the first of each pair of vertices, whichever comes first in it; how many others there were.
 pub fn keep_once(edges: &mut Vec<(u32, u32)>) -> usize {
@@ -14,7 +14,7 @@ pub fn keep_once(edges: &mut Vec<(u32, u32)>) -> usize {
     others
 }
 
-/// What a reader says of them.
+/// The reader's notes about them.
 pub fn note(others: usize) -> Option<String> {
     let text = format!("{others} edges without direction stand more than once or both ways; each counts once");
     (others > 0).then_some(text)

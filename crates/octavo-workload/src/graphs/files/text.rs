@@ -1,8 +1,8 @@
-//! Numbers in lines of text, and what a reader of it found.
+//! Numbers in lines of text, and the reader's notes.
 
 use crate::graphs::edges::Edges;
 
-/// What is wrong with a text, and in which line.
+/// The problem with a text, and its line.
 pub(super) type Wrong = (usize, String);
 
 /// A graph and what its reader assumed or did not use.
@@ -37,7 +37,7 @@ pub(super) fn within(vertex: u64, vertices: u64) -> Result<u32, String> {
     Err(format!("expected a vertex from 1 to {vertices}, found {vertex}"))
 }
 
-/// How many vertices there are, at most 2^31.
+/// The number of vertices, at most 2^31.
 pub(super) fn vertices(word: Option<&str>) -> Result<u64, String> {
     match number(word, "a number of vertices")? {
         found @ ..=0x8000_0000 => Ok(found),

@@ -1,4 +1,4 @@
-//! Files as plain bytes: as they are, or packed with gzip or zstd, which their first bytes tell.
+//! Files as plain bytes: unpacked, or packed with gzip or zstd, which their first bytes show.
 
 use std::io::{self, Read};
 
@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Unpacked bytes, at most (chosen): a few packed bytes can claim to be any number.
+/// Unpacked bytes, at most (our choice): a few packed bytes can claim to be any number.
 const MOST_BYTES: u64 = 1 << 36;
 
 /// The bytes of a file, unpacked.

@@ -38,7 +38,7 @@ impl Cipher {
         added(block, &self.keys[0])
     }
 
-    /// What a round makes of a state, `round` from 1 to [`ROUNDS`].
+    /// The result of a round on a state, `round` from 1 to `ROUNDS`.
     #[must_use]
     pub fn round(&self, state: State, round: usize) -> State {
         let substituted = state.map(|byte| self.table[usize::from(byte)]);

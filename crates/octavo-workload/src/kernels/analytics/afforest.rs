@@ -5,8 +5,8 @@
 //! Kernels: `start` writes each vertex's own number. `link` loads a vertex's row and the neighbour, the labels of both,
 //! the label of the higher one, and stores it if that is a root. `compress` follows labels until they end and stores
 //! where. `sample` looks at the labels of 1024 vertices. `link_rest` goes through all rows, edge-balanced, and passes
-//! over those of the most frequent component. Walks of a launch see the labels that the launch before has left, so that
-//! no stream depends on the order of wavefronts; what is left is that of vertices in order.
+//! over those of the most frequent component. Walks of a launch see the labels that the previous launch left, so that
+//! no stream depends on the order of wavefronts; the labels left are those of processing vertices in order.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ const SAMPLE: u32 = 1 + 2 * FIRST;
 /// Components of one graph, and the labels that each launch leaves.
 pub struct Afforest {
     graph: Graph,
-    /// Behind `link` and `compress`, in turn; then behind `link_rest`.
+    /// After `link` and `compress`, in turn; then after `link_rest`.
     left: Vec<Vec<u32>>,
     labels: Vec<u32>,
     /// The most frequent component of the sample.

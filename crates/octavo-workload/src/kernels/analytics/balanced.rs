@@ -17,8 +17,8 @@ pub struct Parts<'a> {
     offsets: &'a [u32],
 }
 
-/// What one wavefront has: it ends `rows`, and works on `edges`, of which the first may belong to a row that others
-/// work on too, as may the last, behind `rows`.
+/// The share of one wavefront: it ends `rows`, and works on `edges`, of which the first may belong to a row that others
+/// work on, too, as may the last, after `rows`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub rows: Range<u32>,
@@ -26,7 +26,7 @@ pub struct Share {
 }
 
 impl<'a> Parts<'a> {
-    /// Of rows with these offsets, which begin with 0.
+    /// For rows with these offsets, which begin with 0.
     pub fn new(offsets: &'a [u32]) -> Self {
         Self { offsets }
     }

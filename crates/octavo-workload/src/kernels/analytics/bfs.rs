@@ -7,8 +7,7 @@
 //! host looks at its length behind each level. `bfs-shoc` and `bfs-rodinia` are the same search by teams of lanes and
 //! by single lanes.
 //!
-//! A vertex counts as reached from the next level on, so that what is stored does not depend on the order of
-//! wavefronts.
+//! A vertex counts as reached from the next level on, so that stores do not depend on the order of wavefronts.
 //!
 //! Scale 1 is soc-twitter-2010: 530 million arcs.
 
@@ -31,7 +30,7 @@ use crate::graphs::graph::Graph;
 const WORD: u64 = 4;
 /// Level of a vertex that no path leads to.
 pub const UNREACHED: u32 = u32::MAX;
-/// Parts of a turn over edges: the edges, their targets' levels, what is stored.
+/// Parts of a turn over edges: the edges, their targets' levels, the stores.
 const PARTS: u32 = 3;
 
 /// Options of `bfs-balanced`.

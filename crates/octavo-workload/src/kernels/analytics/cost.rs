@@ -3,7 +3,7 @@
 
 use octavo_program::Op;
 
-/// One step of a search for where a part begins.
+/// One step of a search for the beginning of a part.
 pub const SEARCH: Op = Op::mix(6, 2, 0, 1);
 /// Before rows and edges are loaded.
 pub const SET_UP: Op = Op::mix(8, 4, 0, 1);

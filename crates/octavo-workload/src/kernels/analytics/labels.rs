@@ -1,4 +1,4 @@
-//! How wavefronts bring labels to the roots of their trees: what `wcc` by afforest and `mst` do behind each round.
+//! How wavefronts bring labels to the roots of their trees: used by `wcc` with afforest and by `mst` after each round.
 
 use std::ops::Range;
 

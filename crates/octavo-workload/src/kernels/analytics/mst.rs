@@ -5,7 +5,7 @@
 //! goes through all rows, edge-balanced: neighbours, weights, the labels of both ends; Where these differ, the row's
 //! lightest edge joins the best one of its tree by an atomic minimum of weight and the other tree's label, eight bytes.
 //! `hook`: the root of each tree loads its best edge and that of the tree it leads to, and hangs itself there; where
-//! two chose each other, the lower stays. What it chose stays behind: the forest is all that was chosen by those that
+//! two chose each other, the lower stays. Its choice remains: the forest consists of the choices of all vertices that
 //! are no roots. `flatten` follows labels to the roots, and clears the best edges of those. The host resets a word
 //! (`state`) before each round and reads behind it whether any tree was hung.
 //!
@@ -91,7 +91,7 @@ impl Mst {
         &self.weights
     }
 
-    /// Of each vertex, the weight of the edge that its tree was hung by when it was the root; 0 where it still is.
+    /// For each vertex, the weight of the edge that attached its tree when it was the root; 0 if it still is.
     #[must_use]
     pub fn chosen(&self) -> &[u32] {
         &self.forest.chosen
@@ -218,7 +218,7 @@ impl Workload for Mst {
         Launch { kernel: kernel.into(), work_groups, wavefronts_per_group: WAVEFRONTS }
     }
 
-    /// The host resets the state before each round, and looks at it behind; in the end it reads what was chosen.
+    /// The host resets the state before each round, and examines it afterwards; in the end it reads the choices.
     fn host_side(&self) -> HostSide {
         let mut side = HostSide::of(&self.buffers)
             .inputs(["offsets", "neighbours", "weights"])

@@ -1,9 +1,9 @@
 //! `PageRank` by power iteration: each vertex gathers the shares of those that link to it.
 //!
-//! The rank of a vertex is (1 - damping) / vertices, plus damping times what it gathers. It gathers each neighbour's
+//! The rank of a vertex is (1 - damping) / vertices, plus damping times the gathered sum. It gathers each neighbour's
 //! rank, divided by the edges that leave the neighbour, and its part of the rank of vertices that no edge leaves. It
 //! ends when ranks, all together, change by less than the tolerance, or after this many rounds. Ranks are computed for
-//! real, in double precision; on the GPUs a rank takes four bytes. See [`sweep`](super::sweep) for the kernels.
+//! real, in double precision; on the GPUs a rank takes four bytes. See `sweep` for the kernels.
 //!
 //! Scale 1 is soc-twitter-2010: 530 million arcs.
 

@@ -1,4 +1,4 @@
-//! What a program computed, and of which graph.
+//! The result of a program, and its graph.
 
 use crate::graphs::graph::Graph;
 

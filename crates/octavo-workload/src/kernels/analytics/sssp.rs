@@ -1,6 +1,6 @@
 //! Shortest paths from one vertex (Bellman and Ford): each vertex takes the least of its neighbours' distances plus the
-//! edge's weight, and its own, until none changes. A round sees the distances of the round before, so that what is
-//! stored does not depend on the order of wavefronts. See [`sweep`](super::sweep) for the kernels.
+//! edge's weight, and its own, until none changes. A round sees the distances of the previous round, so that stores do
+//! not depend on the order of wavefronts. See `sweep` for the kernels.
 //!
 //! Scale 1 is soc-twitter-2010: 530 million arcs, each with a weight.
 

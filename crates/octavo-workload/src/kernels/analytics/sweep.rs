@@ -1,9 +1,9 @@
-//! Sweeps: every vertex gathers from all of its row, then becomes something, until nothing changes much. What
-//! `PageRank`, connected components and shortest paths have in common.
+//! Sweeps: every vertex gathers from all of its row, then becomes something, until nothing changes much. The common
+//! parts of `PageRank`, connected components and shortest paths.
 //!
 //! Kernels: `start` writes each vertex's value. Then, again and again, `gather` goes through all rows, edge-balanced.
 //! It searches for its part, loads ends of rows, neighbours (and weights), gathers the neighbours' values, and stores
-//! what comes of each row; a row that several wavefronts share gets it by atomics. `apply` loads that, and the vertex's
+//! the result of each row; a row that several wavefronts share gets it by atomics. `apply` loads that, and the vertex's
 //! own value, and stores what changes. The host looks at a few numbers (`state`) behind each round and resets them.
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink};
@@ -16,10 +16,10 @@ use crate::graphs::graph::Graph;
 
 /// Bytes of a number of a vertex, of a neighbour, of an end of a row.
 pub const WORD: u64 = 4;
-/// Bytes of what the host looks at: two numbers of 8 bytes.
+/// Bytes that the host reads: two numbers of 8 bytes.
 const STATE: u64 = 16;
 
-/// What a program of sweeps does differently from others.
+/// The differences of a program of sweeps from others.
 pub struct Shape {
     /// Names of the kernels.
     pub kernels: [&'static str; 3],
@@ -37,7 +37,7 @@ pub struct Shape {
 pub enum Changes {
     /// All in each of this many rounds.
     All(u32),
-    /// Those of a list, by round: a bit for each vertex.
+    /// The vertices of a list, by round: a bit for each vertex.
     Some(Vec<Bits>),
 }
 
@@ -45,7 +45,7 @@ pub enum Changes {
 pub struct Bits(pub Vec<u64>);
 
 impl Bits {
-    /// Those for which `is` holds.
+    /// The vertices for which `is` holds.
     pub fn of(vertices: u32, is: impl Fn(u32) -> bool) -> Self {
         let word = |first: u32| {
             let bits = (first..vertices.min(first.saturating_add(64))).filter(|&vertex| is(vertex));

@@ -8,15 +8,15 @@ use super::balanced::{LANES, Parts, Share};
 use super::cost;
 use crate::emit::{load_lanes, parts, push_all};
 
-/// What a wavefront does with its share.
+/// A wavefront's work on its share.
 pub trait Visit {
-    /// Parts of a turn over as many edges as there are lanes, each of one access by lanes at most.
+    /// Parts of a turn over one edge for each lane, each of at most one access by lanes.
     const PARTS: u32;
 
     /// Before the edges: what rows of the share need.
     fn rows(&self, share: &Share, out: &mut OpSink<'_>);
 
-    /// One part of a turn over some of its edges; none of them is before row `from`'s.
+    /// One part of a turn over some of its edges, none of which lies before row `from`.
     fn edges(&self, from: u32, edges: Range<u32>, part: u32, out: &mut OpSink<'_>);
 
     /// Behind the edges.

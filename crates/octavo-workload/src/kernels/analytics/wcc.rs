@@ -1,7 +1,7 @@
-//! Weakly connected components, by sampling ([`afforest`](super::afforest)) or by label propagation: each vertex takes
+//! Weakly connected components, by sampling (`afforest`) or by label propagation: each vertex takes
 //! the least label among its neighbours and itself, until none changes. Labels begin as the vertices' numbers. A round
-//! sees the labels of the round before, so that what is stored does not depend on the order of wavefronts. See
-//! [`sweep`](super::sweep) for the kernels.
+//! sees the labels of the previous round, so that stores do not depend on the order of wavefronts. See
+//! `sweep` for the kernels.
 //!
 //! Scale 1 is soc-twitter-2010: 530 million arcs.
 
@@ -70,7 +70,7 @@ impl Wcc {
         Ok(Self { program })
     }
 
-    /// Of each vertex, the least number of its component.
+    /// For each vertex, the least number of its component.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
         match &self.program {

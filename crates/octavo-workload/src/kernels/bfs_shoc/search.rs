@@ -19,7 +19,7 @@ pub(super) const NODES: u32 = TEAM * TEAMS as u32;
 /// Level of a node that the search has not reached.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// What a search from node 0 finds.
+/// The result of a search from node 0.
 pub(super) struct Search {
     /// Distance of each node from node 0, [`UNREACHED`] if there is no path.
     pub levels: Vec<u32>,

@@ -14,7 +14,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Of `keys` in the order of their insertion.
+    /// The tree of `keys`, inserted in this order.
     ///
     /// A node hangs on the later one of its neighbours in the order of keys that were there before it; so the tree is
     /// found by sorting, as a Cartesian tree over the numbers.

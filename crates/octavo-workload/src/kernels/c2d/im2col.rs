@@ -110,7 +110,7 @@ impl Im2col {
         }
     }
 
-    /// Nothing where all of the tile lies in the padding.
+    /// Loads nothing where the whole tile lies in the padding.
     fn load(&self, tile: &Tile, out: &mut OpSink<'_>) {
         let first = self.position(tile.column);
         if self.lines_go_up(tile, &first) {

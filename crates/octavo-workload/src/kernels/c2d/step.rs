@@ -1,4 +1,4 @@
-//! What the kernels of the layer have in common.
+//! The common parts of the layer's kernels.
 
 use octavo_program::{Cursor, Launch, Op, OpSink, Resources};
 
@@ -9,10 +9,10 @@ pub trait Step: std::fmt::Debug + Send + Sync {
     /// The grid.
     fn launch(&self) -> Launch;
 
-    /// As [`Workload::resources`](octavo_program::Workload::resources).
+    /// Like [`Workload::resources`](octavo_program::Workload::resources).
     fn resources(&self) -> Resources;
 
-    /// As [`Workload::fill`](octavo_program::Workload::fill).
+    /// Like [`Workload::fill`](octavo_program::Workload::fill).
     fn fill(&self, group: u64, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>);
 }
 

@@ -8,7 +8,7 @@ use crate::random::generator;
 pub const NEIGHBOURS: usize = 4;
 /// In place of a neighbour: the body.
 pub const WING: i32 = -1;
-/// In place of a neighbour: where the flow is what it would be without the body.
+/// In place of a neighbour: the flow there is the same as without the body.
 pub const FAR_FIELD: i32 = -2;
 
 /// The neighbours of each element.

@@ -1,4 +1,4 @@
-//! What becomes of the creatures.
+//! The fate of the creatures.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
@@ -16,7 +16,7 @@ pub type Island = Vec<Vec<f64>>;
 
 /// Two islands between generations.
 pub struct Evolution {
-    /// What powers of parameters count for.
+    /// The weights of powers of parameters.
     pub coefficients: Vec<f64>,
     /// The creatures.
     pub islands: [Island; 2],
@@ -34,7 +34,7 @@ impl Evolution {
         Self { coefficients, islands, random }
     }
 
-    /// One generation of both islands; the best fitness of each.
+    /// One generation of both islands; returns the best fitness of each.
     pub fn generation(&mut self) -> [f64; 2] {
         [0, 1].map(|number| {
             let ranked = self.select(number);

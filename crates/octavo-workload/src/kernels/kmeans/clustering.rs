@@ -1,4 +1,4 @@
-//! Points, and what becomes of them: Lloyd's algorithm, as kernel and host share it.
+//! Points, and Lloyd's algorithm on them, as kernel and host share it.
 
 use rand_chacha::rand_core::RngCore;
 
@@ -61,7 +61,7 @@ impl Points {
     }
 }
 
-/// What a clustering ends with.
+/// The result of a clustering.
 pub struct Clustering {
     /// The cluster of each point.
     pub membership: Vec<u32>,
@@ -72,8 +72,8 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Of `points` in `clusters` clusters that begin with the first points, until none changes or `most` rounds are
-    /// over.
+    /// Clusters `points` into `clusters` clusters that start at the first points, until no point changes or after
+    /// `most` rounds.
     pub fn of(points: &Points, clusters: usize, most: u32) -> Self {
         let mut centres: Vec<f32> = points.each().cycle().take(clusters).flatten().copied().collect();
         let mut membership = vec![u32::MAX; points.count()];

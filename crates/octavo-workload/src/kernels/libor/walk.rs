@@ -67,7 +67,7 @@ pub(super) struct Walk<'a> {
     pub lanes: u64,
 }
 
-/// What the wavefront does, part by part; each part a number of times.
+/// A part of the wavefront's work, which is repeated a number of times.
 #[derive(Clone, Copy)]
 enum Part {
     Start,

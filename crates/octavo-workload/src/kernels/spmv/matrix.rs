@@ -1,4 +1,4 @@
-//! Sparse matrices as compressed rows: where their non-zeros are; what they are plays no part.
+//! Sparse matrices as compressed rows: the places of their non-zeros; their values do not matter.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::random::generator;
 
 /// A sparse matrix.
 pub struct SparseMatrix {
-    /// How many columns there are.
+    /// The number of columns.
     pub width: u32,
     /// Where each row's non-zeros begin in `columns`, and where the last row's end.
     pub offsets: Vec<u32>,
@@ -59,7 +59,7 @@ impl SparseMatrix {
         Ok(Self { width, offsets, columns: entries.into_iter().map(|(_, column)| column).collect() })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> u32 {
         self.offsets.len() as u32 - 1

@@ -45,7 +45,7 @@ impl Points {
 pub struct Trial {
     /// The point that might become a centre.
     pub candidate: u32,
-    /// How many centres there are.
+    /// The number of centres.
     pub centres: u32,
     /// Centre of each point.
     pub assigned: Vec<u32>,
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Samples centres anew; how many there are.
+    /// Samples centres again; returns how many there are.
     fn sample(&mut self) -> usize {
         self.assigned.fill(0);
         self.costs = self.points.distances(0);

@@ -14,12 +14,12 @@ pub struct Arrival {
     pub prompt: u32,
     /// Tokens of its reply, at least one.
     pub reply: u32,
-    /// What each block of [`HASHED_TOKENS`] of its prompt holds: blocks with the same number hold the same. Empty where
-    /// the file does not say.
+    /// The content of each block of [`HASHED_TOKENS`] of its prompt: blocks with the same number have the same content.
+    /// Empty where the file does not say.
     pub blocks: Vec<u64>,
 }
 
-/// What is wrong, and in which line.
+/// The problem, and its line.
 pub(super) type Wrong = (usize, String);
 
 /// Requests, and what their reader assumed or did not use.

@@ -23,7 +23,8 @@ fn touches_what_every_lane_of_the_kernel_touches() {
     }
 }
 
-/// One frame after the first: what differs by more than ten is kept, and the background moves three hundredths of the way.
+/// One frame after the first: pixels that differ by more than ten are kept, and the background moves three hundredths
+/// of the way.
 #[test]
 fn what_moves_is_taken_out() {
     let all = Background::new(200, 1, 9);

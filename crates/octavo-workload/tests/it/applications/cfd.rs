@@ -84,7 +84,7 @@ fn meshes_are_what_they_claim() {
     assert!(far(64) > far(1), "shuffling leads away");
 }
 
-/// One cube, of whose six elements each has two faces outside; the other lanes are like the last element.
+/// One cube; each of its six elements has two faces outside; the other lanes are like the last element.
 #[test]
 fn counts_are_those_of_the_compiled_kernels() {
     let cfd = Cfd::new(Mesh::cubes(1, 1, 0), 1);

@@ -115,7 +115,7 @@ fn the_input_of_a_study_is_of_its_size() {
     assert_eq!(full_size("quantum-volume").buffers()[0].bytes, 8 << 30);
 }
 
-/// What a study says beside sizes are defaults: a given value counts.
+/// What a study says in addition to sizes becomes a default, which a given value overrides.
 #[test]
 fn the_input_of_a_study_decides_defaults_alone() {
     let launches = |name, options: &[(&str, serde_json::Value)]| {

@@ -11,7 +11,7 @@ fn simulation(qubits: u32, depth: u32, precision: Precision) -> QuantumVolume {
     QuantumVolume::new(Circuit::quantum_volume(qubits, depth, 5), precision)
 }
 
-/// The kernels lane by lane: a lane's four states are found by filling the bits beside the gate's one after another.
+/// The kernels lane by lane: a lane's four states are found by setting all bits but the gate's, one after another.
 fn naive(found: &QuantumVolume, bytes: u64, launch: u32, group: u64, wavefront: u64) -> Lanes {
     let qubits = found.circuit().qubits();
     let threads = 1u64 << (qubits - if launch == 0 { 0 } else { 2 });

@@ -1,4 +1,4 @@
-//! The product against a lane-by-lane model of its kernel, and its matrix against what it claims to be.
+//! The product compared with a lane-by-lane model of its kernel, and its matrix with its specification.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals};
 use octavo_program::{Size, Workload};

@@ -71,7 +71,7 @@ fn every_element_is_written_once_in_each_launch() {
     }
 }
 
-/// A launch before the others stores the image, each element once; the others are what they were.
+/// A launch before the others stores the image, each element once; the others stay the same.
 #[test]
 fn a_gpu_can_write_the_image_first() {
     let size = (32, 48);

@@ -9,7 +9,7 @@ pub struct Access {
     pub lines: Vec<u64>,
 }
 
-/// What a lane-by-lane model of a kernel touches.
+/// The accesses of a lane-by-lane model of a kernel.
 #[derive(Debug, Default)]
 pub struct Lanes {
     pub accesses: Vec<Access>,

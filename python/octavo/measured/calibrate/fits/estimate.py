@@ -1,4 +1,4 @@
-"""A fitted value with its spread, and the reason why there is none."""
+"""A fitted value with its spread, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Unfit(Exception):  # noqa: N818 - what the samples are
-    """Samples that do not give the value; the message says why.
+    """Samples that do not determine the value; the message says why.
 
     `code` is the kind of reason, whatever the words: `too-few` samples, a result that is `not-finite` or
-    `not-positive`, a rate that is `not-saturated`, causes that are `inseparable`, or `no-step` where one is looked for.
+    `not-positive`, a rate that is `not-saturated`, causes that are `inseparable`, or `no-step` where one was expected.
     """
 
     def __init__(self, message: str, code: str = "too-few") -> None:
@@ -51,7 +51,7 @@ def spread(values: Sequence[float], note: str = "") -> Estimate:
 
 
 def positive(estimate: Estimate, what: str, unit: str) -> Estimate:
-    """The estimate itself, where only a value above 0 means anything.
+    """The same estimate, for values that must be above 0.
 
     Raises:
         Unfit: it is not above 0.

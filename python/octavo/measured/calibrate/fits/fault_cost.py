@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 MODEL = "seconds = groups x per_group + pages x per_page, non-negative least squares of relative errors"
 BLOCK_BYTES = 2 << 20
-"""From this stride on, every touched page lies in another block of the driver and faults by itself: the prefetch tree
-never crosses 2 MiB (UVM_VA_BLOCK_BITS of NVIDIA's open kernel modules, release 595.45.04)."""
+"""From this stride on, each touched page lies in a different block of the driver and faults by itself: the prefetch
+tree never crosses 2 MiB (UVM_VA_BLOCK_BITS of NVIDIA's open kernel modules, release 595.45.04)."""
 _CONDITION = 100.0
-"""Condition number of the scaled design from which groups and pages cannot be told apart at a noise of a per cent."""
+"""The condition number of the scaled design above which groups and pages cannot be separated at a noise of one per
+cent."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def page(table: pl.DataFrame) -> Estimate:
 
 
 def with_groups(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows in which every page is a fault of its own, with `groups`: each block of threads has one in flight.
+    """The rows in which each page has a fault of its own, with `groups`: each thread block has one fault in flight.
 
     Raises:
         Unfit: there are no such rows.
@@ -100,7 +101,7 @@ def _design(part: pl.DataFrame) -> NDArray[np.float64]:
 
 
 def non_negative(design: NDArray[np.float64], target: NDArray[np.float64]) -> tuple[float, ...]:
-    """The least-squares solution among those without a negative coefficient, by trying every set of non-zero ones."""
+    """The least-squares solution without negative coefficients, found by trying every set of non-zero ones."""
     columns = range(design.shape[1])
     best, smallest = tuple(0.0 for _ in columns), float(np.linalg.norm(target))
     for count in range(1, design.shape[1] + 1):

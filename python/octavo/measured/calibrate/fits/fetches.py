@@ -1,4 +1,4 @@
-"""The driver's prefetcher made visible: which touches of one thread faulted, and so how much each fault fetched."""
+"""Shows the driver's prefetcher: which touches of one thread faulted, and so how much each fault fetched."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAGE_BYTES = 4096
-"""What `page` of the step series counts."""
+"""The meaning of `page` in the step series."""
 PAGES = BLOCK_BYTES // PAGE_BYTES
 GOLDEN = (64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1024 << 10)
-"""What the tree of NVIDIA's driver (uvm_perf_prefetch.c of release 595.45.04, threshold 51 %) fetches when the pages
-of a block are touched in order."""
+"""Bytes that the tree of NVIDIA's driver (uvm_perf_prefetch.c of release 595.45.04, threshold 51 %) fetches when the
+pages of a block are touched in order."""
 SIZES = "distance between the touches that fault, in each fresh block of 2 MiB"
 COUNT = "touches that fault, for each fresh block of 2 MiB"
 COST = "seconds = fault + bytes / bandwidth over the touches that fault, least squares of relative errors"
 _APART = 4.0
-"""Ratio of the medians of touches that fault and touches that do not, below which they are not two kinds."""
+"""The ratio of the medians of faulting and other touches below which they count as one kind."""
 _SHORTEST = 1e-9
-"""Seconds below which times are alike: a cycle or two, where clocks have steps that are longer."""
+"""Seconds below which times count as equal: a cycle or two, or longer where clocks have longer steps."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Fetches:
     pages: NDArray[np.int64]
     seconds: NDArray[np.float64]
     sizes: NDArray[np.int64]
-    """Bytes that each fetched, where pages were touched in order: up to the next one, or to the end of the block."""
+    """Bytes that each fault fetched, where pages were touched in order: up to the next fault, or to the end of the
+    block."""
     blocks: range
     """Numbers of the blocks that were touched."""
 
@@ -71,7 +72,7 @@ def fetched(table: pl.DataFrame, number: int) -> Estimate:
 
 
 def faults_a_block(table: pl.DataFrame) -> Estimate:
-    """How many of a block's touches fault, over blocks and repetitions, in any order.
+    """How many touches of a block fault, over blocks and repetitions, in any order.
 
     Raises:
         Unfit: touches do not fall into two kinds.
@@ -88,13 +89,13 @@ def block_sequences(one: Fetches) -> list[list[int]]:
 
 
 def fault(table: pl.DataFrame) -> Estimate:
-    """Seconds that a lone fault takes beside its bytes."""
+    """Seconds of a single fault apart from its bytes."""
     line = _line(table)
     return positive(spread(line.starts, line.note), "cost of a fault", "s")
 
 
 def bandwidth(table: pl.DataFrame) -> Estimate:
-    """Bytes a second of what a lone fault fetches.
+    """Bytes a second at which a single fault fetches.
 
     Raises:
         Unfit: touches do not fall into two kinds, all faults fetch the same, or more bytes do not take longer.
@@ -117,7 +118,7 @@ def _one(part: pl.DataFrame) -> Fetches:
 
 
 def _threshold(seconds: NDArray[np.float64]) -> float:
-    """The time that divides touches into two kinds best: Otsu's criterion on logarithms.
+    """The time that best divides touches into two kinds: Otsu's criterion on logarithms.
 
     Raises:
         Unfit: they are not two kinds.
@@ -141,7 +142,7 @@ def _threshold(seconds: NDArray[np.float64]) -> float:
 
 
 def _line(table: pl.DataFrame) -> Line:
-    """Time over bytes fetched, of the touches that fault; the note says for which size it is furthest off."""
+    """Time over fetched bytes, for touches that fault; the note names the size with the largest error."""
     found = fetches(table)
     sizes = sorted({int(size) for one in found for size in np.unique(one.sizes)})
     if len(sizes) < 2:
@@ -157,7 +158,7 @@ def _line(table: pl.DataFrame) -> Line:
 
 
 def _errors(one: Fetches, line: tuple[float, ...], sizes: list[int]) -> NDArray[np.float64]:
-    """How far the line is off at each size, in relative terms; 0 at sizes that this repetition does not have."""
+    """The relative error of the line at each size; 0 at sizes that this repetition does not have."""
     start, slope = line
     off = [(start + slope * size) / one.seconds[one.sizes == size] - 1 for size in sizes]
     return np.array([float(np.median(each)) if len(each) else 0.0 for each in off])

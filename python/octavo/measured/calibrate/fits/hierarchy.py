@@ -16,14 +16,14 @@ from octavo.measured.calibrate.fits.rows import whole_repetitions
 Cache = Literal["l1", "l2"]
 Level = Literal["l1", "l2", "memory"]
 DENSE = 128
-"""Stride in bytes whose chase shows the caches: every load is a line of its own, and pages are used whole."""
+"""The stride in bytes whose chase shows the caches: each load is on a line of its own, and all of each page is used."""
 _CALLED_L2 = 4.0
-"""Largest factor between the end of a plateau and the size that the driver gives for the L2 cache. Where a
+"""The largest factor between the end of a plateau and the driver's figure for the size of the L2 cache. If a
 multiprocessor fills only the near half of the cache, less than half of the size shows."""
 
 
 def latency(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> Estimate:
-    """Seconds of a load that this level answers.
+    """Seconds of a load that this level serves.
 
     Raises:
         Unfit: the curve has no such plateau.
@@ -37,7 +37,7 @@ def latency(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> Estimate
 
 
 def capacity(table: pl.DataFrame, l2_bytes: int | None, level: Cache) -> Estimate:
-    """The largest footprint that this level still holds, in bytes: one that was measured, so a lower bound.
+    """The largest measured footprint in bytes that this level still holds: a lower bound of its size.
 
     Raises:
         Unfit: the curve has no such plateau.
@@ -65,7 +65,7 @@ def dense_stride(table: pl.DataFrame) -> int:
 
 
 def curve(table: pl.DataFrame, stride: int) -> list[tuple[list[float], list[float]]]:
-    """Footprints and seconds a load at a stride, for each whole repetition."""
+    """Footprints and seconds a load at a stride, for each complete repetition."""
     rows = table.filter(pl.col("stride") == stride)
     return [
         (part["footprint"].cast(pl.Float64).to_list(), (part["seconds"] / part["count"]).to_list())
@@ -80,8 +80,8 @@ def _curves(table: pl.DataFrame) -> list[list[Plateau]]:
 def _named(found: list[Plateau], l2_bytes: int | None) -> dict[Level, Plateau]:
     """Plateaus by level: L1 is the first, L2 all levels up to the cache's end, memory the next.
 
-    An L2 cache in two halves has two plateaus, and slopes may hold a short one: the L2 has the latency of the plateau
-    with most points, and ends with the last one.
+    An L2 cache in two halves has two plateaus, and slopes may contain a short one: the L2 latency is that of the
+    plateau with most points, and the L2 ends with the last one.
     """
     end = _end_of_l2(found, l2_bytes)
     if end is None:

@@ -14,14 +14,14 @@ MODEL = "plateaus of latency over footprint: points in a row within 6 % of their
 _WITHIN = 1.06
 """How far a point may lie from the median of its plateau: wider than the noise of a median."""
 _ABOVE = 1.15
-"""How far apart two plateaus are at least; nearer ones are one plateau that creeps."""
+"""The least distance of two plateaus; nearer ones are one plateau with a drift."""
 _POINTS = 3
-"""Points of a plateau at least: two alike may lie on a slope."""
+"""The least number of points on a plateau: two equal ones may be on a slope."""
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """A run of footprints with one latency."""
+    """A range of footprints with one latency."""
 
     first: float
     last: float
@@ -33,11 +33,11 @@ class Plateau:
     next: float | None
     """The first footprint beyond it, if one was measured."""
     points: int
-    """How many footprints are on it."""
+    """The number of footprints on it."""
 
 
 def plateaus(footprints: Sequence[float], latencies: Sequence[float]) -> list[Plateau]:
-    """All plateaus of a curve, from small to large footprints; what lies between them is a slope and belongs to none.
+    """All plateaus of a curve, from small to large footprints; points between them are on slopes and belong to none.
 
     Footprints are in rising order. Noise neither makes a level (points must agree) nor hides one (medians decide).
     """
@@ -56,7 +56,7 @@ def plateaus(footprints: Sequence[float], latencies: Sequence[float]) -> list[Pl
 
 
 def _smoothed(values: np.ndarray) -> np.ndarray:
-    """Median of three, which takes single outliers away and leaves steps where they are."""
+    """A median of three, which removes single outliers and leaves steps in place."""
     if len(values) < 3:
         return values
     inner = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
@@ -64,7 +64,7 @@ def _smoothed(values: np.ndarray) -> np.ndarray:
 
 
 def _reach(values: np.ndarray, start: int) -> int:
-    """Where a plateau from `start` on ends: the first point that leaves the median of those before it."""
+    """The end of a plateau that begins at `start`: the first point that leaves the median of those before it."""
     end = start + 1
     while end < len(values):
         run = values[start : end + 1]
@@ -76,7 +76,7 @@ def _reach(values: np.ndarray, start: int) -> int:
 
 
 def _merged(runs: list[tuple[int, int]], values: np.ndarray) -> list[tuple[int, int]]:
-    """Neighbours that are hardly apart as one."""
+    """Neighbouring plateaus that are close together, joined."""
     merged: list[tuple[int, int]] = []
     for start, end in runs:
         if merged:

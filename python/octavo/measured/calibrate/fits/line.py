@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TRANSFER = "seconds = overhead + bytes / bandwidth, least squares of relative errors, for each repetition"
 CALLS = "seconds = start + launches x each, least squares of relative errors, for each repetition"
 _POINTS = 3
-"""Points that a line needs before it can also be wrong."""
+"""The least number of points that can show that a line does not fit."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Line:
 
     @property
     def start(self) -> Estimate:
-        """Seconds that are always taken.
+        """Seconds that each transfer takes in any case.
 
         Raises:
             Unfit: they are not above 0.
@@ -71,14 +71,14 @@ def each_call(table: pl.DataFrame) -> Estimate:
 
 
 def start_of_calls(table: pl.DataFrame) -> Estimate:
-    """Seconds that any number of calls takes."""
+    """Seconds of the calls, whatever their number."""
     return fitted(table, "count", "count").start
 
 
 def fitted(table: pl.DataFrame, key: str, amount: Literal["bytes", "count"]) -> Line:
-    """Fit a line to `seconds` over `amount`; the points of a repetition are told apart by `key`.
+    """Fit a line to `seconds` over `amount`; `key` distinguishes the points of a repetition.
 
-    Every point counts alike: errors are relative to the seconds measured, since those span six orders of magnitude.
+    All points have the same weight: errors are relative to the measured seconds, which span six orders of magnitude.
 
     Raises:
         Unfit: there are too few points, or rows do not state the amount.
@@ -100,7 +100,7 @@ def _one(seconds: NDArray[np.float64], amounts: NDArray[np.int64]) -> tuple[floa
 
 
 def relative_least_squares(design: NDArray[np.float64], seconds: NDArray[np.float64]) -> tuple[float, ...]:
-    """Coefficients of the columns of `design` that bring their sum nearest to `seconds`, in relative terms."""
+    """Coefficients that bring the sum of the columns of `design` nearest to `seconds`, in relative terms."""
     weighted = design / seconds[:, np.newaxis]
     scale = np.linalg.norm(weighted, axis=0)
     found, *_ = np.linalg.lstsq(weighted / scale, np.ones(len(seconds)), rcond=None)
@@ -114,7 +114,7 @@ def _worst(errors: list[NDArray[np.float64]], keys: list[int], amount: str) -> s
 
 
 def furthest(errors: list[NDArray[np.float64]], names: list[str]) -> str:
-    """Where the median over repetitions of relative errors is largest, in words."""
+    """The size with the largest median of relative errors over repetitions, in words."""
     middle = np.median(errors, axis=0)
     index = int(np.argmax(np.abs(middle)))
     return f"the fit is furthest off by {middle[index]:+.0%} at {names[index]}"

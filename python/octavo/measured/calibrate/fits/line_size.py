@@ -1,4 +1,4 @@
-"""The size of a cache line, from a chase through memory by ever larger strides."""
+"""The size of a cache line, from a chase through memory with growing strides."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 MODEL = "first stride at which a load through a footprint beyond every cache is as slow as with 512 B"
 _STRIDES = 512
-"""Largest stride in bytes that is looked at: beyond it, translation makes loads slower, too."""
+"""The largest stride in bytes that is considered: beyond it, translation slows loads down, too."""
 _NEAR = 0.9
 
 
 def line_size(table: pl.DataFrame) -> Estimate:
-    """Bytes that a miss brings: with smaller strides, the next load finds its data there.
+    """Bytes that a miss brings: at smaller strides, the next load finds its data there.
 
-    Loads must follow one another in the order of their addresses or share lines at least; where smaller strides are
-    not faster, nothing can be told.
+    Loads must follow one another in the order of their addresses, or at least share lines; if smaller strides are not
+    faster, no size can be found.
 
     Raises:
         Unfit: smaller strides are not faster, or none was measured.
@@ -43,7 +43,7 @@ def line_size(table: pl.DataFrame) -> Estimate:
 
 
 def _shared_footprint(rows: pl.DataFrame) -> int:
-    """The largest footprint that was measured at every stride."""
+    """The largest footprint that was measured at all strides."""
     strides = rows["stride"].n_unique()
     counts = rows.group_by("footprint").agg(pl.col("stride").n_unique()).filter(pl.col("stride") == strides)
     if counts.is_empty() or strides == 0:

@@ -1,4 +1,4 @@
-"""Values that need no model: times as they are, amounts over times."""
+"""Values that need no model: times as measured, and amounts divided by times."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def bandwidth_of_widest(table: pl.DataFrame) -> Estimate:
 
 
 def median_over_sizes(table: pl.DataFrame) -> Estimate:
-    """Seconds of something that its size has no part in."""
+    """Seconds that do not depend on a size."""
     return spread([float(part["seconds"].median()) for part in whole_repetitions(table, "size")])  # type: ignore[arg-type]  # a column of numbers
 
 

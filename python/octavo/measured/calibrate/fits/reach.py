@@ -1,7 +1,8 @@
-"""TLB reach, page size and the cost of a miss, from pointer chases whose strides leave most of each page out.
+"""TLB reach, page size and the cost of a miss, from pointer chases with strides that skip most of each page.
 
-A cache fills after so many lines: with twice the stride, its step comes at twice the footprint. A TLB fills after so
-many pages: its step stays at one footprint while strides are no larger than a page, and only then moves with them.
+A cache is full after a number of lines: with twice the stride, its step comes at twice the footprint. A TLB is full
+after a number of pages: its step stays at one footprint while strides are no larger than a page, and only then moves
+with them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 MODEL = "the step of latency that comes at one footprint whatever the stride"
 PAGE_MODEL = "the largest stride at which that step has not moved yet"
 _SPARSE = 4096
-"""Smallest stride in bytes that is taken: no page is smaller, so that caches hold what a TLB no longer reaches."""
+"""The smallest stride in bytes that is used: no page is smaller, so caches hold what exceeds the reach of a TLB."""
 _SAME = 1.3
-"""How far apart the steps of two strides may be to be one."""
+"""How far apart the steps of two strides may be to count as one."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,17 @@ class Reach:
     """What one repetition says."""
 
     footprint: float
-    """The largest one without misses, in bytes."""
+    """The largest footprint without misses, in bytes."""
     miss: float
     """Seconds that a miss adds to a load."""
     strides: list[int]
-    """Strides whose step is at that footprint."""
+    """Strides that have their step at that footprint."""
     page: float | None
-    """Bytes, if strides were measured that move the step."""
+    """Bytes, if some measured strides move the step."""
 
 
 def reach(table: pl.DataFrame) -> Estimate:
-    """Bytes that the TLB reaches: the largest footprint measured that it still translates.
+    """The reach of the TLB in bytes: the largest measured footprint that it still translates.
 
     Raises:
         Unfit: no step stays at one footprint.
@@ -104,7 +105,7 @@ def _steps(stride: int, footprints: list[float], latencies: list[float]) -> list
 
 
 def _one(by_stride: list[list[_Step]]) -> Reach | None:
-    """The footprint at which most strides have a step; nothing where each stride's steps are its own."""
+    """The footprint at which most strides have a step; None if each stride has another one."""
     steps = [step for found in by_stride for step in found]
     groups = [[other for other in steps if _together(other, step)] for step in steps]
     group = max(groups, key=lambda one: (len({step.stride for step in one}), -one[0].before.last), default=[])
@@ -121,7 +122,7 @@ def _together(one: _Step, other: _Step) -> bool:
 
 
 def _page(steps: list[_Step], strides: list[int], footprint: float) -> float | None:
-    """The last stride before the step moves on in proportion."""
+    """The last stride before the step moves in proportion."""
     largest = strides[-1]
     moved = [
         step

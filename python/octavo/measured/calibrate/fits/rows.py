@@ -1,4 +1,4 @@
-"""Rows of a series as points: one table a repetition, with only the repetitions that are whole."""
+"""Rows of a series as points: one table for each complete repetition."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def chosen(table: pl.DataFrame, **values: str | float) -> pl.DataFrame:
 
 
 def whole_repetitions(table: pl.DataFrame, *keys: str) -> list[pl.DataFrame]:
-    """One table a repetition, ordered by `keys`, of those repetitions that have every point of these keys.
+    """One table a repetition, ordered by `keys`, for the repetitions that have every point of these keys.
 
-    Large sizes may be repeated less often than small ones; a fit over half of the points is another fit.
+    Large sizes may be repeated less often than small ones; a fit over half of the points would be a different fit.
     """
     points = table.select(keys).unique().height
     parts = (part.sort(*keys) for _, part in table.group_by("repetition", maintain_order=True))

@@ -1,4 +1,4 @@
-"""Saturation: how much of something (warps, mostly) it takes until more of it brings nothing."""
+"""Saturation: how much of something (mostly warps) is needed until more of it brings nothing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 MODEL = "first point within 5 % of the highest rate, for each repetition"
 _NEAR = 0.95
-"""Share of the highest rate from which a rate counts as saturated: wider than repetitions differ."""
+"""The share of the highest rate at which a rate counts as saturated: more than repetitions differ."""
 _POINTS = 3
 
 
 def first_saturated(table: pl.DataFrame, key: str, amount: str) -> Estimate:
-    """The smallest value of `key` at which the rate of `amount` a second is near its highest.
+    """The smallest value of `key` at which the rate of `amount` a second is near its maximum.
 
     Raises:
         Unfit: there are too few points, or the rate still rises at the last one.
@@ -37,9 +37,9 @@ def first_saturated(table: pl.DataFrame, key: str, amount: str) -> Estimate:
 
 
 def plateau(table: pl.DataFrame, key: str, amount: str) -> Estimate:
-    """The highest rate of `amount` a second over all values of `key`, with where it is reached.
+    """The highest rate of `amount` a second over all values of `key`, and where it is reached.
 
-    It is the highest median over repetitions: the highest single sample would be a chance find.
+    It is the highest median over repetitions: the highest single sample would be chance.
 
     Raises:
         Unfit: there are no samples, or they say no amount.

@@ -1,1 +1,1 @@
-"""A simulated node made of measured values."""
+"""A simulated node made from measured values."""

@@ -1,6 +1,6 @@
-"""From measured values to a simulated node: every value exactly by what the simulator adds up, none fitted.
+"""From measured values to a simulated node: each value follows from what the simulator adds up; none is fitted.
 
-`docs/calibrate.md` says what each value is made from, and what the simulated node cannot express.
+`docs/calibrate.md` explains where each value comes from, and what the simulated node cannot express.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ PRESETS = {9: "cuda-sm90", 8: "cuda-sm80", 7: "cuda-sm70"}
 
 @dataclass(frozen=True)
 class DerivedNode:
-    """A node as a machine file holds it."""
+    """A node for a machine file."""
 
     preset: str
     """What it extends."""
     values: Sequence[Derived]
     kept: Mapping[str, str]
-    """Keys that stay as in the preset although a probe or the driver could say better, each with the reason."""
+    """Keys that stay as in the preset although a probe or the driver could provide them, each with the reason."""
 
     @property
     def text(self) -> str:
-        """The table `[node]`, with what each value was made from beside it."""
+        """The table `[node]`, with the origin of each value."""
         lines = [
             "# What `octavo run --node` reads. Everything that is not named here is not measured and stays as in the",
             f"# preset {self.preset}, where each value has its source; `octavo list nodes` prints it.",

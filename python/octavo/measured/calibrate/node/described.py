@@ -1,4 +1,4 @@
-"""What the driver says of a GPU: its clock and its multiprocessors."""
+"""Values from the driver's description of a GPU: its clock and its multiprocessors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def release(draft: Draft) -> None:
 
 
 def multiprocessors(draft: Draft) -> None:
-    """How many there are, and what each holds."""
+    """Their number, and what each of them holds."""
     simds = draft.count("compute.simds_per_unit")
     if (gpus := draft.described("gpus", "gpus")) is not None:
         draft.put("gpus", min(gpus, 16), "GPUs in the machine, all taken to be alike")

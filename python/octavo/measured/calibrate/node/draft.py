@@ -1,4 +1,4 @@
-"""A node while it is derived: the preset below, what was measured, and the values made so far."""
+"""A node during derivation: the preset below, the measured values, and the values derived so far."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Derived:
     """Dotted key below `node`."""
     value: int | str
     source: str
-    """The values that it was made from, and how if that is not obvious."""
+    """The values that it comes from, and how, if that is not obvious."""
 
 
 @dataclass
 class Draft:
-    """What derivations read and write."""
+    """The node that derivations read and write."""
 
     preset: str
     gpu: Mapping[str, Any]
@@ -42,7 +42,7 @@ class Draft:
     measured: Mapping[str, Measured]
     values: dict[str, Derived] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
-    """Keys that stay as in the preset although something could say better, each with the reason."""
+    """Keys that stay as in the preset although something could provide them, each with the reason."""
 
     def put(self, key: str, value: int | str, source: str) -> None:
         """Set a value."""
@@ -53,7 +53,7 @@ class Draft:
         self.put(key, f"{cycles}cycles", source)
 
     def put_rest(self, key: str, measured: float, own: float, named: str) -> None:
-        """Set a time in seconds to what was measured, less what the node takes beside it; nothing is left below 0."""
+        """Set a time in seconds to the measured one, minus what the node adds to it; never below 0."""
         beside = quantities.text(own, "s")
         if measured < own:
             self.put(key, "0ns", f"measured {named}, less than the {beside} that the node takes beside it")
@@ -66,7 +66,7 @@ class Draft:
         self.kept[key] = reason
 
     def number(self, name: str, *keys: str) -> float | None:
-        """A measured value; if there is none, the keys that would be made from it stay as they are."""
+        """A measured value; if there is none, the keys that depend on it stay unchanged."""
         found = self.measured.get(name)
         if found is not None and found.value > 0:
             return found.value
@@ -75,7 +75,7 @@ class Draft:
         return None
 
     def described(self, name: str, *keys: str) -> int | None:
-        """A value that the driver reports. Without one, the keys that depend on it stay as they are."""
+        """A value that the driver reports. Without such a value, the keys that depend on it stay unchanged."""
         found = self.gpu.get(name)
         if isinstance(found, int) and found > 0:
             return found
@@ -89,7 +89,7 @@ class Draft:
         return f"{name} {quantities.text(found.value, found.unit)}"
 
     def value(self, key: str) -> int | str:
-        """The value at a dotted key: as it was derived, or as it is in the preset."""
+        """The value at a dotted key: the derived one, or the preset's."""
         if key in self.values:
             return self.values[key].value
         found: Any = self._base
@@ -125,5 +125,5 @@ class Draft:
 
     @property
     def changes(self) -> dict[str, int | str]:
-        """What was derived so far, by dotted key."""
+        """The values derived so far, by dotted key."""
         return {key: derived.value for key, derived in self.values.items()}

@@ -1,4 +1,4 @@
-"""The registry of probes: a file for each, which holds all that is known of it beside its kernels.
+"""The registry of probes: a file for each, with everything about it apart from its kernels.
 
 They are in the order in which they run.
 """

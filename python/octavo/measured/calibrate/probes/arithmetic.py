@@ -1,4 +1,4 @@
-"""How fast a GPU calculates, and how many warps it needs to."""
+"""How fast a GPU calculates, and how many warps it needs for that."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _VALUES = [*map(_peak, _TYPES), *map(_warps, _WORK)]
 
 
 def _derive(draft: Draft) -> None:
-    """Cycles that a partition takes for 64 multiply-adds, and until the next that needs them."""
+    """Cycles that a partition needs for 64 multiply-adds, and until the next ones that depend on them can start."""
     key = "compute.vector_alu"
     if (peak := draft.number("peak_fp32", f"{key}.occupancy")) is None:
         return
@@ -62,7 +62,7 @@ def _derive(draft: Draft) -> None:
 
 
 def _draw(samples: Samples, measured: Mapping[str, Measured], folder: Path) -> list[Path]:
-    """Rates over the highest one, by warps."""
+    """Rates relative to the highest one, by warps."""
     found = panels(list(_WORK.values()), share_y=True)
     for index, (axes, what) in enumerate(zip(found.axes, _WORK, strict=True)):
         rows = points(samples.series("occupancy").filter(what=what), "warps", pl.col("count") / pl.col("seconds"))

@@ -70,7 +70,7 @@ def _overlap(direction: str) -> Value:
 
 
 def hidden_share(table: pl.DataFrame) -> Estimate:
-    """The share of the shorter of kernel and copy that running both at once hides: 1 all of it, 0 nothing.
+    """How much of the shorter of kernel and copy is hidden when both run at once: 1 for all of it, 0 for nothing.
 
     Raises:
         Unfit: one of the three was not measured in any repetition.
@@ -90,7 +90,7 @@ def _by_repetition(table: pl.DataFrame, what: str) -> dict[int, float]:
 
 
 def _link(draft: Draft) -> None:
-    """The link has the bandwidth of bulk copies to the GPU: the simulated link is alike in both directions."""
+    """The link has the bandwidth of bulk copies to the GPU: the simulated link is equally fast in both directions."""
     if (rate := draft.number(_LARGE, "host_link.bandwidth")) is not None:
         draft.put("host_link.bandwidth", quantities.text(rate, "B/s"), f"measured {draft.named(_LARGE)}")
 

@@ -1,4 +1,4 @@
-"""What launching a kernel takes."""
+"""The cost of launching a kernel."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _VALUES = [value for how in _HOW for value in _values(how)]
 
 
 def _derive(draft: Draft) -> None:
-    """What each further launch in a row takes."""
+    """Time of each further launch in a row."""
     key = "compute.kernel_overhead"
     if (seconds := draft.number("launch_stream", key)) is None:
         return

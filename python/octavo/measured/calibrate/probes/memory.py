@@ -31,7 +31,7 @@ _SERIES = {
     "random_lines": Series("loads of random lines", ("footprint", "width", "line")),
 }
 _SPARSE = 4096
-"""Stride in bytes from which a curve is about translation rather than caches."""
+"""The stride in bytes above which a curve shows translation rather than caches."""
 _LATENCY = pl.col("seconds") / pl.col("count")
 _RATE = pl.col("bytes") / pl.col("seconds")
 _LINES = (32, 64, 128)
@@ -76,19 +76,18 @@ def _derive(draft: Draft) -> None:
     The path of a load, as the simulated node adds it up (docs/model.md):
 
     - a hit in the L1 cache takes `memory_pipeline + l1_tlb.latency + l1.latency`;
-    - a hit in the L2 cache takes `memory_pipeline + l1_tlb.latency + l1.lookup + crossbar + a cycle of the bank's
-      input + l2.latency + crossbar + l1.fill`;
-    - memory adds `dram.latency` and what a line takes that comes alone, `dram.line_cycles × dram.lone_line_percent`.
+    - a hit in the L2 cache takes `memory_pipeline + l1_tlb.latency + l1.lookup + crossbar + a cycle of the bank's input
+      + l2.latency + crossbar + l1.fill`;
+    - memory adds `dram.latency` and the time of a line that comes alone, `dram.line_cycles × dram.lone_line_percent`.
 
-    Only these sums are measured, so each is reached by the last part of its path, and the rest stays as the preset has
-    it.
+    Only these sums are measured, so the last part of each path is adjusted, and the rest stays as in the preset.
     """
     for step in (_derive_bandwidth, _derive_latencies, _derive_capacities, _derive_translation):
         step(draft)
 
 
 def _derive_bandwidth(draft: Draft) -> None:
-    """All banks together pass a line each in `line_cycles`."""
+    """All banks together transfer one line each in `line_cycles`."""
     names = [name for name in ("stream_bandwidth_triad", "stream_bandwidth_copy") if name in draft.measured]
     name = names[0] if names else "stream_bandwidth_triad"
     if (rate := draft.number(name, "dram.banks", "dram.line_cycles")) is None:
@@ -102,7 +101,7 @@ def _derive_bandwidth(draft: Draft) -> None:
 
 
 def _derive_lone_lines(draft: Draft) -> None:
-    """Random lines of 64 bytes beside those of 128: what a half takes alone."""
+    """Random lines of 64 bytes compared with lines of 128: the time of half a line alone."""
     halves, wholes = (draft.number(f"random_line_bandwidth_{line}", "dram.lone_line_percent") for line in (64, 128))
     if halves is None or wholes is None:
         return
@@ -112,7 +111,7 @@ def _derive_lone_lines(draft: Draft) -> None:
 
 
 def _derive_latencies(draft: Draft) -> None:
-    """From the nearest level to the furthest, each less the levels before."""
+    """From the nearest level to the furthest, each minus the levels before it."""
     before = draft.count("compute.memory_pipeline") + draft.count("l1_tlb.latency")
     _first(draft, before)
     second = _second(draft, before)
@@ -127,7 +126,7 @@ def _first(draft: Draft, before: int) -> None:
 
 
 def _second(draft: Draft, before: int) -> int:
-    """Cycles of a load that the L2 cache answers."""
+    """Cycles of a load that the L2 cache serves."""
     outside = before + draft.count("l1.lookup") + draft.count("l1.fill") + 1
     seconds = draft.number("l2_latency", "l2.crossbar", "l2.latency")
     if seconds is not None:
@@ -156,7 +155,7 @@ def _memory(draft: Draft, second: int) -> None:
 
 
 def _derive_capacities(draft: Draft) -> None:
-    """The first level holds what the chase found. Of the second, the chase of one multiprocessor reaches a part."""
+    """The first level has the size that the chase found; of the second, one multiprocessor's chase sees a part."""
     for level in ("l1", "l2"):
         size = draft.number(f"{level}_capacity", f"{level}.size")
         source = "" if size is None else f"measured {draft.named(f'{level}_capacity')}"
@@ -173,7 +172,7 @@ def _derive_capacities(draft: Draft) -> None:
 
 
 def _derive_translation(draft: Draft) -> None:
-    """Entries of the L2 TLB, and what a walk takes. With a page-walk cache a walk mostly reads one level."""
+    """Entries of the L2 TLB, and the time of a walk. With a page-walk cache a walk mostly reads one level."""
     reach = draft.number("tlb_reach", "l2_tlb.large.entries")
     page = draft.number("tlb_page_size", "l2_tlb.large.entries")
     if reach is not None and page is not None:

@@ -1,4 +1,4 @@
-"""What one probe is: its series of samples, the values fitted to them, its part of a node, its pictures."""
+"""Everything about one probe: its series of samples, the values fitted to them, its part of a node, its pictures."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Series:
-    """One series of a probe: what its rows are, and what is varied."""
+    """One series of a probe: what its rows are, and what varies."""
 
     about: str
     parameters: tuple[str, ...]
-    """Columns that every row has beside those that all series have; `octavo.measured.calibrate.columns` lists them."""
+    """Columns of every row in addition to those of all series; `octavo.measured.calibrate.columns` lists them."""
     timed: bool = True
-    """Whether `seconds` is there in every row."""
+    """Whether every row has `seconds`."""
     brief: bool = False
     """Whether a time may be shorter than the clock's steps, and so 0."""
 
@@ -36,25 +36,25 @@ class Value:
     """A value that is fitted to samples."""
 
     name: str
-    """Key in the machine file; of a value for each pair of GPUs, without their numbers."""
+    """Key in the machine file; for a value of each pair of GPUs, without their numbers."""
     unit: Unit
     probe: str
     series: str
     about: str
-    """What it is, for the documentation."""
+    """What it measures, for the documentation."""
     how: str
-    """How it is fitted, for documentation and machine file."""
+    """How it is fitted, for the documentation and the machine file."""
     fit: Callable[..., Estimate]
-    """From the rows of the series; raises `Unfit` where they do not give the value."""
+    """From the rows of the series; raises `Unfit` if they do not determine the value."""
     where: Mapping[str, str | float] = field(default_factory=dict)
-    """Parameters that choose its rows."""
+    """Parameters that select its rows."""
     told: str | None = None
-    """A key of the driver's description of the GPU that the fit is told, too, under this name."""
+    """The key of a value in the driver's description of the GPU that the fit also gets, under this name."""
     each_pair: bool = False
     """Whether there is one for each pair of GPUs, named `NAME_SOURCE_TARGET`."""
 
     def estimate(self, rows: pl.DataFrame, device: Mapping[str, Any]) -> Estimate:
-        """Fit the value to rows of its series that were chosen.
+        """Fit the value to selected rows of its series.
 
         Raises:
             Unfit: they do not give it.
@@ -72,12 +72,12 @@ class Stage(IntEnum):
     LINKS = 3
     HOST = 4
     DRIVER = 5
-    """Simulates what was derived before."""
+    """Simulates with the values derived before."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A probe. What it runs is in `crates/octavo-gpu/src/probes`, under the same name."""
+    """A probe. Its kernels are in `crates/octavo-gpu/src/probes`, under the same name."""
 
     name: str
     series: Mapping[str, Series]
@@ -85,6 +85,6 @@ class Probe:
     draw: Callable[[Samples, Mapping[str, Measured], Path], list[Path]]
     """Pictures of its samples and of what was fitted, into a folder."""
     node: Mapping[Stage, Callable[[Draft], None]] = field(default_factory=dict)
-    """What it says of a node: each step sets keys, with unit and source, or says why they stay as they are."""
+    """How it changes a node: each step sets keys, with unit and source, or says why they stay unchanged."""
     gpus: int = 1
     """GPUs that it needs."""

@@ -1,4 +1,4 @@
-"""Kernels of given sparsity, intensity and re-migration, beside the ceilings that the roofline predicts."""
+"""Kernels with given sparsity, intensity and re-migration, compared with the ceilings that the roofline predicts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SERIES = {
 }
 _HIGHEST = "{} / seconds of the dense kernel without re-migration, highest median over intensities"
 _ABOVE = 1.01
-"""A ceiling is made of medians, so that points on it scatter around it."""
+"""A ceiling is computed from medians, so points on it scatter around it."""
 
 
 def _bandwidth(placement: str) -> Value:
@@ -55,7 +55,7 @@ _VALUES = [*map(_bandwidth, ("device", "host")), _peak()]
 
 
 def roofline_of(samples: Samples, measured: Mapping[str, Measured]) -> Roofline | None:
-    """The machine as the roofline sees it: effective values of the same probe; nothing where one is missing."""
+    """The machine as the roofline sees it: effective values of the same probe; None if one is missing."""
     names = ("roofline_peak", "roofline_bandwidth_device", "roofline_bandwidth_host")
     copies = samples.series("roofline").filter(pl.col("copy_seconds") > 0)
     if copies.is_empty() or any(name not in measured for name in names):
@@ -66,9 +66,9 @@ def roofline_of(samples: Samples, measured: Mapping[str, Measured]) -> Roofline 
 
 
 def ceilings(samples: Samples, model: Roofline | None) -> pl.DataFrame:
-    """Every row of the grid with the operations a second that it reached, and the ceilings predicted for it.
+    """Each row of the grid with the operations a second that it reached, and its predicted ceilings.
 
-    Device placement pays for its bulk copy. Columns added: `reached`, `ceiling`, `canonical` and `share` (reached over
+    Device placement includes its bulk copy. Columns added: `reached`, `ceiling`, `canonical` and `share` (reached over
     ceiling); without a model the last three are null.
     """
     rows = samples.series("roofline")
@@ -89,8 +89,8 @@ def ceilings(samples: Samples, model: Roofline | None) -> pl.DataFrame:
 def summary(probes: Iterable[Samples], measured: Mapping[str, Measured]) -> pl.DataFrame:
     """How near points come to their ceilings, by placement; empty where nothing was measured or predicted.
 
-    Columns: `placement`, `points` (of sparsity, intensity and re-migration), `median` and `highest` of what a point
-    reached (median over repetitions) over its ceiling, and `above`: points that passed it by more than a hundredth.
+    Columns: `placement`, `points` (of sparsity, intensity and re-migration), `median` and `highest` of each point's
+    median rate over its ceiling, and `above`: the points that exceed it by more than a hundredth.
     """
     for samples in probes:
         model = roofline_of(samples, measured) if samples.probe == "roofline" else None
@@ -144,7 +144,7 @@ def _points(axes: Axes, rows: pl.DataFrame, key: str) -> None:
 
 
 def _scattered(axes: Axes, samples: Samples, rho: float) -> None:
-    """What is touched in single pages, which the driver's prefetches do not fit: hollow."""
+    """Points that touch single pages, which the driver's prefetches do not suit: hollow."""
     rows = samples.series("roofline_scattered").filter(pl.col("rho") == rho)
     if rows.height:
         found = rows.group_by("alpha", "sigma").agg(reached=(pl.col("count") / pl.col("seconds")).median())

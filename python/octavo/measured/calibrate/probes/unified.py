@@ -48,7 +48,7 @@ _PING_PONG = "seconds / pages at the largest size, median over rounds but the fi
 _TITLES = {"managed": "Managed memory", "system": "Memory allocated by the system"}
 _RATE = pl.col("bytes") / pl.col("seconds")
 _MANY = 64
-"""Faults in flight of the larger groups: fewer than a batch holds."""
+"""Faults in flight in the larger groups: fewer than a batch holds."""
 _BATCHES = 4
 """Groups that are simulated."""
 _KEYS = ("driver.service.batch", "driver.service.block")
@@ -169,16 +169,16 @@ def page_in_turn(table: pl.DataFrame) -> Estimate:
 def _derive_host(draft: Draft) -> None:
     """The host's first touches, and its faults on pages that lie on a GPU.
 
-    The time of a lone fault is measured, with what the prefetcher brings. The simulated node takes part of it for
-    messages and copies. That part is simulated with a driver that takes no time; the rest of the measured time is the
-    driver's. A fresh block takes `faults_a_block` minor faults, and the rest is allocating and zeroing its pages.
+    The time of a single fault is measured, including what the prefetcher brings. The simulated node needs part of it
+    for messages and copies. That part is simulated with a driver that takes no time; the rest of the measured time is
+    the driver's. A fresh block takes `faults_a_block` minor faults, and the rest is allocating and zeroing its pages.
     """
     _derive_first_touch(draft)
     _derive_faults(draft)
 
 
 def _derive_faults(draft: Draft) -> None:
-    """What the driver computes in a lone fault: what is left of it beside what the simulated node takes."""
+    """The driver's computation in a single fault: what is left after the time of the simulated node."""
     key = "host.costs.driver_fault"
     group = draft.number("managed_fault_group_to_cpu", key)
     page = draft.number("managed_fault_page_to_cpu", key)
@@ -190,7 +190,7 @@ def _derive_faults(draft: Draft) -> None:
 
 
 def _derive_first_touch(draft: Draft) -> None:
-    """Allocating and zeroing pages: what is left beside the faults that ask for them."""
+    """Allocating and zeroing pages: the time apart from the faults that request them."""
     key = "host.costs.zeroing"
     if (rate := draft.number("managed_first_touch_bandwidth_cpu", key)) is None:
         return
@@ -205,13 +205,13 @@ def _derive_first_touch(draft: Draft) -> None:
 
 
 def _derive_driver(draft: Draft) -> None:
-    """The driver's part in a fault: what a batch costs, and what each block in it.
+    """The driver's part of a fault: the cost of a batch, and of each block in it.
 
-    The time of whole groups of faults is measured, not its parts: `groups x group + pages x page`. The simulated node
-    takes part of that for walks, messages, copies and page tables. That part is simulated with a driver that takes no
-    time, for groups of one fault and of many. The rest of the measured time is the driver's. Every fault here is in a
-    block of its own, and fetches what the driver's prefetcher brings with a lone page. The driver serves faults of one
-    block together, so the cost of a page is used for a block; what further faults in it add is not measured.
+    The time of whole groups of faults is measured, not of their parts: `groups x group + pages x page`. The simulated
+    node needs part of that for walks, messages, copies and page tables. That part is simulated with a driver that takes
+    no time, for groups of one fault and of many. The rest of the measured time is the driver's. Every fault here is in
+    a block of its own, and fetches what the driver's prefetcher brings with a lone page. The driver serves the faults
+    of one block together, so the cost of a page is used for a block; the cost of further faults in it is not measured.
     """
     group = draft.number("managed_fault_group_to_gpu", *_KEYS)
     page = draft.number("managed_fault_page_to_gpu", *_KEYS)
@@ -227,7 +227,7 @@ def _derive_driver(draft: Draft) -> None:
 
 
 def _model_costs(draft: Draft) -> tuple[float, float]:
-    """Seconds that the node takes for a group of faults and for each fault in it, beside what the driver takes."""
+    """Seconds that the node needs for a group of faults and for each fault in it, apart from the driver."""
     free = dict.fromkeys((*_KEYS, "driver.service.request"), "0ns")
     node = patterns.Node(draft.preset, {**draft.changes, **free})
     alone, many = (
@@ -239,7 +239,7 @@ def _model_costs(draft: Draft) -> tuple[float, float]:
 
 
 def _draw(samples: Samples, measured: Mapping[str, Measured], folder: Path) -> list[Path]:
-    """Every picture of the probe, of the series that it has."""
+    """Every picture of the probe for the series that it has."""
     makers = {
         "demand": (_draw_demand, _draw_faults),
         "step": (_draw_steps,),
@@ -270,7 +270,7 @@ def _draw_demand(samples: Samples, _measured: Mapping[str, Measured], folder: Pa
 
 
 def _draw_faults(samples: Samples, measured: Mapping[str, Measured], folder: Path) -> Path | None:
-    """Time for each page when every page is a fault of its own: the more are in flight, the fewer groups there are."""
+    """Time of each page if each has a fault of its own: the more are in flight, the fewer groups there are."""
     found = panels([f"migrating {words}" for words in _WAYS.values()], share_y=True)
     drawn = [_draw_faults_of(axes, samples, measured, way) for axes, way in zip(found.axes, _WAYS, strict=True)]
     if not any(drawn):
@@ -301,7 +301,7 @@ def _draw_faults_of(axes: Axes, samples: Samples, measured: Mapping[str, Measure
 
 
 def _draw_steps(samples: Samples, _measured: Mapping[str, Measured], folder: Path) -> Path | None:
-    """The touches of one block of 2 MiB, and how much each fault fetched beside what the driver's tree would."""
+    """The touches of one block of 2 MiB, and how much each fault fetched compared with the driver's tree."""
     rows = samples.series("step")
     try:
         first = fetches.fetches(rows)[0]

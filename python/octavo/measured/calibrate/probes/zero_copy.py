@@ -35,7 +35,7 @@ _SHARED_LINE = 128
 """Bytes of a cache line, the most that neighbours can share."""
 _PATTERNS = ("sequential", "strided", "random")
 _WARP = _THREADS * 16 * _TOGETHER
-"""Bytes that a warp of the probe has in flight: threads, bytes of a load, loads of a thread."""
+"""Bytes that a warp of the probe has in flight: threads, bytes of a load, and loads of a thread."""
 _LINES = "zero_copy_bandwidth_read_sequential"
 _ROUND_TRIP = "zero_copy_round_trip_read"
 _RATE = pl.col("bytes") / pl.col("seconds")
@@ -71,12 +71,12 @@ def bandwidth(table: pl.DataFrame) -> Estimate:
 
 
 def warps(table: pl.DataFrame) -> Estimate:
-    """Warps, in all, that this bandwidth takes."""
+    """The total number of warps that this bandwidth needs."""
     return saturation.first_saturated(_rows(table), "warps", "bytes")
 
 
 def round_trip(table: pl.DataFrame) -> Estimate:
-    """Seconds from a warp's loads to their answers: of the fewest warps measured, that wait for nothing else.
+    """Seconds from a warp's loads to their answers: for the fewest measured warps, which wait for nothing else.
 
     Raises:
         Unfit: rows do not state their bytes.
@@ -90,7 +90,7 @@ def round_trip(table: pl.DataFrame) -> Estimate:
 
 
 def _lines_apart(table: pl.DataFrame) -> pl.DataFrame:
-    """Of strided accesses, the nearest of those that lie in a line each; others as they are."""
+    """Among strided accesses, the smallest stride with one access on each line; others unchanged."""
     lines = table.filter(pl.col("stride") >= _SHARED_LINE)
     return lines.filter(pl.col("stride") == pl.col("stride").min()) if lines.height else table
 

@@ -1,9 +1,9 @@
-//! A number for each key, in two bytes, or in three or four where there are so many keys that fewer would run out
-//! often.
+//! A number for each key, in two bytes, or in three or four if there are so many keys that shorter numbers would often
+//! run out.
 
-/// Keys up to which two bytes do: nearly as many uses as there are keys then pass before stamps run out.
+/// Keys up to which two bytes suffice: stamps then run out only after nearly as many uses as there are keys.
 const FEW_KEYS: usize = 1 << 15;
-/// Keys up to which three bytes do, for the same reason: 32 GiB of 4 KiB pages.
+/// Keys up to which three bytes suffice, for the same reason: 32 GiB of 4 KiB pages.
 const MANY_KEYS: usize = 1 << 23;
 
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl Stamps {
 mod tests {
     use super::*;
 
-    /// Otherwise the queue would number its keys anew at every use, or could not.
+    /// Otherwise the queue would renumber its keys at every use, or could not do so.
     #[test]
     fn there_are_about_twice_as_many_stamps_as_keys() {
         for keys in [1, FEW_KEYS, FEW_KEYS + 1, MANY_KEYS, MANY_KEYS + 1, 1 << 24] {

@@ -61,7 +61,8 @@ impl Situation<'_, '_> {
         }
     }
 
-    /// With the requester if all can map that, else what all can map that is closest to it, else with the requester.
+    /// With the requester if all can map it there, otherwise with the nearest processor that all can map, otherwise
+    /// with the requester.
     fn common_place(&self) -> MemoryId {
         let own = self.requester.memory();
         if self.all_can_map(own) {

@@ -1,14 +1,14 @@
-//! `stock-driver`: the production driver's detection of thrashing, and what it does about it.
+//! `stock-driver`: how the production driver detects thrashing and reacts to it.
 //!
-//! A page that moves `threshold` times, each time within the lapse of the time before, is fought over. Where all who
-//! fight reach its owner by fast links, it is pinned there at once. Elsewhere one processor at a time is favoured and
-//! gets the page, the others' faults wait for the nap; after `pin_threshold` such waits the page is pinned with the
-//! favoured one. A pinned page is mapped by all who fight from where it is, and unpinned after a time: then remote
-//! mappings go, and what was known about it.
+//! A page that moves `threshold` times, each time within the lapse of the time before, is fought over. If all competing
+//! processors reach its owner by fast links, it is pinned there at once. Otherwise one processor at a time is favoured
+//! and gets the page, and the others' faults wait for the nap; after `pin_threshold` such waits the page is pinned with
+//! the favoured one. All competing processors map a pinned page where it is; it is unpinned after a time: then remote
+//! mappings are removed, and the knowledge about it is forgotten.
 //!
-//! What differs from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs
-//! fault again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can
-//! write can do atomics here. So no processor loses the right to atomics alone, and the driver's second kind of event,
+//! Differences from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs fault
+//! again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can write can
+//! do atomics here. So no processor ever loses only its right to atomics, and the driver's second kind of event,
 //! revocation, does not exist. Counters do not move a page that is fought over; there, one that is favoured can.
 
 mod choose;
@@ -52,14 +52,14 @@ pub(super) static ENTRY: Entry<Box<dyn ThrashingGuard>, Geometry> = Entry {
     },
 };
 
-/// What is known about a block of 2 MiB in which something moved.
+/// The knowledge about a block of 2 MiB in which pages moved.
 #[derive(Default)]
 struct Block {
     /// The latest move in it.
     last: Option<(Time, ProcessorId)>,
     /// Its pages, from when two processors moved some within the lapse.
     pages: Vec<Fight>,
-    /// When one was fought over last.
+    /// The time when processors last competed for one of them.
     last_fight: Option<Time>,
     resets: u8,
     ever_pinned: bool,
@@ -200,7 +200,7 @@ impl ThrashingGuard for StockDriver {
 }
 
 impl StockDriver {
-    /// The faulting processor waits until the period is over.
+    /// The faulting processor waits until the period ends.
     fn throttle(&mut self, fault: &Fault) -> Hint {
         let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
         let Some(until) = fight.calm_until else { return Hint::Pass };
@@ -255,7 +255,7 @@ impl StockDriver {
         }
     }
 
-    /// When the page, if it is pinned, is unpinned; never if there is no such time.
+    /// The time when the page is unpinned, if it is pinned; never if there is none.
     fn pin_until(&mut self, page: PageId, later: Option<Time>) {
         let Some(pin) = self.fight(page).and_then(|fight| fight.pin.as_mut()) else { return };
         if let Some(before) = std::mem::replace(&mut pin.until, later) {
@@ -280,13 +280,13 @@ impl StockDriver {
         self.blocks[index].get_or_insert_default()
     }
 
-    /// What is known about each page of a page's block; none if nothing in it was fought over.
+    /// The knowledge about each page of a page's block; empty without competition in it.
     fn fights(&self, page: PageId) -> &[Fight] {
         let block = self.blocks.get((page.0 / self.block_pages) as usize).and_then(Option::as_ref);
         block.map_or(&[], |block| &block.pages)
     }
 
-    /// What is known about a page, if anything in its block was fought over.
+    /// The knowledge about a page, if processors competed for anything in its block.
     fn fight(&mut self, page: PageId) -> Option<&mut Fight> {
         let (block, index) = ((page.0 / self.block_pages) as usize, (page.0 % self.block_pages) as usize);
         self.blocks.get_mut(block)?.as_mut()?.pages.get_mut(index)

@@ -34,8 +34,9 @@ pub(super) struct Options {
     /// Time within which two moves belong together; default 500us (`uvm_perf_thrashing_lapse_usec`).
     pub lapse: Time,
     /// Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
-    /// 500ms; default as `node.driver.release` does, or true. As compiled there, it grows at once. It shrinks only from
-    /// 500ms, when 32 more moves of a block of 2 MiB (our reading) were further apart than were closer together.
+    /// 500ms; default as `node.driver.release` does, or true. As compiled in the driver, it grows at once. It shrinks
+    /// only from 500ms, when 32 more moves of a block of 2 MiB (our reading) were further apart than were closer
+    /// together.
     pub adaptive_lapse: bool,
     /// Time for which the others wait when one processor gets a page; default 500us (`uvm_perf_thrashing_nap` 1, of the
     /// lapse).

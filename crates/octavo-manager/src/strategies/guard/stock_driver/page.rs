@@ -10,7 +10,7 @@ use crate::contract::masks::{PackedProcessors, ProcessorMask};
 /// Most moves that are counted: three bits.
 const MOST_EVENTS: u8 = 7;
 
-/// Where a page is pinned.
+/// The place where a page is pinned.
 #[derive(Clone, Copy)]
 pub(super) struct Pin {
     pub at: MemoryId,
@@ -38,14 +38,14 @@ pub(super) struct Fight {
     pub pin: Option<Pin>,
 }
 
-/// What a move made of a page.
+/// The effect of a move on a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// One that is not fought over, or for long.
+    /// Processors do not compete for it, or not for long.
     Nothing,
-    /// One that is fought over from now on.
+    /// Processors compete for one from now on.
     Begins,
-    /// The fight is over: forget it.
+    /// The competition has ended: forgets it.
     Over,
 }
 
@@ -59,7 +59,7 @@ impl Fight {
         self.fighters.into()
     }
 
-    /// One more processor takes part.
+    /// Adds a processor that takes part.
     pub fn takes_part(&mut self, processor: ProcessorId) {
         self.fighters = self.fighters().with(processor).into();
     }
@@ -90,7 +90,7 @@ impl Fight {
         (self.moved, self.events, self.fighters, self.pin) = (None, 0, PackedProcessors::default(), None);
     }
 
-    /// One whose fault waited goes on; the period ends with the last.
+    /// A waiting fault continues; the period ends with the last one.
     pub fn release(&mut self, processor: ProcessorId) {
         let others = self.throttled().without(processor);
         self.throttled = others.into();
@@ -123,7 +123,7 @@ mod tests {
     const GPU: ProcessorId = ProcessorId::gpu(0);
     const OTHER: ProcessorId = ProcessorId::gpu(1);
 
-    /// Which of these moves, with a lapse of 10, begin a fight and end it.
+    /// Which of these moves, with a lapse of 10, start a competition and which end it.
     fn moves(fight: &mut Fight, threshold: u8, times: &[u64]) -> Vec<(u64, bool)> {
         let made = times.iter().map(|&at| (at, fight.moved(Time(at), GPU, Time(10), threshold)));
         made.filter(|(_, made)| *made != Moved::Nothing).map(|(at, made)| (at, made == Moved::Begins)).collect()

@@ -11,9 +11,9 @@ pub(super) struct Thresholds {
 /// The processor that ought to own the page, and how many smoothed lines a period that saves; `None` if it is the
 /// present one or not clear.
 ///
-/// A page that is hardly touched (streaming) stays. One that a GPU accesses far more often than any other is dedicated
-/// to it. A page shared by several changes its owner only when another GPU accesses it clearly more often than the
-/// owner does (owner-shifting); if its owner is the host, anyone does.
+/// A page that is hardly touched (streaming) stays. A page that one GPU accesses far more often than any other is
+/// dedicated to that GPU. A page shared by several changes its owner only when another GPU accesses it clearly more
+/// often than the owner does (owner-shifting); if its owner is the host, anyone does.
 pub(super) fn better_owner(counts: &[f32], owner: ProcessorId, thresholds: &Thresholds) -> Option<(ProcessorId, f32)> {
     let (best, most) = highest(counts, None)?;
     if most < thresholds.touched || owner == ProcessorId::gpu(best) {

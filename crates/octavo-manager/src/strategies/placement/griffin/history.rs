@@ -3,13 +3,13 @@
 use crate::contract::event::AccessCount;
 use crate::contract::ids::PageId;
 
-/// Counts decay lazily: a page's are brought up to date when it is accessed again, so that a report costs as much as
-/// it has entries.
+/// Counts decay lazily: those of a page are updated when it is accessed again, so that the cost of a report follows its
+/// number of entries.
 pub(super) struct History {
     gpus: usize,
     smoothing: f32,
     period: u32,
-    /// By page, then GPU: smoothed lines a period, as of the page's last update.
+    /// By page, then GPU: smoothed lines per period, at the page's last update.
     counts: Vec<f32>,
     updated: Vec<u32>,
 }

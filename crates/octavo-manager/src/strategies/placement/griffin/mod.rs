@@ -18,7 +18,7 @@ use crate::contract::page::PageView;
 use crate::strategies::context::Context;
 use crate::strategies::decision::{Decision, Move};
 
-/// Options of `griffin-dpc`. The numbers are the published ones as far as they are remembered; treat them as knobs.
+/// Options of `griffin-dpc`. The numbers are the published ones as far as they are known; treat them as parameters.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
@@ -141,8 +141,8 @@ impl Placement for Griffin {
         pages.iter().for_each(|page| self.history.forget(page));
     }
 
-    /// A page whose first touch is delayed stays on the host, mapped remotely, until another GPU touches it or a
-    /// report shows who needs it.
+    /// A page whose first touch is delayed stays on the host, mapped remotely, until another GPU touches it or a report
+    /// shows which GPU needs it.
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
         if !page.cold() {
             return Decision::MapRemote;

@@ -35,7 +35,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Of a page, under a placement that keeps one for each.
+    /// For a page, under a placement that keeps one for each.
     #[must_use]
     pub const fn of(page: &PageView) -> Option<Self> {
         Self::from_bits(SCHEME.read(page.attributes))
@@ -81,7 +81,7 @@ pub enum GroupSize {
 }
 
 impl GroupSize {
-    /// How many pages that is.
+    /// The number of those pages.
     #[must_use]
     pub const fn pages(self) -> u32 {
         1 << (3 * self as u32)

@@ -42,8 +42,8 @@ impl Initiator {
         }
     }
 
-    /// Counts a fault. At the threshold, the scheme that the faults since the last decision call for: a page that got
-    /// there is shared, so only whether it was written matters.
+    /// Counts a fault. At the threshold, the scheme that fits the faults since the last decision: a page that got there
+    /// is shared, so only whether it was written matters.
     pub fn count(&mut self, fault: &Fault, counts: &mut Counts, context: &mut Context<'_>) -> Option<Scheme> {
         let mut accesses = Accesses::default();
         self.look_up(fault.page, &mut accesses, counts);
@@ -59,8 +59,8 @@ impl Initiator {
         decided.then_some(if written { Scheme::AccessCounter } else { Scheme::Duplication })
     }
 
-    /// A miss reads the table, whether or not it has the entry; the entry is then in the cache, and what had to make
-    /// room there is written to the table.
+    /// A miss reads the table, whether or not it has the entry; the entry is then in the cache, and the entry that it
+    /// replaces is written to the table.
     fn look_up(&mut self, page: PageId, accesses: &mut Accesses, counts: &mut Counts) {
         let looked_up = self.cache.as_mut().map_or(Err(None), |cache| cache.access(page));
         let Err(evicted) = looked_up else {

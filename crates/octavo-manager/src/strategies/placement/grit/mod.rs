@@ -27,7 +27,7 @@ use crate::pages::census::Census;
 use crate::strategies::context::Context;
 use crate::strategies::decision::Decision;
 
-/// Most faults that the widest counter can be told to wait for.
+/// The most faults that the widest counter can count.
 const MAX_THRESHOLD: u32 = 16;
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {

@@ -19,15 +19,15 @@ pub(super) struct Options {
     pub pa_cache_entries: u32,
     /// Entries of one of its sets; default 4 (section 5.2).
     pub pa_cache_ways: u32,
-    /// Whether accesses to the PA-Table delay the fault in full; default false: they run beside the host's page-table
-    /// walk, and only what exceeds it is paid (section 5.2).
+    /// Whether accesses to the PA-Table delay the fault in full; default false: they run in parallel with the host's
+    /// page-table walk, and only the time beyond it is charged (section 5.2).
     pub pa_visible: bool,
     /// Whether neighbours of a page are given its scheme before they reach the threshold; default true (section 5.4).
     pub prediction: bool,
     /// Remote lines of one GPU to one 64 KiB group after which pages of the access-counter scheme migrate; default
     /// 256 (section 3).
     pub counter_threshold: u32,
-    /// What moves then: the touched page (the default) or its whole group.
+    /// The pages that move then: the touched page (the default) or its whole group.
     pub counter_moves: CounterMoves,
     /// How a page on the host with the access-counter scheme is served: migrated to the toucher (the default) or mapped
     /// over the host link. Pages of the other schemes always migrate from the host.

@@ -1,4 +1,4 @@
-//! The PA-Table: what GRIT remembers of a page's faults until its scheme is decided.
+//! The PA-Table: GRIT's record of a page's faults until its scheme is decided.
 
 use crate::contract::ids::{Access, PageId};
 
@@ -40,7 +40,7 @@ impl PaTable {
         self.entries[page.index()] = 0;
     }
 
-    /// Counts a fault; its number, the first being 1. A write stays remembered for the lifetime of the entry.
+    /// Counts a fault; returns its number, starting with 1. A write stays remembered for the lifetime of the entry.
     pub fn count(&mut self, page: PageId, access: Access) -> u32 {
         let entry = &mut self.entries[page.index()];
         if *entry & EXISTS == 0 {

@@ -1,4 +1,4 @@
-//! Neighbour-aware prediction: pages whose neighbours mostly have one scheme take it too, in groups of 8, 64 and 512
+//! Neighbour-aware prediction: pages whose neighbours mostly have one scheme take it, too, in groups of 8, 64 and 512
 //! pages that grow by promotion and shrink by splitting.
 //!
 //! A group's size is kept in the entry of its base page, `vpn - vpn mod size`. All pages of a group have one scheme.
@@ -31,8 +31,8 @@ fn group_of(page: PageId, context: &Context<'_>) -> GroupSize {
     sizes.into_iter().find(|&size| GroupSize::read(base(page, size), context) == size).unwrap_or_default()
 }
 
-/// `page` gets another scheme than its group: the group is split one level at a time until the page is on its own.
-/// The parts that do not hold it stay groups, each of the next smaller size.
+/// `page` gets another scheme than its group: the group is split level by level until the page is on its own. The parts
+/// that do not hold it stay groups, each of the next smaller size.
 pub(super) fn split(page: PageId, counts: &mut Counts, context: &mut Context<'_>) {
     let whole = group_of(page, context);
     for &(size, smaller) in LEVELS.iter().rev().filter(|&&(size, _)| size <= whole) {
@@ -42,8 +42,8 @@ pub(super) fn split(page: PageId, counts: &mut Counts, context: &mut Context<'_>
     }
 }
 
-/// `page`, on its own, was decided to have `scheme`: grow a group around it, level by level, as long as more than
-/// half of the eight parts at each level agree.
+/// `page`, on its own, was decided to have `scheme`: grow a group around it, level by level, while more than half of
+/// the eight parts at each level agree.
 pub(super) fn promote(page: PageId, scheme: Scheme, counts: &mut Counts, context: &mut Context<'_>) {
     for (size, smaller) in LEVELS {
         let whole = base(page, size);

@@ -9,7 +9,7 @@ pub struct Request<'a> {
     pub space: u16,
     /// Whether its whole block is allocated, all of it to its application.
     pub whole: bool,
-    /// Whether a free frame can be had, beside those that the same plan took from other pages.
+    /// Whether it may get a free frame besides those that the same plan took from other pages.
     pub may_take: bool,
     /// The plan, and frames that it took from other pages, the latest last.
     pub flight: u64,
@@ -72,7 +72,7 @@ fn cocoa(store: &Store, request: &Request<'_>) -> Option<u32> {
         .or_else(|| request.taken_away(store).next())
 }
 
-/// Whether nothing of the block is there, so that an empty large frame can become its home.
+/// Whether no page of the block is resident, so that an empty large frame can become its home.
 fn homeless(store: &Store, request: &Request<'_>) -> bool {
     let block = request.block(store);
     store.home(block).is_none() && store.held(block) == 0
@@ -90,8 +90,8 @@ fn own_place(store: &Store, request: &Request<'_>) -> Option<u32> {
     Some(frame).filter(|&frame| frame < store.total && request.whole && free)
 }
 
-/// A hole in a large frame that the application uses for pages of any blocks, or in the memory's last one if that is
-/// not whole and nobody's.
+/// A hole in a large frame that the application uses for pages of any block, or in the memory's last large frame if
+/// that is incomplete and nobody's.
 fn of_own(store: &Store, request: &Request<'_>) -> Option<u32> {
     let own = |&number: &u32| {
         let large = store.large(number);

@@ -1,4 +1,4 @@
-//! Which large frame is emptied so that it becomes free, and where what it holds goes.
+//! Which large frame is emptied, and where its contents go.
 
 use super::store::{Content, Holder, Store};
 
@@ -12,7 +12,7 @@ pub struct Emptying<'a> {
     pub movable: &'a dyn Fn(u32) -> bool,
 }
 
-/// From which frame to which.
+/// The source and target frame of each move.
 pub type Moves = Vec<(u32, u32)>;
 
 impl Emptying<'_> {
@@ -26,7 +26,7 @@ impl Emptying<'_> {
         })
     }
 
-    /// What is left of a block that was a large page, wherever there is room for it.
+    /// The rest of a block that was a large page, moved to wherever there is room for it.
     pub fn of(&self, number: u32) -> Option<Moves> {
         [false, true].into_iter().find_map(|homes| self.empty(number, true, homes))
     }

@@ -1,7 +1,7 @@
-//! Pages of several sizes: which frame holds each page, which blocks are large pages, and what is compacted. Written from
-//! the publication's account and the design page.
+//! Pages of several sizes: which frame holds each page, which blocks are large pages, and what is compacted. Written
+//! from the publication's account and the design page.
 //!
-//! Each fault is over before the next one: plans that are refused, or that wait for others, are not known here.
+//! Each fault ends before the next one begins: the model knows no plans that are refused or that wait for others.
 
 mod choice;
 mod emptying;
@@ -20,7 +20,7 @@ use super::flight::Pending;
 use super::model::Model;
 use super::page::Page;
 
-/// What is counted, under the names the manager's statistics use.
+/// Counts, under the names of the manager's statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub coalesced: u64,
@@ -105,7 +105,7 @@ impl Frames {
     }
 }
 
-/// What a GPU has of a page: whether it holds it in a frame and alone decides who writes it, and what it may do.
+/// How a GPU sees a page: whether it holds it in a frame and alone decides who writes it, and what it may do.
 fn seen(page: &Page, gpu: ProcessorId) -> (bool, bool, bool, bool) {
     let plain = !page.everywhere && !page.broadcast;
     (page.fills(gpu), plain, page.mapped().contains(gpu), page.writable().contains(gpu))
@@ -241,7 +241,7 @@ impl Model {
         self.frames.iter_mut().for_each(|frames| (frames.can_wait, frames.wanted) = (may, None));
     }
 
-    /// Where that fault wanted a large frame, if it did. Nothing else waits for one.
+    /// Where that fault wanted a large frame, if it did. Nothing else waits for a large frame.
     pub(super) fn wanted_large_frame(&mut self) -> Option<ProcessorId> {
         self.with_frames(|_, frames| {
             frames.can_wait = false;
@@ -286,7 +286,7 @@ impl Model {
         ask(&Emptying { store, channels, spare, movable: &movable })
     }
 
-    /// What lies in frames goes to others; pages that are mapped are busy until that is done.
+    /// Moves the contents of frames to others; pages that are mapped are busy until that is done.
     fn compact(&mut self, frames: &mut Frames, flight: u64, gpu: usize, moves: &Moves) {
         for &(from, to) in moves {
             let store = &mut frames.gpus[gpu];
@@ -338,8 +338,8 @@ impl Model {
         })
     }
 
-    /// What is left of large pages stays one, or is split and moves elsewhere. Other blocks that lost pages lose their
-    /// claim to a large frame.
+    /// The remaining part of a large page stays one, or is split and moves elsewhere. Other blocks that lost pages lose
+    /// their claim to a large frame.
     pub(super) fn thin_out(&mut self, run: PageRun, thinned: &[(usize, u32)]) {
         self.with_frames(|model, frames| {
             thinned.iter().for_each(|&(gpu, block)| model.thin_out_one(frames, gpu, block));

@@ -28,20 +28,20 @@ pub struct Mosaic {
     pub pages: u32,
     /// The fewest of them that stay a large page.
     pub threshold: u32,
-    /// What compaction costs (which changes no decision), if it is done.
+    /// What compaction costs (which changes no decision), if the memory is compacted.
     pub compaction: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocator {
     FreeList,
-    /// With so many memory channels.
+    /// With this many memory channels.
     Cocoa(u32),
     Chunks,
 }
 
 impl Sizes {
-    /// Base pages of a large frame, in a memory system with blocks of so many pages.
+    /// Base pages of a large frame, in a memory system with blocks of this many pages.
     pub fn span(&self, block_pages: u32) -> u32 {
         match self.sizing {
             Sizing::Mosaic(mosaic) => mosaic.pages,

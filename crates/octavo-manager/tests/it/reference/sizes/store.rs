@@ -1,18 +1,18 @@
-//! The frames of one GPU's memory: what each holds, spelled out, and what is said of each large frame.
+//! The frames of one GPU's memory: the contents of each, and the state of each large frame.
 
 use octavo_manager::{Fragmentation, Random};
 
-/// What a base frame holds.
+/// The contents of a base frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     Free,
     Foreign,
     Page(u32),
-    /// Nothing that is needed, but the plan with this number is not done yet.
+    /// Nothing needed any more, but the plan with this number is not done yet.
     Leaving(u64),
 }
 
-/// Whose pages a large frame holds, or held since it was last empty.
+/// Whose pages a large frame holds, or has held since it was last empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     Nobody,
@@ -34,7 +34,7 @@ pub struct Large {
 /// A memory. Large frames come into being one by one, when no free one is left.
 pub struct Store {
     pub span: u32,
-    /// Base frames that there are. The last large frame may be larger than what is left of these.
+    /// Base frames that there are. The last large frame may extend beyond these.
     pub total: u32,
     pub larges: Vec<Large>,
 }
@@ -56,7 +56,7 @@ impl Store {
         &mut self.larges[number as usize]
     }
 
-    /// Base frames of a large frame that there are, with what they hold.
+    /// The base frames that exist in a large frame, with their contents.
     pub fn contents(&self, number: u32) -> impl Iterator<Item = (u32, Content)> + '_ {
         let frames = number * self.span..((number + 1) * self.span).min(self.total);
         frames.zip(&self.large(number).contents).map(|(frame, content)| (frame, *content))
@@ -151,7 +151,7 @@ impl Store {
         self.numbers().map(|number| self.count(number, counts)).sum()
     }
 
-    /// Large frames come into being until one is empty or all are there.
+    /// Adds large frames until one is empty or all exist.
     pub fn make_empty(&mut self) {
         while self.empty().is_none() && self.add() {}
     }
@@ -197,7 +197,7 @@ impl Store {
         self.set(frame, Content::Foreign);
     }
 
-    /// What a frame held leaves it: with a plan's end, or at once.
+    /// A frame's contents leave it: at the end of a plan, or at once.
     pub fn leave(&mut self, frame: u32, until: Option<u64>) {
         self.set(frame, until.map_or(Content::Free, Content::Leaving));
         let number = frame / self.span;
@@ -215,7 +215,7 @@ impl Store {
         left.into_iter().for_each(|frame| self.leave(frame, None));
     }
 
-    /// Foreign data is there from the start, at random. How many frames it takes.
+    /// Places foreign data at random from the start. How many frames it takes.
     pub fn fill(&mut self, fragmentation: &Fragmentation, gpu: u32) -> u32 {
         if fragmentation.index == 0 || fragmentation.occupancy == 0 {
             return 0;
@@ -236,7 +236,7 @@ impl Store {
     }
 }
 
-/// The first so many, each after it changed places with any of those that follow, or with itself.
+/// The first `count`, after each changed places with a random one of those from it onwards.
 fn draw(from: &mut [u32], count: u32, random: &mut Random) -> Vec<u32> {
     for index in 0..count as usize {
         let other = index + random.below((from.len() - index) as u32) as usize;

@@ -1,4 +1,4 @@
-//! The decoder beside one that looks at every cycle.
+//! The decoder, compared with one that checks every cycle.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn vector(count: u32) -> InstructionMix {
     InstructionMix { vector: count, scalar: 0, local_data: 0, branch: 0 }
 }
 
-/// When each of these (seat, instructions) is over that come together at cycle 100.
+/// The end of each of these (seat, instructions) that arrive together at cycle 100.
 fn over(blocks: &[(u8, u32)]) -> Vec<(u8, u64)> {
     let mut decoder = Decoder::new(4, 4, 40, 4);
     for &(seat, count) in blocks {
@@ -45,17 +45,17 @@ fn a_simd_with_many_wavefronts_is_busy_all_the_time() {
 struct Cycles {
     places: usize,
     occupancy: u64,
-    /// By seat: instructions that are left, and age.
+    /// By seat: remaining instructions, and age.
     blocks: Vec<(u32, u64)>,
     ready: Vec<usize>,
     /// Seats in places, and since when.
     decoding: Vec<(usize, u64)>,
-    /// By SIMD: seat, and until when.
+    /// By SIMD: seat, and end.
     executing: Vec<Option<(usize, u64)>>,
 }
 
 impl Cycles {
-    /// One cycle; returns the seats whose blocks are over.
+    /// One cycle; returns the seats whose blocks end.
     fn pass(&mut self, now: u64) -> Vec<usize> {
         let (simds, mut over) = (self.executing.len(), Vec::new());
         for simd in &mut self.executing {

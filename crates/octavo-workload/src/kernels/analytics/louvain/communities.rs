@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::graphs::graph::Graph;
 
-/// Rounds in succession that gain less than the threshold before a level is over: one in each direction.
+/// Consecutive rounds that gain less than the threshold before a level ends: one in each direction.
 const IDLE: u32 = 2;
-/// Of a gain: less is an error of rounding.
+/// A gain below this is a rounding error.
 const LEAST: f64 = 1e-9;
 
-/// One level: a graph with weights, and what happened to its vertices.
+/// One level: a graph with weights, and the moves of its vertices.
 pub struct Level {
     pub rows: Graph,
     /// Of each arc.
@@ -50,7 +50,7 @@ pub fn labels(levels: &[Level]) -> Vec<u32> {
     levels.fold(first, |labels, level| labels.iter().map(|&label| level.found[label as usize]).collect())
 }
 
-/// The part of arcs inside communities, less what it would be by chance (Newman and Girvan, 2004).
+/// The share of arcs inside communities, minus the expected share by chance (Newman and Girvan, 2004).
 pub fn modularity(rows: &Graph, weights: &[f64], communities: &[u32]) -> f64 {
     let all: f64 = weights.iter().sum();
     let (mut inside, mut totals) = (0.0, vec![0.0; communities.len()]);

@@ -48,7 +48,7 @@ impl Default for LouvainOptions {
     }
 }
 
-/// What a launch does, of which level.
+/// The kind and the level of a launch.
 #[derive(Clone, Copy)]
 enum Kernel {
     Weigh,

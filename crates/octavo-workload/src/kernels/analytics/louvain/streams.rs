@@ -1,4 +1,4 @@
-//! What the kernels of one level load and store.
+//! The loads and stores of one level's kernels.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Those of the first level have names without a number.
+    /// Buffers of the first level have names without a number.
     pub fn new(level: &Level, number: usize, space: &mut AddressSpace) -> Self {
         let (vertices, arcs) = (u64::from(level.rows.nodes()), (level.rows.edges.len() as u64).max(1));
         let mut allocate = |name: &str, count: u64| {
@@ -49,7 +49,7 @@ impl Arrays {
         [&self.offsets, &self.neighbours, &self.weights]
     }
 
-    /// What the GPUs alone use.
+    /// The buffers that only the GPUs use.
     pub fn own(&self) -> [&Buffer; 4] {
         [&self.degrees, &self.communities, &self.best, &self.totals]
     }

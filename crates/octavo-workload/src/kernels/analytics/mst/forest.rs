@@ -6,11 +6,11 @@ use crate::random::mixed;
 /// In place of a label: a tree without an edge to another one.
 pub const NONE: u32 = u32::MAX;
 
-/// What happens in a round.
+/// The events of a round.
 pub struct Round {
     /// The root of each vertex's tree, before.
     pub labels: Vec<u32>,
-    /// Of each root, the weight of its lightest edge to another tree and that tree's label, [`NONE`] where it has none.
+    /// For each root, the weight of its lightest edge to another tree and that tree's label, [`NONE`] if it has none.
     pub best: Vec<(u32, u32)>,
     /// Labels once trees are hung on others, before they are flat.
     pub hooked: Vec<u32>,
@@ -20,12 +20,12 @@ pub struct Round {
 pub struct Forest {
     /// The last one finds no edge between trees.
     pub rounds: Vec<Round>,
-    /// Of each vertex, the weight of the edge that its tree was hung by when it was the root; 0 if it never was.
+    /// For each vertex, the weight of the edge that attached its tree when it was the root; 0 if it never was.
     pub chosen: Vec<u32>,
 }
 
 impl Forest {
-    /// Of a graph whose edges have different weights above 0, the same both ways.
+    /// For a graph whose edges have different weights above 0, the same in both directions.
     pub fn of(graph: &Graph, weights: &[u32]) -> Self {
         let mut labels: Vec<u32> = (0..graph.nodes()).collect();
         let mut found = Self { rounds: Vec::new(), chosen: vec![0; labels.len()] };
