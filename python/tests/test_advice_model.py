@@ -59,8 +59,8 @@ def test_a_node_says_where_each_constant_comes_from(h100):
     names = set(h100.system.__dataclass_fields__)
     assert set(h100.origins) == names
     assert h100.origins["copy_call"].where == "node.host.costs.copy_call"
-    assert h100.system.fault_group == pytest.approx(3.697e-6 + 2 * 2516 / 1980e6)
-    assert (h100.system.fault_wait, h100.system.fault_block) == (2e-6, 9.504e-6)
+    assert h100.system.fault_group == pytest.approx(4.030e-6 + 2 * 2516 / 1980e6)
+    assert (h100.system.fault_wait, h100.system.fault_block) == (10e-6, 11.242e-6)
     assert h100.system.device == pytest.approx(68 * 64 / 3 * 1980e6)
     pool = systems.from_node("grit-4gpu")
     assert (pool.system.most_faults, pool.gpus) == (1, 4)

@@ -254,7 +254,7 @@ def test_the_kernel_of_the_roofline_stays_below_its_ceilings(node):
         assert 0.8 < on_device / model.ceilings(alpha, sigma).device < 1.05
         once, often = (patterns.roofline(node, touched, sigma, alpha, rho).run() for rho in (1, 4))
         assert once < copy * alpha
-        assert often == pytest.approx(once / 4, rel=0.1)
+        assert often == pytest.approx(once / 4, rel=0.2)
 
 
 def test_the_sample_machine_says_what_it_is_and_is_read_by_runs_and_advice():

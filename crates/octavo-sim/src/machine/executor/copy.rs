@@ -40,8 +40,12 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Whether an engine got the copy with one before it, as batched copies of a plan.
     fn follows(&mut self, slot: u32, ends: (MemoryId, MemoryId)) -> bool {
-        let batched = self.config.copy_engines.as_ref().is_some_and(|engines| engines.batched);
-        batched && ends.0.on_host() != ends.1.on_host() && self.told.copy(slot, ends)
+        self.batches() && ends.0.on_host() != ends.1.on_host() && self.told.copy(slot, ends)
+    }
+
+    /// Whether the copies of a plan are one command, and its entries another.
+    pub(super) fn batches(&self) -> bool {
+        self.config.copy_engines.as_ref().is_some_and(|engines| engines.batched)
     }
 
     /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its

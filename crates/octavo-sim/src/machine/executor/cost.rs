@@ -41,8 +41,7 @@ impl<L: Listen> Hardware<'_, L> {
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
                 // The cost of the host's own entries is part of the time of its faults.
                 let of_host = processors == ProcessorMask::only(HOST) || self.is_system(pages);
-                let batched = self.config.copy_engines.as_ref().is_some_and(|engines| engines.batched);
-                let written = of_host || batched && self.told.map(slot);
+                let written = of_host || self.batches() && self.told.map(slot);
                 let write = if written { 0 } else { self.costs.entry_write };
                 self.clock.now() + write + shootdown
             }

@@ -237,15 +237,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         },
         l1_tlb: tlb(32, 32, 1, 15),
         l2_tlb: tlb(512, 16, 10, 200),
-        walker: WalkerConfig {
-            walkers: 8,
-            level: Cycles(100),
-            in_memory: false,
-            cache_entries: 128,
-            queue: 64,
-            scope: WalkerScope::PerGpu,
-            distance: Cycles(0),
-        },
+        walker: walker(),
         ideal_tlb: false,
         fault_buffer: None,
         registers_in_time_order: false,
@@ -261,6 +253,18 @@ pub fn node(gpus: u32) -> NodeConfig {
         host: host(),
         driver: driver(),
         capacity: unlimited(),
+    }
+}
+
+fn walker() -> WalkerConfig {
+    WalkerConfig {
+        walkers: 8,
+        level: Cycles(100),
+        in_memory: false,
+        cache_entries: 128,
+        queue: 64,
+        scope: WalkerScope::PerGpu,
+        distance: Cycles(0),
     }
 }
 
