@@ -136,6 +136,9 @@ impl Batches {
     /// A request comes. An idle driver hears of the first one by an interrupt; a busy one looks when it is done.
     pub fn request(&mut self, request: Request) -> Call {
         self.queue.push_back(request);
+        if matches!(request, Request::Again(_)) {
+            return Call::No;
+        }
         let interrupt = self.config.interrupt;
         if interrupt == Time::ZERO {
             return Call::Now;
@@ -161,7 +164,8 @@ impl Batches {
 
     /// Takes a batch if the driver is idle and there are requests.
     pub fn begin(&mut self) -> Option<&[Request]> {
-        if self.busy || self.called || self.queue.is_empty() {
+        // The buffer can have further entries of faults whose first is under way.
+        if self.busy || self.called || self.queue.iter().all(|request| matches!(request, Request::Again(_))) {
             return None;
         }
         self.busy = true;

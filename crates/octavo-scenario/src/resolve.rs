@@ -128,7 +128,9 @@ fn completed(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scena
 fn take_page_size_of_kernel(scenario: &mut Map<String, Value>) {
     const KEY: &str = "page_size";
     let sizes = lookup(scenario, "node.host.page_sizes").and_then(Value::as_array);
-    let Some(first) = sizes.and_then(|sizes| sizes.first()).cloned() else { return };
+    // Another size is refused by its own key later.
+    let usable = |size: &&Value| size.as_str().is_some_and(|size| ["4KiB", "64KiB", "2MiB"].contains(&size));
+    let Some(first) = sizes.and_then(|sizes| sizes.first()).filter(usable).cloned() else { return };
     let memory = scenario.get_mut("memory").and_then(Value::as_object_mut);
     if let Some(memory) = memory.filter(|memory| !memory.contains_key(KEY)) {
         memory.insert(KEY.to_owned(), first);

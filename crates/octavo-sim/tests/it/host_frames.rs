@@ -75,8 +75,7 @@ fn batched_copies_of_a_plan_follow_one_another() {
         let mut node = node(1);
         node.copy_engines =
             Some(CopyEngineConfig { setup: Time(3_000_000), piece: Time::ZERO, batched, occupied: None });
-        let touch = (0..8).flat_map(|page| [Op::load(page * 2 * 64, 1)]).chain([Op::WAIT]).collect();
-        let script = Script::on_gpus(512, vec![vec![touch]]);
+        let script = Script::on_gpus(512, vec![vec![vec![Op::load(0, 1), Op::WAIT]]]);
         let tree =
             Choice { options: [("threshold".to_owned(), 1.into())].into_iter().collect(), ..Choice::named("tree") };
         let memory = MemoryConfig { prefetch: tree, ..memory("on-touch") };
