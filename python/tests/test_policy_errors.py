@@ -174,7 +174,11 @@ FILES = {
     "no policy": ("x = 1\n", "mine.py", "mine.py has no complete class derived from PlacementPolicy"),
     "another kind": (HEAD + PREFETCH + "return ()", "mine.py", "derived from PlacementPolicy, only Mine"),
     "another kind by name": (HEAD + PREFETCH + "return ()", "mine.py:Mine", "mine.py:Mine is not a PlacementPolicy"),
-    "an unknown class": (HEAD + ON_FAULT + "pass", "mine.py:Yours", "mine.py has no class `Yours` of a policy or a workload, only Mine"),
+    "an unknown class": (
+        HEAD + ON_FAULT + "pass",
+        "mine.py:Yours",
+        "mine.py has no class `Yours` of a policy or a workload, only Mine",
+    ),
     "two classes": (
         HEAD + ON_FAULT + "pass\nclass Other(Mine):\n    pass",
         "mine.py",
