@@ -444,7 +444,7 @@ def test_results_of_another_format_are_not_taken_for_finished_ones(tmp_path):
     sealed_anew(tmp_path / "r")
     with refused("other-format", octavo.OutputError, file="r"):
         octavo.run(workload="fir", scale=SMALL, output=tmp_path / "r")
-    with refused("other-format", octavo.OutputError, file="summary.json", found=1, expected=2):
+    with refused("other-format", octavo.OutputError, file="summary.json", found=1, expected=RESULT_FORMAT):
         octavo.RunResult.load(tmp_path / "r")
 
 

@@ -155,17 +155,21 @@ impl Batches {
         self.called = false;
     }
 
+    /// Whether a request waits: further entries of faults are none, for the first ones may be served or under way.
+    fn some_wait(&self) -> bool {
+        self.queue.iter().any(|request| !matches!(request, Request::Again(_)))
+    }
+
     /// A batch is over, and an idle driver without requests is to look again after this time.
     pub fn look_again(&mut self) -> Option<Time> {
-        let idle = !self.busy && !self.called && self.queue.is_empty() && self.config.look != Time::ZERO;
+        let idle = !self.busy && !self.called && !self.some_wait() && self.config.look != Time::ZERO;
         self.called |= idle;
         idle.then_some(self.config.look)
     }
 
     /// Takes a batch if the driver is idle and there are requests.
     pub fn begin(&mut self) -> Option<&[Request]> {
-        // The buffer can have further entries of faults whose first is under way.
-        if self.busy || self.called || self.queue.iter().all(|request| matches!(request, Request::Again(_))) {
+        if self.busy || self.called || !self.some_wait() {
             return None;
         }
         self.busy = true;
@@ -219,7 +223,7 @@ impl Batches {
 
     /// The wakes held back that go out now, to be handed back to [`Batches::recycle_wakes`].
     pub fn held(&mut self) -> Vec<FaultId> {
-        let some_wait = !self.serving.is_empty() || !self.queue.is_empty();
+        let some_wait = !self.serving.is_empty() || self.some_wait();
         if self.config.replay == Replay::Once && some_wait && self.batches < MAX_BATCHES {
             return Vec::new();
         }
