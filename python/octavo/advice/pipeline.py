@@ -13,6 +13,7 @@ from octavo.advice import (
     profiles,
     programs,
     recording,
+    subject,
     systems,
     verification,
 )
@@ -31,7 +32,7 @@ from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
 from octavo.scenarios import capacity
-from octavo.scenarios.scenario import Scenario, is_scenario_file
+from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -183,7 +184,7 @@ def _simulated(
             code="conflict",
             key="node",
         )
-    scenario, constants = _scenario(run.scenario if run is not None else source, arguments)
+    scenario, constants = subject.of_program(run.scenario if run is not None else source, arguments)
     programs.check(scenario)
     order = order.on_gpus(constants.gpus)
     root, keep = api.folder_of(output)
@@ -193,17 +194,6 @@ def _simulated(
             _save(root, found)
     keep(found)
     return found
-
-
-def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tuple[Scenario, SystemConstants]:
-    """The scenario that the advice is about, and the machine that it runs on."""
-    node = arguments.get("node")
-    measured = systems.measured_of(node) if node is not None else None
-    if source is None or (isinstance(source, (str, Path)) and not is_scenario_file(source)):
-        arguments["node"] = node = node or systems.DEFAULT_NODE
-    scenario = api.scenario(source, **arguments)
-    name = str(node) if node is not None else "the scenario's node"
-    return scenario, systems.from_scenario(scenario, name=name, measured=measured)
 
 
 def _on_program(
@@ -344,10 +334,7 @@ def _check(profile: Path, arguments: Arguments, order: Order) -> None:
             "leave out --exhaustive, or record a trace",
             code="missing",
         )
-    named = [name for name, value in arguments.items() if name != "node" and value not in (None, [], (), {})]
-    if named:
-        options = ", ".join("--set" if name == "overrides" else f"--{name}" for name in named)
-        raise AdviceError(f"{profile}: a profile has no scenario to change", f"leave out {options}")
+    subject.refuse_changes(profile, "profile", arguments)
 
 
 def _constants(arguments: Arguments) -> SystemConstants:
@@ -355,8 +342,7 @@ def _constants(arguments: Arguments) -> SystemConstants:
 
 
 def _notes(told: Sequence[str], arguments: Arguments) -> tuple[str, ...]:
-    assumed = f"no --node given: taken to run on {systems.DEFAULT_NODE}"
-    return (*told, _UNCHECKED, *([assumed] if arguments.get("node") is None else []))
+    return (*told, _UNCHECKED, *subject.assumed_node(arguments))
 
 
 def _of_import(profile: RunResult) -> list[str]:

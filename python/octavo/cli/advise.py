@@ -114,16 +114,6 @@ Facts = Annotated[
 ]
 
 
-Node = Annotated[
-    str | None,
-    typer.Option(
-        "--node",
-        "-n",
-        "--machine",
-        autocompletion=complete.names("nodes"),
-        help="Node preset, or a machine file; cuda-sm90 for workloads and profiles.",
-    ),
-]
 Kind = Annotated[
     options.KindName | None,
     typer.Option(
@@ -139,7 +129,7 @@ Kind = Annotated[
 class Question:
     """The question: about which program, on which node."""
 
-    node: Node = None
+    node: options.AdviceNode = None
     kind: Kind = None
     budget: Budget = None
     placements: Placements = None

@@ -46,16 +46,6 @@ Memory = Annotated[
         show_default=False,
     ),
 ]
-Node = Annotated[
-    str | None,
-    typer.Option(
-        "--node",
-        "-n",
-        "--machine",
-        autocompletion=complete.names("nodes"),
-        help="Node preset, or a machine file; cuda-sm90 for workloads and recordings.",
-    ),
-]
 Kind = Annotated[
     options.KindName | None,
     typer.Option(
@@ -83,7 +73,7 @@ class Question:
     """What is to fit into what."""
 
     memory: Memory = None
-    node: Node = None
+    node: options.AdviceNode = None
     kind: Kind = None
     seed: options.Seed = None
 

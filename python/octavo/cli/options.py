@@ -68,6 +68,16 @@ Node = Annotated[
         help="Node preset, or a TOML file with a [node], such as machine.toml; grit-4gpu without a scenario file.",
     ),
 ]
+AdviceNode = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        "-n",
+        "--machine",
+        autocompletion=complete.names("nodes"),
+        help="Node preset, or a machine file; cuda-sm90 for workloads, recordings and profiles.",
+    ),
+]
 NodePreset = Annotated[str, typer.Option("--node", "-n", autocompletion=complete.names("nodes"), help="Node preset.")]
 Prefetch = Annotated[
     str | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from octavo.plain import amount
 from octavo.quantities import bytes_of
 from octavo.runs.fixed import fixed
 
@@ -24,9 +25,6 @@ class Ran(Protocol):
     @property
     def totals(self) -> dict[str, Any]:
         """What it came to."""
-
-
-_UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 @dataclass(frozen=True)
@@ -67,10 +65,10 @@ class Pressure:
         whole, capacity = self.whole, self.whole_capacity
         if whole is None or whole < self.footprint or capacity is None or self.fits == self.whole_fits:
             return None
-        size = _text(capacity)
+        size = amount(capacity)
         fits = f"fits into {size} of each GPU's memory" if self.whole_fits else f"does not fit into {size} of each GPU"
         return (
-            f"at scale 1 the program has {_text(whole)} and {fits}. This run, of {_text(self.footprint)}, is not as "
+            f"at scale 1 the program has {amount(whole)} and {fits}. This run, of {amount(self.footprint)}, is not as "
             f"cramped: its memory is given in bytes that do not shrink. Memory that does: --memory "
             f"{size.replace(' ', '')}"
         )
@@ -90,23 +88,23 @@ class Pressure:
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values for a table."""
-        whole = "" if self.whole is None or self.whole == self.footprint else f", {_text(self.whole)} at scale 1"
+        whole = "" if self.whole is None or self.whole == self.footprint else f", {amount(self.whole)} at scale 1"
         verdicts = {True: "fits", False: "does not fit"}
         if self.scale is None:
             verdict = [("whole program", "not known, as jobs have different scales")]
         else:
             verdict = [] if self.whole_fits is None else [("whole program", verdicts[self.whole_fits])]
-        return [("footprint", _text(self.footprint) + whole), ("GPU memory", self._memory()), *verdict]
+        return [("footprint", amount(self.footprint) + whole), ("GPU memory", self._memory()), *verdict]
 
     def _memory(self) -> str:
         if self.capacity is None:
             return "unlimited"
         gpus = f"{self.gpus} × " if self.gpus > 1 else ""
-        size = f"{gpus}{_text(self.capacity)}"
+        size = f"{gpus}{amount(self.capacity)}"
         if self.follows:
             return f"{size}, a share of the footprint"
         shrunk = self.whole_capacity not in (None, self.capacity)
-        return f"{size}, {gpus}{_text(self.whole_capacity or 0)} at scale 1" if shrunk else size
+        return f"{size}, {gpus}{amount(self.whole_capacity or 0)} at scale 1" if shrunk else size
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON says: the fields, and what follows from them."""
@@ -149,10 +147,3 @@ def _whole(
     if capacity and whole and footprint and not given:
         return whole, round(capacity * whole / footprint)
     return whole, capacity
-
-
-def _text(size: int) -> str:
-    value, unit = float(size), 0
-    while value >= 1000 and unit < len(_UNITS) - 1:
-        value, unit = value / 1000, unit + 1
-    return f"{value:.3g} {_UNITS[unit]}"

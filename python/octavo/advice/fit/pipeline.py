@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octavo import _core, api, extras, given
-from octavo.advice import placement_file, programs, recording, systems
+from octavo.advice import placement_file, programs, recording, subject, systems
 from octavo.advice.fit import footprint, placement, recorded, runs, simulated
 from octavo.advice.fit.answer import NAMES, Fit, Way
 from octavo.advice.fit.costs import Costs
@@ -21,7 +21,7 @@ from octavo.runs.comparison import experiment_folder
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
-from octavo.scenarios.scenario import Recipe, Scenario, is_scenario_file
+from octavo.scenarios.scenario import Recipe, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,18 +118,14 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
         OctavoError: the node cannot be used, or the folder cannot be written.
 
     """
-    named = [name for name, value in arguments.items() if name != "node" and value not in (None, [], (), {})]
-    if named:
-        options = ", ".join("--set" if name == "overrides" else f"--{name}" for name in named)
-        raise AdviceError(f"{path}: a recording has no scenario to change", f"leave out {options}", code="conflict")
+    subject.refuse_changes(path, "recording", arguments)
     node = arguments.get("node") or systems.DEFAULT_NODE
     constants = systems.from_node(node)
     values = api.scenario(workload=_ANY_WORKLOAD, node=node).values
     asked = Asked.of(order.memory, values["node"])
     story, found = recorded.story(path, constants)
     answer = _answer(story, constants, asked, values)
-    notes = () if arguments.get("node") else (f"no --node given: taken to run on {systems.DEFAULT_NODE}",)
-    told = (*answer.notes, *story.notes, *notes)
+    told = (*answer.notes, *story.notes, *subject.assumed_node(arguments))
     answer = replace(answer, seconds=story.seconds, recording=found, notes=told)
     if answer.verdict != "fits" and story.steps and _leaves(values):
         weighed = weigh(story, answer.points, answer.room, answer.costs)
@@ -159,15 +155,17 @@ def _simulated(
     sized = _is_sized(base)
     small = base if order.scale is not None or not sized else _scaled(base, _FIRST_SCALE)
     asked = Asked.of(order.memory, base.values["node"])
-    answer = _sized(small, constants, asked)
+    factor = _factor(small)
+    answer = _sized(small, factor, constants, asked)
     if answer.verdict == "fits" or answer.beyond_host or not _leaves(base.values):
         return _kept(answer, order, output, small.toml)
     if order.scale is None and sized:
         small = _scaled(base, _scale_of(answer.peak.all))
-        answer = _sized(small, constants, asked)
+        factor = _factor(small)
+        answer = _sized(small, factor, constants, asked)
     root, keep = api.folder_of(output)
     with telling(watch) as tell, experiment_folder(root, _key(small.toml, answer), force=order.force):
-        found = _weighed(answer, small, order, root, tell)
+        found = _weighed(answer, (small, factor), order, root, tell)
         if output is not None:
             _save(root, found)
     keep(found)
@@ -178,20 +176,14 @@ def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tup
     """What is to fit, and the machine."""
     if isinstance(source, (str, Path)) and holds_result(Path(source)):
         source = RunResult.load(Path(source)).scenario
-    node = arguments.get("node")
-    if node is not None and isinstance(source, Scenario):
+    if arguments.get("node") is not None and isinstance(source, Scenario):
         raise AdviceError(
             "expected no other node for a scenario or a run, which has one of its own",
             "leave out --node, or name the workload",
             code="conflict",
             key="node",
         )
-    measured = systems.measured_of(node) if node is not None else None
-    if source is None or (isinstance(source, (str, Path)) and not is_scenario_file(source)):
-        arguments["node"] = node = node or systems.DEFAULT_NODE
-    scenario = api.scenario(source, **arguments)
-    name = str(node) if node is not None else "the scenario's node"
-    return scenario, systems.from_scenario(scenario, name=name, measured=measured)
+    return subject.of_program(source, arguments)
 
 
 def _scaled(scenario: Scenario, scale: float) -> Scenario:
@@ -238,10 +230,10 @@ def _peak(scenario: Scenario) -> int:
     return footprint.peak(footprint.over_time(simulated.story(scenario, 1.0))).all
 
 
-def _sized(scenario: Scenario, constants: SystemConstants, asked: Asked) -> Fit:
-    """The answer as far as sizes tell it."""
+def _sized(scenario: Scenario, factor: float, constants: SystemConstants, asked: Asked) -> Fit:
+    """The answer as far as sizes tell it, for a whole program that is `factor` times as large."""
     (scale,) = scenario.scales
-    story = simulated.story(scenario, _factor(scenario))
+    story = simulated.story(scenario, factor)
     return replace(_answer(story, constants, asked, scenario.values), scale=scale)
 
 
@@ -275,9 +267,9 @@ def _answer(story: Story, constants: SystemConstants, asked: Asked, values: Mapp
     )
 
 
-def _weighed(answer: Fit, scenario: Scenario, order: Order, root: Path, tell: Watch) -> Fit:
-    """The answer with what simulations and the model say of ways to run."""
-    factor = _factor(scenario)
+def _weighed(answer: Fit, part: tuple[Scenario, float], order: Order, root: Path, tell: Watch) -> Fit:
+    """The answer with what simulations of a part of the program and the model say of ways to run."""
+    scenario, factor = part
     found = runs.runs(scenario, answer.room, runs.Run(root / "runs", order.workers, order.force, tell))
     places = simulated.places(found.fits.table("allocations").to_dicts())
     kernels = (found.in_place or found.fits).table("kernels").to_dicts()
