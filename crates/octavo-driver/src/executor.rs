@@ -56,6 +56,8 @@ pub enum Happening<'a> {
         gpu: Option<usize>,
         /// What is in it.
         requests: &'a [Request],
+        /// All outstanding faults, those of the batch among them.
+        faults: &'a Faults,
         /// When it is served.
         served: Time,
     },

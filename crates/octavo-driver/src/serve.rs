@@ -132,7 +132,7 @@ impl Driver {
         let faults = requests.iter().filter_map(|request| request.fault()).map(|id| &self.faults[id]);
         let blocks = if counts { blocks(faults.map(|fault| (fault.page.0 / pages, fault.processor.0))) } else { 0 };
         let served = now + batches.duration(blocks);
-        to.hear(now, Happening::BatchBegins { gpu, requests: batches.serving(), served });
+        to.hear(now, Happening::BatchBegins { gpu, requests: batches.serving(), faults: &self.faults, served });
         self.remind(served, Alarm::BatchServed(queue as u32), to);
     }
 

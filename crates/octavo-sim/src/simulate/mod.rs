@@ -6,6 +6,7 @@ mod check;
 use std::io::Write;
 use std::ops::ControlFlow;
 
+use octavo_driver::config::{Replay, ServiceModel};
 use octavo_manager::{Manager, MemoryConfig};
 use octavo_node::NodeConfig;
 use octavo_program::{Program, Workload, footprint_pages};
@@ -108,7 +109,7 @@ fn run_jobs(
     let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces(jobs))?;
     let mut running = Jobs::new(jobs, units, workload, node, Starts::of(options.replicate));
     running.synchronised = synchronisations(workload, programs, &manager);
-    let mut recorder = recorder(&options, workload, page_bytes, node.gpus as usize);
+    let mut recorder = recorder(&options, workload, page_bytes, node);
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
@@ -123,11 +124,14 @@ fn run_jobs(
 }
 
 /// Data that is recorded for tables.
-fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64, gpus: usize) -> Recorder {
-    let events = options.record_events.then_some(gpus);
+fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64, node: &NodeConfig) -> Recorder {
+    let events = options.record_events.then_some(node.gpus as usize);
     let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, events);
     if options.record_walks {
         recorder.keep_walks(workload.address_end().div_ceil(page_bytes) as usize);
+    }
+    if matches!(&node.driver.service, ServiceModel::Batch(batch) if batch.replay == Replay::BatchFlush) {
+        recorder.keep_taken();
     }
     recorder
 }

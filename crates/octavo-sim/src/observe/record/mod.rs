@@ -9,7 +9,8 @@ mod walks;
 
 use std::borrow::Cow;
 
-use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
+use octavo_driver::{Faults, Happening as Driver, Request};
+use octavo_manager::{Access, AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
 use octavo_program::{Application, Workload};
 
 pub(crate) use self::groups::GROUP_BYTES;
@@ -42,6 +43,8 @@ pub(crate) struct Recorder {
     timeline: Option<Timeline>,
     /// Walks of GPUs, if they are wanted.
     walks: Option<Walks>,
+    /// The driver discards faults that it has not taken: events are those that it takes.
+    discards: bool,
     phases: PhaseLog,
     /// The jobs, if they have names.
     jobs: Option<JobLog>,
@@ -68,6 +71,7 @@ impl Recorder {
             samples: (interval > 0).then(|| Samples::every(interval)),
             timeline: events.map(Timeline::new),
             walks: None,
+            discards: false,
             phases: PhaseLog::default(),
             jobs: job_log(workload),
             capacity: Vec::new(),
@@ -84,21 +88,38 @@ impl Recorder {
         self.walks = Some(Walks::new(pages));
     }
 
+    /// The driver discards faults that it has not taken.
+    pub fn keep_taken(&mut self) {
+        self.discards = true;
+    }
+
+    /// A batch is taken. Its faults were counted when they arrived.
+    fn batch(&mut self, time: u64, requests: &[Request], faults: &Faults) {
+        if self.discards {
+            for fault in requests.iter().filter_map(|request| request.fault()).map(|id| &faults[id]) {
+                self.fault_event(time, fault.access == Access::Write, fault.processor, fault.page);
+            }
+        }
+    }
+
+    fn fault_arrives(&mut self, time: u64, write: bool, gpu: ProcessorId, page: PageId) {
+        self.count(page.0, 1, EventKind::of_fault(write), gpu.memory());
+        if !self.discards {
+            self.fault_event(time, write, gpu, page);
+        }
+    }
+
+    fn fault_event(&mut self, time: u64, write: bool, gpu: ProcessorId, page: PageId) {
+        self.event(time, EventKind::of_fault(write), PageRun::one(page), gpu.memory(), HOST_MEMORY);
+    }
+
     fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
         self.kernels.push((name, began, ended));
     }
 
-    fn fault(&mut self, time: u64, write: bool, gpu: ProcessorId, page: u32) {
-        self.request(time, if write { EventKind::WriteFault } else { EventKind::ReadFault }, gpu, page);
-    }
-
     fn notification(&mut self, time: u64, gpu: ProcessorId, page: u32) {
-        self.request(time, EventKind::Counter, gpu, page);
-    }
-
-    fn request(&mut self, time: u64, kind: EventKind, gpu: ProcessorId, page: u32) {
-        self.count(page, 1, kind, gpu.memory());
-        self.event(time, kind, PageRun { first: PageId(page), count: 1 }, gpu.memory(), HOST_MEMORY);
+        self.count(page, 1, EventKind::Counter, gpu.memory());
+        self.event(time, EventKind::Counter, PageRun::one(PageId(page)), gpu.memory(), HOST_MEMORY);
     }
 
     fn copy(&mut self, time: u64, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) {
@@ -232,7 +253,8 @@ impl Listen for Recorder {
                 }
             }
             Happening::RemoteLines { page, lines } => self.remote_lines(page, lines),
-            Happening::FaultArrives { gpu, page, write, .. } => self.fault(now, write, gpu, page),
+            Happening::FaultArrives { gpu, page, write, .. } => self.fault_arrives(now, write, gpu, PageId(page)),
+            Happening::Driver(Driver::BatchBegins { requests, faults, .. }) => self.batch(now, requests, faults),
             Happening::Notified { gpu, page } => self.notification(now, gpu, page),
             Happening::Copied { pages, from, to, cause } => self.copy(now, pages, from, to, cause),
             Happening::Placed { pages, from, to } => self.placed(now, pages, from, to),

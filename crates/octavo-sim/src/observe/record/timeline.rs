@@ -56,6 +56,10 @@ impl EventKind {
         }
     }
 
+    pub const fn of_fault(write: bool) -> Self {
+        if write { Self::WriteFault } else { Self::ReadFault }
+    }
+
     /// Names of all kinds of rows, by code.
     pub fn names() -> Vec<&'static str> {
         let changes = ATTRIBUTES.iter().flat_map(|attribute| attribute.events).copied();

@@ -52,7 +52,7 @@ impl Spans<'_> {
             octavo_driver::Happening::Served(request, from, until) => {
                 self.served(request.fault().map(|fault| fault.0), from.0, until.0);
             }
-            octavo_driver::Happening::BatchBegins { gpu, requests, served } => {
+            octavo_driver::Happening::BatchBegins { gpu, requests, served, .. } => {
                 let faults = requests.iter().filter_map(|request| request.fault());
                 let flows: Vec<u64> = faults.map(|fault| self.flow(fault.0)).collect();
                 self.batch_began(gpu, (now, served.0), requests.len(), &flows);

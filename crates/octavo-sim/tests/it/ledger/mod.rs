@@ -10,6 +10,7 @@ mod told;
 
 use std::collections::BTreeMap;
 
+use octavo_driver::config::{Replay, ServiceModel};
 use octavo_scenario::Scenario;
 use octavo_sim::{Column, Table, Values};
 use serde_json::Value;
@@ -24,6 +25,10 @@ pub struct Books {
     /// Bytes of a request of a remote line.
     pub header: u64,
     pub gpus: usize,
+    /// Whether faults may arrive at the driver, and be discarded before it takes them.
+    pub discards: bool,
+    /// Whether faults may be withdrawn before they arrive.
+    pub withdraws: bool,
     /// Names of the jobs of which only launches run: all their pages are on the host at first, and again whenever they
     /// begin. Pages of others come into being.
     pub filled: Vec<String>,
@@ -71,8 +76,11 @@ impl Books {
     ) -> Self {
         let page_bytes = scenario.memory.decision_size().expect("the scenario ran").0;
         let (header, gpus) = (scenario.node.remote.header.0, scenario.node.gpus as usize);
+        let service = &scenario.node.driver.service;
+        let discards = matches!(service, ServiceModel::Batch(batch) if batch.replay == Replay::BatchFlush);
+        let withdraws = scenario.node.fault_buffer.as_ref().is_some_and(|buffer| buffer.interval.0 > 0);
         tables.iter_mut().flat_map(|table| &mut table.columns).for_each(spell_out);
-        Self { summary, tables, page_bytes, header, gpus, filled, copied }
+        Self { summary, tables, page_bytes, header, gpus, discards, withdraws, filled, copied }
     }
 
     /// All laws that it breaks.
