@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octavo.policies.names import label, strategy_name
+from octavo.policies.names import DEFAULT_PLACEMENTS, label, strategy_name
 from octavo.runs.experiment import Variant
 from octavo.scenarios.scenario import LAUNCHES
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from octavo.policies.names import Strategy
 
-DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
 _PLACED_KINDS = (LAUNCHES, "managed", "recorded")
 """Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
 

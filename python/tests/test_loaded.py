@@ -9,6 +9,8 @@ from importlib.metadata import version
 
 import pytest
 
+from octavo.cli.commands import COMMANDS
+
 HEAVY = ("matplotlib", "numpy", "pandas", "polars", "pydantic", "ray", "rich", "optuna", "vl_convert")
 """Libraries that take tens of milliseconds or more."""
 LOADED = """
@@ -67,10 +69,6 @@ def test_a_short_command_loads_nothing_heavy_and_few_modules_of_ours(command, mo
 @pytest.mark.parametrize(
     ("command", "allowed"),
     [
-        (("compare", "--help"), {"polars"}),
-        (("sweep", "--help"), {"polars"}),
-        (("explain", "--help"), set()),
-        (("report", "--help"), set()),
         (("explain", "run"), {"polars"}),
         (("compare", "fir", "--executor", "instant", *SMALL), {"polars", "matplotlib", "numpy"}),
     ],
@@ -80,3 +78,9 @@ def test_a_command_loads_what_it_uses(command, allowed, tmp_path):
     if "run" in command:
         heavy(tmp_path, "run", "fir", "-o", "run", *SMALL)
     assert heavy(tmp_path, *command) <= allowed
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_loads_nothing_heavy(command, tmp_path):
+    studies = {"polars"} if command in ("reproduce", "validate") else set()
+    assert heavy(tmp_path, command, "--help") <= studies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from octavo import plain
@@ -13,6 +14,15 @@ if TYPE_CHECKING:
     from octavo.advice.facts import Buffer, Placement
     from octavo.advice.model import Penalty
     from octavo.advice.moments import Moves
+
+
+class Library(Enum):
+    """For which library actions are written."""
+
+    cuda = "cuda"
+    rmm = "rmm"
+    pytorch = "pytorch"
+
 
 _SPARSE = 0.5
 """The share of a buffer in use below which words call it sparse; our choice."""

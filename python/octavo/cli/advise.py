@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from octavo.advice import pipeline, placement_file
+from octavo.advice import placement_file
 from octavo.advice.facts import PLACEMENTS
-from octavo.cli import advised, complete, options
-from octavo.cli.advised import Library
+from octavo.advice.words import Library
+from octavo.cli import complete, options
 from octavo.runs.progress import watching
 
 EXAMPLES = options.examples(
@@ -173,6 +173,9 @@ def advise(
 
     A model of the node proposes, a few simulations of the whole program check it, and the fastest is the advice.
     """
+    from octavo.advice import pipeline  # noqa: PLC0415 - slow to import
+    from octavo.cli import advised  # noqa: PLC0415 - slow to import
+
     sink = said.sink()
     options.check_once(changes.assignments, node=question.node, kind=question.kind, scale=changes.scale, seed=seed)
     if wording.placements_to is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from octavo import plain
@@ -12,19 +11,12 @@ if TYPE_CHECKING:
     from octavo.advice.answer import Advice
     from octavo.advice.facts import Fact
     from octavo.advice.verification import Candidate
+    from octavo.advice.words import Library
     from octavo.cli.sink import Sink
 
 _SHOWN = 10
 """How many placements of an exhaustive search are shown; the folder has all of them."""
 _KEY = "d device, m managed, f prefetched, p pinned, in the order of the buffers"
-
-
-class Library(Enum):
-    """For which library actions are written."""
-
-    cuda = "cuda"
-    rmm = "rmm"
-    pytorch = "pytorch"
 
 
 def show(sink: Sink, advice: Advice, library: Library, *, facts: bool) -> None:
@@ -129,7 +121,7 @@ def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:
     sink.say("What to write:" if changed else "Nothing needs to change.")
     for each, moves in changed:
         lines = words.actions(each.buffer, each.placement)[library.value]
-        if moves is not None and library is Library.cuda and each.placement == "prefetched":
+        if moves is not None and library is words.Library.cuda and each.placement == "prefetched":
             lines = words.moving(lines, each.buffer, moves)
         for line in lines:
             sink.say(f"  {line}")

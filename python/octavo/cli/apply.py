@@ -10,7 +10,6 @@ import typer
 from octavo.cli import options
 from octavo.cli.after_dashes import AfterDashes
 from octavo.cli.terminal import Terminal
-from octavo.measured.interposed.logs import summed
 from octavo.plain import seconds, size
 
 if TYPE_CHECKING:
@@ -67,6 +66,8 @@ def apply(
 
 
 def _show(sink: Sink, found: Applied) -> None:
+    from octavo.measured.interposed.logs import summed  # noqa: PLC0415 - slow to import
+
     sink.document({"status": found.status, "log": found.log, "others": [str(path) for path in found.others]})
     for path in found.others:
         sink.say(f"Log of a process that it started: {path}")

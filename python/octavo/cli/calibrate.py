@@ -12,10 +12,7 @@ from octavo.cli import options
 from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import CalibrationError, OctavoError
-from octavo.measured.calibrate import brought, engine, machine, made, quantities, recorded, suite
-from octavo.measured.calibrate import show as pictures
-from octavo.measured.calibrate.folder import beside
-from octavo.measured.calibrate.probes import VALUES, roofline
+from octavo.measured.calibrate import engine, quantities
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from octavo.cli.sink import Sink
+    from octavo.measured.calibrate import machine, made, suite
     from octavo.measured.calibrate.measured import Measured
 
 EXAMPLES = options.examples(
@@ -65,6 +63,8 @@ class Measurement:
 
     def plan(self) -> suite.Plan:
         """The same in the form that the suite of probes takes."""
+        from octavo.measured.calibrate import suite  # noqa: PLC0415 - slow to import
+
         probes = tuple(options.listed(self.probe))
         return suite.Plan(self.output, engine.compiled(), self.quick, self.gpu, probes, self.force)
 
@@ -83,6 +83,8 @@ def calibrate(context: typer.Context, wanted: Measurement = _MEASUREMENT, said: 
 
     Where Octavo cannot be installed, `octavo-probe` takes the same samples; with --samples they are evaluated here.
     """
+    from octavo.measured.calibrate import brought, suite  # noqa: PLC0415 - slow to import
+
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
@@ -100,6 +102,8 @@ def calibrate(context: typer.Context, wanted: Measurement = _MEASUREMENT, said: 
 
 
 def _finish(sink: Sink, outcome: made.Outcome) -> None:
+    from octavo.measured.calibrate.folder import beside  # noqa: PLC0415 - slow to import
+
     sink.document(_document(outcome.machine) | {"file": str(outcome.path), "failed": dict(outcome.failed)})
     _show(sink, outcome.machine)
     sink.say(f"Machine file: {outcome.path}, samples: {beside(outcome.path)}")
@@ -131,6 +135,8 @@ def _refuse_measuring(context: typer.Context) -> None:
 
 
 def _announce(plan: suite.Plan, gpu: Mapping[str, Any], *, quiet: bool) -> None:
+    from octavo.measured.calibrate import made  # noqa: PLC0415 - slow to import
+
     if quiet:
         return
     terminal = Terminal(errors=True)
@@ -156,6 +162,8 @@ def probes(
     said: options.Said = options.SAID,
 ) -> None:
     """List the probes and what each measures; needs no GPU."""
+    from octavo.measured.calibrate.probes import VALUES  # noqa: PLC0415 - slow to import
+
     sink = said.sink()
     if values:
         rows = [{key: getattr(value, key) for key in ("name", "unit", "probe", "about", "how")} for value in VALUES]
@@ -185,6 +193,11 @@ def show(
 
     Pictures are made of the samples beside the machine file.
     """
+    from octavo.measured.calibrate import recorded  # noqa: PLC0415 - slow to import
+    from octavo.measured.calibrate import show as pictures  # noqa: PLC0415 - slow to import
+    from octavo.measured.calibrate.folder import beside  # noqa: PLC0415 - slow to import
+    from octavo.measured.calibrate.probes import roofline  # noqa: PLC0415 - slow to import
+
     sink = said.sink()
     found, samples = pictures.read(path)
     if output is not None and not samples:

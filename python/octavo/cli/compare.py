@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from octavo import comparisons
 from octavo.cli import complete, options, trust
 from octavo.cli import dry_run as dry
 from octavo.cli import trend as trends
-from octavo.cli.compared import pressures, show
 from octavo.errors import SimulationError
+from octavo.policies.names import DEFAULT_PLACEMENTS
 from octavo.runs.progress import watching
-from octavo.variants import DEFAULT_PLACEMENTS
 
 if TYPE_CHECKING:
+    from octavo import comparisons
     from octavo.arguments import Arguments
     from octavo.cli.sink import Sink
     from octavo.runs.comparison import Comparison
@@ -117,6 +116,8 @@ def compare(
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
+    from octavo import comparisons  # noqa: PLC0415 - slow to import
+
     sink = said.sink()
     scenario, workloads = options.sources(target, options.listed(workload))
     named = common.arguments()
@@ -160,6 +161,8 @@ def compare(
 
 
 def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -> None:
+    from octavo.cli.compared import pressures, show  # noqa: PLC0415 - slow to import
+
     found = pressures(comparison)
     pressure = {name: one.to_dict() for name, one in found.items()}
     over_scales = {} if trend is None else {"trend": trend.to_dict()}
@@ -176,6 +179,8 @@ def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -
 
 def _show_finished(sink: Sink, planned: comparisons.PlannedComparison, root: Path) -> None:
     """The variants that could be simulated, if others could not; only a whole comparison is written."""
+    from octavo.cli.compared import pressures, show  # noqa: PLC0415 - slow to import
+
     finished = planned.finished(root) if sink.human else None
     if finished is not None:
         show(sink, finished, pressures(finished))

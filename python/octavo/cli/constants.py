@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from octavo.advice import systems
 from octavo.cli import options
 from octavo.cli.sink import Sink
 
@@ -32,6 +31,8 @@ def constants(
     node: Node, output: File = None, force: Replace = False, as_json: options.Json = False, quiet: options.Quiet = False
 ) -> None:
     """Print what `octavo advise` knows about a machine, with sources; with -o, write a file for the runtime library."""
+    from octavo.advice import systems  # noqa: PLC0415 - slow to import
+
     sink = Sink(as_json=as_json, quiet=quiet)
     found = systems.from_node(node)
     if output is not None:

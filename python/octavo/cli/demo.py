@@ -12,7 +12,6 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.compared import pressures, show
-from octavo.comparisons import compare
 from octavo.runs.progress import watching
 
 EXAMPLES = options.examples("octavo demo", "octavo demo -o demo --no-open", "octavo demo --scale 1/16")
@@ -36,6 +35,7 @@ def demo(
     said: options.Said = options.SAID,
 ) -> None:
     """Compare placements on a small kernel and open the report. Takes a minute and needs no preparation."""
+    from octavo.comparisons import compare  # noqa: PLC0415 - slow to import
     from octavo.report import report  # noqa: PLC0415 - slow to import
 
     sink = said.sink()

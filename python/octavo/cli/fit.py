@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo.advice import placement_file
-from octavo.advice.fit import pipeline, placement
+from octavo.advice.fit import placement
 from octavo.advice.fit.answer import NAMES
 from octavo.cli import complete, options
 from octavo.plain import amount, seconds
@@ -100,6 +100,8 @@ def fit(
     into strips. A model adds moves before launches and streaming by hand; for a recording it gives all answers. The
     exit status is 0 whatever the answer is.
     """
+    from octavo.advice.fit import pipeline  # noqa: PLC0415 - slow to import
+
     sink = said.sink()
     options.check_once(
         changes.assignments, node=question.node, kind=question.kind, scale=changes.scale, seed=question.seed

@@ -12,7 +12,6 @@ from octavo.cli import options
 from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import ProfileError
-from octavo.measured.imports import import_cupti, import_nsys, import_program, import_rmm, import_torch
 from octavo.plain import size, visible
 
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ def nsys(
     said: options.Said = options.SAID,
 ) -> None:
     """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels; or a whole program."""
+    from octavo.measured.imports import import_nsys  # noqa: PLC0415 - slow to import
+
     if program is not None:
         _program(said.sink(), source, program, process, kept)
         return
@@ -97,6 +98,8 @@ def nsys(
 
 def _program(sink: Sink, source: Path, file: Path, process: int | None, kept: Kept) -> None:
     """Write a workload."""
+    from octavo.measured.imports import import_program  # noqa: PLC0415 - slow to import
+
     if kept.output is not None:
         raise ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
     found = import_program(source, file, process=process, force=kept.force)
@@ -128,6 +131,8 @@ def cupti(
     said: options.Said = options.SAID,
 ) -> None:
     """Import raw unified-memory records of CUPTI, such as those that octavo calibrate keeps beside its samples."""
+    from octavo.measured.imports import import_cupti  # noqa: PLC0415 - slow to import
+
     show(said.sink(), import_cupti(source, kept.folder(source), layout=layout, force=kept.force))
 
 
@@ -145,6 +150,8 @@ def rmm(
     said: options.Said = options.SAID,
 ) -> None:
     """Import an allocation log of RMM: memory in use over time, and when each allocation lived."""
+    from octavo.measured.imports import import_rmm  # noqa: PLC0415 - slow to import
+
     _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
 
 
@@ -158,6 +165,8 @@ def torch(
 
     The pickle is read without executing anything in it.
     """
+    from octavo.measured.imports import import_torch  # noqa: PLC0415 - slow to import
+
     _show_allocator(said.sink(), import_torch(source, kept.folder(source), force=kept.force))
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octavo import gates
 from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 from octavo.measured.calibrate.quantities import short
@@ -46,6 +45,8 @@ def check(
 
     A row passes if what was simulated is near what the node's keys add up to. The command fails if a row does not pass.
     """
+    from octavo import gates  # noqa: PLC0415 - slow to import
+
     sink = Sink(as_json=as_json, quiet=quiet)
     found = gates.check(node, assignments or ())
     sink.document(found.to_dict())

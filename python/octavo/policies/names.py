@@ -12,6 +12,8 @@ from octavo.policies.find import name_of
 
 Strategy: TypeAlias = str | Path | type[Policy]
 """A built-in strategy by name, a class by its place (`my_policy.py`), or the class itself."""
+DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
+"""What a comparison puts side by side if nobody says what."""
 
 
 def strategy_name(strategy: object, argument: str = "overrides") -> str:

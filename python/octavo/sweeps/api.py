@@ -14,7 +14,7 @@ from octavo.runs.progress import told
 from octavo.scenarios.scenario import overrides_of
 from octavo.sweeps import picture
 from octavo.sweeps.run import Sweep
-from octavo.sweeps.search import Goal
+from octavo.sweeps.search import DEFAULT_TRIALS, Goal
 from octavo.sweeps.spec import read, with_changes
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from octavo.runs.execute import Progress
     from octavo.runs.pictures.asked import Asked
     from octavo.scenarios.config import Config
-
-DEFAULT_TRIALS = 32
 
 
 @named

@@ -21,6 +21,7 @@ GENERATION = 8
 """Trials in a generation: as many as can run side by side without changing the later ones."""
 
 DIRECTIONS = ("minimize", "maximize")
+DEFAULT_TRIALS = 32
 
 
 @dataclass(frozen=True)
