@@ -104,10 +104,15 @@ fn is_no_time(time: &Time) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoteConfig {
-    /// Remote lines a GPU may have in flight (0: no limit).
+    /// Remote lines a GPU may have in flight (0: no limit). Where nothing waits for stores (`compute.posted_stores`), they
+    /// are not among them.
     pub lines_in_flight: u32,
     /// Bytes of a read request, or of the header of a packet that carries a line.
     pub header: Bytes,
+    /// What a line of the host takes beside its 64 bytes if it is asked for without the other half of its 128; as
+    /// `header` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lone_header: Option<Bytes>,
     /// Entries of the coalescing write queue for broadcast stores (GPS), one for each GPU.
     pub write_queue: u32,
 }

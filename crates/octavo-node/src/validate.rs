@@ -238,6 +238,9 @@ impl NodeConfig {
         }
         at_most("host.fault_message", self.host.fault_message, MAX_MESSAGE)?;
         at_most("remote.header", self.remote.header, MAX_MESSAGE)?;
+        if let Some(header) = self.remote.lone_header {
+            at_most("remote.lone_header", header, MAX_MESSAGE)?;
+        }
         self.validate_page_cache()?;
         self.validate_host_memories()
     }

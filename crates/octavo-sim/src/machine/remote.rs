@@ -26,7 +26,7 @@ impl<L: Listen> Hardware<'_, L> {
         run: Run,
         time: u64,
     ) -> u64 {
-        let together = self.lines_together();
+        let together = self.lines_together(run);
         let (mut last, mut begun) = (time, 0);
         while begun < run.count() {
             let part = run.part(run.line() + u64::from(begun), (run.count() - begun).min(together));
@@ -56,8 +56,9 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Lines that may move together: as many as a mask holds and as may be in flight.
     #[inline]
-    fn lines_together(&self) -> u32 {
+    fn lines_together(&self, run: Run) -> u32 {
         match self.config.remote.lines_in_flight {
+            _ if self.is_posted(run) => u64::BITS,
             0 => u64::BITS,
             limit => limit.min(u64::BITS),
         }
@@ -66,6 +67,9 @@ impl<L: Listen> Hardware<'_, L> {
     /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
     #[inline]
     fn queue_remote(&mut self, gpu: usize, slot: usize, lines: Lines, time: u64) -> bool {
+        if self.is_posted(lines.run) {
+            return false;
+        }
         match self.gpus[gpu].queue_remote(slot, lines, (self.clock.now(), time)) {
             Queued::No => return false,
             Queued::Behind => {}
@@ -73,6 +77,12 @@ impl<L: Listen> Hardware<'_, L> {
         }
         self.waves.begin_pending(slot);
         true
+    }
+
+    /// Posted writes need no answer, so they take no place of those that are in flight.
+    #[inline(always)]
+    fn is_posted(&self, run: Run) -> bool {
+        self.config.compute.posted_stores && run.is_write()
     }
 
     /// The first of the lines that wait, which wait no longer; `None` if there is no room for them yet.
@@ -117,18 +127,28 @@ impl<L: Listen> Hardware<'_, L> {
             self.gpus[owner].hint_line(lines.run.line());
         }
         let now = self.clock.now();
-        let start = self.gpus[gpu].begin_travel(count, (now, time));
-        let header = self.costs.header_bytes;
-        let (request, answer) =
-            if lines.run.is_write() { (header + LINE_BYTES, header) } else { (header, header + LINE_BYTES) };
-        let arrived = self.links.send(now, start, (own, owner.processor()), request * count as u64, Traffic::Lines);
+        let posted = self.is_posted(lines.run);
+        let start = if posted { time } else { self.gpus[gpu].begin_travel(count, (now, time)) };
+        let (headers, data) = self.bytes_of(owner, lines);
+        let (request, answer) = if lines.run.is_write() { (data, headers) } else { (headers, data) };
+        let arrived = self.links.send(now, start, (own, owner.processor()), request, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
-        let left = self.links.send(now, served, (owner.processor(), own), answer * count as u64, Traffic::Lines);
+        let left = self.links.send(now, served, (owner.processor(), own), answer, Traffic::Lines);
         let done = left + self.costs.l1_fill;
         let page = self.page_of(lines.run.line());
         self.count_remote(gpu, page, owner, count as u32, done);
-        self.gpus[gpu].end_travel(now, count, (start, done));
+        if !posted {
+            self.gpus[gpu].end_travel(now, count, (start, done));
+        }
         done
+    }
+
+    /// Bytes of packets that carry no line and of those that carry one.
+    #[inline(always)]
+    fn bytes_of(&self, owner: MemoryId, lines: Lines) -> (u64, u64) {
+        let headers = self.costs.header_bytes * lines.count() as u64;
+        let lone = if owner.gpu_index().is_none() && self.costs.lone_bytes > 0 { lines.lone() } else { 0 };
+        (headers, headers + LINE_BYTES * lines.count() as u64 + self.costs.lone_bytes * lone)
     }
 
     /// The owner's caches and memory; returns when the last line is ready to travel.

@@ -1,9 +1,10 @@
 //! Remote lines under a limit of how many may be in flight.
 
-use crate::support::{Script, line, load, node, run};
+use crate::support::{Script, line, link_bytes, load, node, run};
 use octavo_node::NodeConfig;
 use octavo_program::Op;
 use octavo_sim::Summary;
+use octavo_units::Bytes;
 
 fn limited(gpus: u32, lines_in_flight: u32) -> NodeConfig {
     let mut node = node(gpus);
@@ -89,4 +90,38 @@ fn time_grows_as_fewer_lines_may_be_in_flight() {
 #[test]
 fn lines_of_one_instruction_are_limited_too() {
     check_limits(64);
+}
+
+#[test]
+fn posted_stores_take_no_place_of_lines_in_flight() {
+    let touch: Vec<Op> = load(0, 0);
+    let launches = vec![vec![touch.clone(), vec![]], vec![vec![], touch], vec![vec![], vec![Op::store(0, 64)]]];
+    let script = Script::on_gpus(1, launches);
+    let time = |posted, lines_in_flight| {
+        let mut node = limited(2, lines_in_flight);
+        node.compute.posted_stores = posted;
+        run(&node, "first-touch", &script).summary.time_ps
+    };
+    assert_eq!(time(true, 1), time(true, 0));
+    assert!(time(false, 1) > time(false, 0) + 60 * 422_500);
+}
+
+#[test]
+fn lines_of_the_host_that_come_without_their_other_half_pay_a_header_of_their_own() {
+    // Line 1 alone; lines 2 and 3; lines 5 to 8, of which two have no other half.
+    let read = [(1, 1, 1), (2, 2, 0), (5, 4, 2)];
+    let bytes = |first, count, lone_header| {
+        let mut node = node(1);
+        node.remote.lone_header = lone_header;
+        let script = Script::sequence(1, vec![vec![Op::load(first, count), Op::WAIT]]);
+        link_bytes(&run(&node, "access-counter", &script), "host->gpu0", "lines")
+    };
+    for (first, count, lone) in read {
+        assert_eq!(bytes(first, count, None), u64::from(count) * (64 + 16));
+        assert_eq!(
+            bytes(first, count, Some(Bytes(28))),
+            u64::from(count) * (64 + 16) + lone * 12,
+            "{count} from {first}"
+        );
+    }
 }

@@ -28,6 +28,13 @@ impl Lines {
         self.count as usize
     }
 
+    /// How many come without the other half of their 128 bytes.
+    pub fn lone(self) -> u64 {
+        const FIRST_HALVES: u128 = u128::MAX / 3;
+        let mask = u128::from(self.mask) << (self.run.line() & 1);
+        u64::from(((mask ^ (mask >> 1)) & FIRST_HALVES).count_ones())
+    }
+
     pub fn one(self, line: u64) -> Run {
         self.run.part(line, 1)
     }

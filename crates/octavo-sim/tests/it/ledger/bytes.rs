@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Books, Law, same};
+use super::{Books, Law, at_most, same};
 
 /// Bytes of a line.
 const LINE: u64 = 64;
@@ -54,7 +54,9 @@ pub fn lines_on_links(books: &Books) -> Law {
     let (among, host) = (books.total("accesses.remote_gpu_lines"), books.total("accesses.remote_host_lines"));
     let both_ways = 2 * books.header + LINE;
     let sent_on = 2 * (books.header + LINE) * books.total("accesses.broadcast_lines");
-    same("bytes of lines", bytes, 2 * both_ways * among + both_ways * host + sent_on)
+    let least = 2 * both_ways * among + both_ways * host + sent_on;
+    at_most("bytes of lines without what lone ones take more", least, bytes)?;
+    at_most("bytes of lines", bytes, least + books.lone * host)
 }
 
 pub fn programs_copies(books: &Books) -> Law {

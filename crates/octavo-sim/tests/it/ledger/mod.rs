@@ -24,6 +24,8 @@ pub struct Books {
     pub page_bytes: u64,
     /// Bytes of a request of a remote line.
     pub header: u64,
+    /// What a line of the host may take more.
+    pub lone: u64,
     pub gpus: usize,
     /// Whether faults may arrive at the driver, and be discarded before it takes them.
     pub discards: bool,
@@ -76,11 +78,12 @@ impl Books {
     ) -> Self {
         let page_bytes = scenario.memory.decision_size().expect("the scenario ran").0;
         let (header, gpus) = (scenario.node.remote.header.0, scenario.node.gpus as usize);
+        let lone = scenario.node.remote.lone_header.map_or(0, |lone| lone.0.saturating_sub(header));
         let service = &scenario.node.driver.service;
         let discards = matches!(service, ServiceModel::Batch(batch) if batch.replay == Replay::BatchFlush);
         let withdraws = scenario.node.fault_buffer.as_ref().is_some_and(|buffer| buffer.interval.0 > 0);
         tables.iter_mut().flat_map(|table| &mut table.columns).for_each(spell_out);
-        Self { summary, tables, page_bytes, header, gpus, discards, withdraws, filled, copied }
+        Self { summary, tables, page_bytes, header, lone, gpus, discards, withdraws, filled, copied }
     }
 
     /// All laws that it breaks.

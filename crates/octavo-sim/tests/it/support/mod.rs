@@ -249,7 +249,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         copy_engines: None,
         coherence: None,
         system_memory: SystemMemory::Offered,
-        remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
+        remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), lone_header: None, write_queue: 4 },
         host: host(),
         driver: driver(),
         capacity: unlimited(),

@@ -31,12 +31,15 @@ _THREADS = 32
 """Threads of a warp."""
 _TOGETHER = 4
 """Loads of a thread that are in flight together (`TOGETHER` of the probe's kernels)."""
+_WIDEST = 16
+"""Bytes of the widest access of a thread, by which bandwidths are measured."""
 _SHARED_LINE = 128
 """Bytes of a cache line, the most that neighbours can share."""
 _PATTERNS = ("sequential", "strided", "random")
-_WARP = _THREADS * 16 * _TOGETHER
+_WARP = _THREADS * _WIDEST * _TOGETHER
 """Bytes that a warp of the probe has in flight: threads, bytes of a load, and loads of a thread."""
 _LINES = "zero_copy_bandwidth_read_sequential"
+_LONE = "zero_copy_bandwidth_read_random"
 _ROUND_TRIP = "zero_copy_round_trip_read"
 _RATE = pl.col("bytes") / pl.col("seconds")
 
@@ -100,7 +103,7 @@ def _rows(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _derive(draft: Draft) -> None:
-    """Header, lines in flight and latency from line accesses to host memory.
+    """Headers, lines in flight and latency from line accesses to host memory.
 
     A round trip over the simulated host link is `memory_pipeline + l1_tlb.latency + l1.lookup`, the request
     (`remote.header` bytes), the latency of the link both ways, `host.memory_latency`, the answers (lines, each with a
@@ -114,6 +117,9 @@ def _derive(draft: Draft) -> None:
     header = max(0, round(LINE * (link / rate - 1)))
     source = f"measured {draft.named(_LINES)}: what a line takes beside its {LINE} bytes on this link"
     draft.put("remote.header", f"{header}B", source)
+    if (lone := draft.number(_LONE, "remote.lone_header")) is not None:
+        beside = max(header, round(link * _WIDEST / lone) - LINE)
+        draft.put("remote.lone_header", f"{beside}B", f"measured {draft.named(_LONE)}, each of {_WIDEST} bytes a line")
     if (trip := draft.number(_ROUND_TRIP, "remote.lines_in_flight", "host_link.latency")) is None:
         return
     in_flight = max(1, round(trip * rate / LINE))
