@@ -117,7 +117,7 @@ fn a_preset_that_is_named_again_replaces_what_nodes_below_say_about_the_same() {
         (host.costs.context.to_string(), host.page_sizes.len(), host.cpu.cores)
     };
     assert_eq!(host("slow.toml"), ("1ms".to_owned(), 1, 72));
-    assert_eq!(host("grace-again.toml"), ("0ns".to_owned(), 1, 72), "the preset has no page sizes");
+    assert_eq!(host("grace-again.toml"), ("0ps".to_owned(), 1, 72), "the preset has no page sizes");
     assert_eq!(host("grace-slow.toml"), ("1ms".to_owned(), 2, 72), "what stands beside the preset stays");
 }
 
