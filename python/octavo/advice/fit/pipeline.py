@@ -17,6 +17,7 @@ from octavo.advice.fit.weigh import weigh
 from octavo.arguments import spelled_out
 from octavo.errors import AdviceError, ScenarioError, of_engine
 from octavo.files import disk
+from octavo.runs import room
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
@@ -234,7 +235,8 @@ def _sized(scenario: Scenario, factor: float, constants: SystemConstants, asked:
     """The answer as far as sizes tell it, for a whole program that is `factor` times as large."""
     (scale,) = scenario.scales
     story = simulated.story(scenario, factor)
-    return replace(_answer(story, constants, asked, scenario.values), scale=scale)
+    answer = _answer(story, constants, asked, scenario.values)
+    return replace(answer, scale=scale, beside=room.beside(scenario, answer.peak.all, answer.memory))
 
 
 def _leaves(values: Mapping[str, Any]) -> bool:
