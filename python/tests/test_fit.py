@@ -227,6 +227,20 @@ def test_where_nothing_leaves_what_has_no_room_fails():
     assert octavo.fit("fir", node="gb10").verdict == "fits"
 
 
+@pytest.mark.parametrize(
+    ("cached", "percent", "verdict"), [("0B", 100, "fits"), ("129.95GB", 100, "slows"), ("0B", 0, "slows")]
+)
+@pytest.mark.parametrize("node", ["gb10", "strix-halo"])
+def test_the_page_cache_and_the_blocks_that_are_free_decide_where_cores_and_gpu_have_one_memory(
+    node, cached, percent, verdict
+):
+    cache = {"node.host.page_cache": {"bytes": cached, "free_blocks_percent": percent}}
+    found = octavo.fit("fir", node=node, overrides=cache)
+    assert found.verdict == verdict
+    assert found.to_dict()["room"]["verdict"] == verdict
+    assert f"it {verdict}" in " ".join(found.sentences)
+
+
 @pytest.mark.parametrize("memory", ["0", "0B", "lots", "-1GB", "0%", "", "6.5%"])
 def test_no_amount_of_memory_is_refused(memory):
     with refused("unexpected-value", ScenarioError, key="memory"):

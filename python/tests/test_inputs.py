@@ -178,7 +178,7 @@ def requests(file: Path, **more: object) -> list[tuple[float, int, int]]:
 def test_requests_of_a_file_are_replayed(tmp_path):
     (tmp_path / "azure.csv").write_text(AZURE)
     assert requests(tmp_path / "azure.csv") == [(0, 374, 44), (4.314879, 396, 109), (4.542177, 879, 55)]
-    found, notes = served(tmp_path / "azure.csv", steps=10_000)
+    found, notes = served(tmp_path / "azure.csv")
     made = [found["request"].count(number) for number in range(3)]
     assert (made, notes) == ([44, 109, 55], 1), "every token of every reply, and one assumption"
     assert served(tmp_path / "azure.csv", step_ms=5)[1] == 0
@@ -193,7 +193,7 @@ def test_times_decide_who_is_served_together(tmp_path):
     (tmp_path / "azure.csv").write_text(AZURE)
 
     def together(step_ms: float) -> int:
-        found, _ = served(tmp_path / "azure.csv", step_ms=step_ms, steps=10_000)
+        found, _ = served(tmp_path / "azure.csv", step_ms=step_ms)
         return max(found["made"].count(step) for step in set(found["made"]))
 
     assert [together(5000), together(100), together(1)] == [3, 2, 1]

@@ -9,6 +9,7 @@ import pytest
 import octavo
 from octavo.scenarios.catalogue import names
 from octavo_studies.grace_hopper.study import Study
+from octavo_studies.memmap import study as placements
 
 MACHINES = Path(__file__).parents[2] / "machines"
 STOCK_DRIVER = (
@@ -52,13 +53,21 @@ def test_all_ways_to_ask_give_one_answer(node, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("node", [*STOCK_DRIVER, *OTHERS])
 def test_a_study_runs_a_node_as_other_commands_do(node, kind, tmp_path):
-    """But for the creation of a context, which the study shortens with its inputs."""
-    same = "node.host.costs.context=0ns"
-    study = Study(tmp_path, (same,), node=node, scale=SCALE)
+    study = Study(tmp_path, node=node, scale=SCALE)
     [of_study] = study.run("kinds", {("hotspot", kind): ()}).results.values()
-    own = octavo.run("hs", scale=SCALE, node=node, kind=kind, overrides=["workload.input=grace-hopper", same])
+    own = octavo.run("hs", scale=SCALE, node=node, kind=kind, overrides=["workload.input=grace-hopper"])
     assert of_study.seconds == own.seconds
     assert of_study.scenario.values["memory"] == own.scenario.values["memory"]
+
+
+@pytest.mark.parametrize("node", [*STOCK_DRIVER, *OTHERS])
+def test_a_study_of_placements_has_the_machine_as_it_is(node, tmp_path):
+    """But on the publication's own node, which has what its tables were made with."""
+    study = placements.Study(tmp_path, applications=("FIR",), node=node)
+    [of_study] = study.scenarios().values()
+    own = octavo.scenario(workload="fir", node=node).values
+    same = [of_study.values["memory"] == own["memory"], of_study.values["node"]["driver"] == own["node"]["driver"]]
+    assert same == [node != placements.NODE] * 2
 
 
 def test_nodes_have_the_memory_system_of_their_machine():

@@ -12,7 +12,6 @@ from conftest import refused
 
 from octavo.errors import ScenarioError
 from octavo.files.notes import OctavoNote
-from octavo.quantities import count
 from octavo_studies.engine import series
 from octavo_studies.grace_hopper import (
     over_time,
@@ -52,20 +51,10 @@ def test_speeds_are_those_of_the_phases(relative):
     assert points["hotspot", "system"]["copied_bytes"] == 0 < points["hotspot", "explicit"]["copied_bytes"]
 
 
-@pytest.mark.parametrize(
-    ("context", "scale", "expected"),
-    [("320ms", 1 / 16, "20000000ns"), ("1500us", 0.5, "750000ns"), ("2s", 1, "2000000000ns")],
-)
-def test_contexts_are_made_in_as_much_less_time_as_inputs_are_smaller(context, scale, expected):
-    node = {"host": {"costs": {"context": context}}}
-    assert systems.context(node, scale) == (f"node.host.costs.context={expected}",)
-    assert systems.context({"host": {"costs": {}}}, scale) == ()
-
-
-def test_runs_have_the_scaled_context(study):
-    whole = count(study.described["host"]["costs"]["context"], "ps")
-    run = study.recipe(("hotspot", "managed")).resolve().values["node"]["host"]["costs"]["context"]
-    assert count(run, "ps") == pytest.approx(whole * study.scale * PROGRAMS["hotspot"].share, rel=1e-5)
+def test_contexts_are_made_in_as_much_less_time_as_inputs_are_smaller(relative, study):
+    """Runs have none, as under every other command: it is added to their times."""
+    assert set(relative.points["context_ps"]) == {round(132e9 * study.scale)}
+    assert "context" not in study.recipe(("hotspot", "managed")).resolve().values["node"]["host"]["costs"]
 
 
 def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_device_memory(relative, study):

@@ -178,6 +178,7 @@ def test_commands_say_it(cli, tmp_path, slow_launches):
         told = cli(*command).stdout
         assert "node.compute.kernel_overhead" in told, command
         assert said["see"] in told, command
+    assert "node.compute.kernel_overhead" in cli("fit", "fir", "--memory", "100MB", "--node", node).stdout
     assert cli("report", "run", "-o", "page.html").returncode == 0
     assert "node.compute.kernel_overhead" in (tmp_path / "page.html").read_text(encoding="utf-8")
 

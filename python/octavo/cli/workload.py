@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -178,17 +179,29 @@ def result(
 
 
 def _show_requests(sink: Sink, name: str, found: dict[str, Any]) -> None:
-    """How many tokens each step makes, for the first steps."""
+    """How many tokens each step makes, for the first steps; and the first requests of a file."""
     steps = Counter(int(step) for step in found["made"])
     first = Counter(int(step) for step, before in zip(found["made"], found["before"], strict=True) if before is None)
     rows = [[str(step), str(count), str(first[step])] for step, count in sorted(steps.items())[:10]]
     served, known = len(set(found["request"])), len(found.get("arrives_s", ()))
     title = f"{name}: {len(found['made']):,} tokens of {served:,} requests, {len(steps)} steps"
     sink.table(title, ["step", "tokens", "without one before"], rows)
+    if known:
+        sink.table("requests of the file", ["request", "arrives", "prompt", "reply", "made"], _of_file(found))
     if served < known:
         sink.tell(
             f"Of {known:,} requests, {known - served:,} get no token in these steps: more workload.steps reach them"
         )
+
+
+def _of_file(found: dict[str, Any]) -> list[list[str]]:
+    """When each of the first requests arrives, its tokens, and how many of its reply are made."""
+    made = Counter(int(number) for number in found["request"])
+    requests = zip(*(found[name] for name in ("arrives_s", "prompt_tokens", "reply_tokens")), strict=True)
+    return [
+        [str(number), f"{arrives:.3f} s", f"{prompt:,.0f}", f"{reply:,.0f}", f"{made[number]:,}"]
+        for number, (arrives, prompt, reply) in enumerate(islice(requests, 10))
+    ]
 
 
 @app.command(epilog=SERVED_EXAMPLES)

@@ -95,7 +95,7 @@ def _served(result: RunResult) -> tuple[Mapping[str, Any], list[int], list[int]]
     workload = _workload(result)
     made = api.workload_result(workload)
     began, ended = _steps(result, int(made["launches"][0]))
-    steps = int(workload.values["workload"]["steps"])
+    steps = 1 + int(max(made["made"]))
     return made, began[:steps], ended[:steps]
 
 

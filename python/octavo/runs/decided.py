@@ -120,6 +120,7 @@ _OF_PHASE: Mapping[str, Sequence[str]] = {
     "host_initialisation": [
         "host.costs.minor_fault",
         "host.costs.zeroing",
+        "host.cpu.lines_in_flight",
         "host.cpu.memory_bandwidth",
         "host.cpu.memory_latency",
     ],
@@ -144,11 +145,17 @@ def _concerns(key: str, kind: str) -> bool:
 _LINK = ("host_link.bandwidth", "host_link.latency", "copy_engines.setup")
 _OF_CAUSE: Mapping[str, Sequence[str]] = {
     "local": ["l1.latency", "l2.latency", "l2.crossbar", "l2.banks", "dram.latency", "dram.banks"],
-    "host": ["coherence.first_touch"],
+    "host": ["coherence.first_touch", "coherence.first_touch_cores"],
     "migration": [*_LINK, "host_link.to_host"],
-    "eviction": ["host_link.to_host", "host_link.latency", "copy_engines.setup"],
+    "eviction": ["host_link.to_host", "host_link.latency", "copy_engines.setup", "host.costs.frame"],
     "prefetch": _LINK,
-    "remote_access": [*_LINK[:2], "gpu_link.bandwidth", "gpu_link.latency", "remote.lines_in_flight"],
-    "walk": ["walker.level", "l2_tlb.entries", "coherence.walk"],
+    "remote_access": [
+        *_LINK[:2],
+        "host.memory_latency",
+        "gpu_link.bandwidth",
+        "gpu_link.latency",
+        "remote.lines_in_flight",
+    ],
+    "walk": ["walker.level", "walker.walkers", "l2_tlb.entries", "coherence.walk", "coherence.walkers"],
 }
 """Values that decide what accesses wait for, while kernels run."""

@@ -10,6 +10,7 @@ from octavo.quantities import bytes_of
 if TYPE_CHECKING:
     from octavo.runs.pressure import Pressure
     from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
 
 Verdict: TypeAlias = Literal["fits", "slows", "fails"]
 SEE = "docs/fits.md#beside-the-page-cache"
@@ -62,15 +63,20 @@ def room(result: RunResult, pressure: Pressure) -> Room | None:
         OutputError: the result cannot be read.
 
     """
-    scenario = result.scenario
-    cache = scenario.values["node"]["host"].get("page_cache")
-    if cache is None or pressure.whole is None or pressure.whole_capacity is None:
+    if pressure.whole is None or pressure.whole_capacity is None:
         return None
-    memory = pressure.whole_capacity * pressure.gpus
+    return beside(result.scenario, pressure.whole, pressure.whole_capacity * pressure.gpus)
+
+
+def beside(scenario: Scenario, needed: int, memory: int) -> Room | None:
+    """The same for so many bytes, and memory of which the page cache has its part; None without `host.page_cache`."""
+    cache = scenario.values["node"]["host"].get("page_cache")
+    if cache is None:
+        return None
     cached = min(bytes_of(cache["bytes"]), memory)
     free = memory - cached
     ready = free if scenario.kind == _SMALL_PAGES else free * int(cache["free_blocks_percent"]) // 100
-    return Room(pressure.whole, memory, cached, ready)
+    return Room(needed, memory, cached, ready)
 
 
 def _gigabytes(size: int) -> str:

@@ -44,7 +44,7 @@ def grace_hopper(
             "--node",
             "-n",
             autocompletion=names("nodes"),
-            help="Node with its own memory system, or the stock driver's where it names none.",
+            help="Node, with its own memory system.",
         ),
     ] = NODE,
 ) -> Answer:

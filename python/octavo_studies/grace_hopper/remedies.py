@@ -56,7 +56,7 @@ def _row(key: Key, result: RunResult) -> Row:
         "program": key[0],
         "pages": size,
         "remedy": remedy,
-        "before_ps": int(result.table("kernels")["began_ps"][0]),
+        "before_ps": int(result.table("kernels")["began_ps"][0]) + times["context_ps"],
         "initialise_ps": phases.first_launch(result),
         **times,
         "time_ps": times["time_ps"] - times["results_ps"],

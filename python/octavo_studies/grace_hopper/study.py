@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from octavo import api
 from octavo.errors import ScenarioError
@@ -92,13 +92,6 @@ class Study(engine.Study):
         """The kinds in which nothing is copied."""
         return [kind for kind in self.kinds if kind in WITHOUT_COPIES]
 
-    @cached_property
-    def described(self) -> dict[str, Any]:
-        """The node as it is shipped."""
-        shipped = Recipe("", "arguments", (f"node.preset={self.node}", "workload.name=hs")).resolve()
-        node: dict[str, Any] = shipped.values["node"]
-        return node
-
     def counters(self, kind: str, *, on: bool) -> tuple[str, ...]:
         """Migration by access counters, where node and kind have it."""
         return systems.counters(self.coherent, kind, on=on)
@@ -107,8 +100,7 @@ class Study(engine.Study):
         """One run as it is written: a program under a kind, without what is recorded beside totals."""
         program, kind = PROGRAMS[key[0]], key[1]
         only_gpu = () if kind == EXPLICIT else program.only_gpu_overrides()
-        context = systems.context(self.described, self.scale * program.share)
-        settings = (f"node.preset={self.node}", *context, "record.events=false", "record.interval=0ns")
+        settings = (f"node.preset={self.node}", "record.events=false", "record.interval=0ns")
         named = (*program.overrides(self.scale), f"program.kind={kind}", *only_gpu)
         return Recipe("", "arguments", (*settings, *named, *extra, *self.overrides))
 

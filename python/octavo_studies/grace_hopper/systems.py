@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from octavo.quantities import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 SMALL, LARGE = "4KiB", "64KiB"
 """Pages of the operating system that the platform can have."""
 
@@ -44,10 +37,3 @@ def prefetched(buffers: tuple[str, ...], before: str) -> tuple[str, ...]:
         for name in buffers
         for setting in (f"program.buffers.{name}.prefetch=gpu0", f"program.buffers.{name}.prefetch_before={before}")
     )
-
-
-def context(node: Mapping[str, Any], scale: float) -> tuple[str, ...]:
-    """The creation of a context as much shorter as inputs are smaller, so that phases keep their proportions."""
-    if (found := node["host"]["costs"].get("context")) is None:
-        return ()
-    return (f"node.host.costs.context={round(count(found, 'ps') / 1000 * scale)}ns",)

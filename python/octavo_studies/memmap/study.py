@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 NODE = "power8-p100"
 GRAPHS = 20
 """Drawn graphs of each graph program, as published."""
-PAGE = "4KiB"
-"""The size for which the publication counts faults; Linux has pages of 64 KiB on POWER8."""
+OF_NODE = ("memory.page_size=4KiB", "node.driver.release=595.45")
+"""What the tables of docs/studies-one-gpu.md were made with on the publication's node: the size of pages for which it
+counts faults, where Linux has 64 KiB on POWER8, and a release's mechanisms. Other nodes have their own."""
 REDUCED_SCALE = 1 / 16
 REDUCED_GRAPHS = 2
 
@@ -101,10 +102,8 @@ class Study(engine.Study):
         application = APPLICATIONS[name]
         program = (f"workload.name={application.workload}", f"workload.scale={application.scale * self.scale}")
         quiet = (f"workload.seed={seed}", "program.kind=managed", "record.events=false", "record.interval=0ns")
-        # The release whose mechanisms the tables of docs/studies-one-gpu.md were made with.
-        release = "node.driver.release=595.45"
-        memory = ("memory.preset=stock-driver", f"memory.page_size={PAGE}", release)
-        named = (f"node.preset={self.node}", *memory, *program, *quiet)
+        own = OF_NODE if self.node == NODE else ()
+        named = (f"node.preset={self.node}", *own, *program, *quiet)
         recipe = Recipe("", "arguments", (*named, *self.overrides))
         links = recipe.resolve().values["node"].get("links")
         return recipe.with_overrides(("node.gpus=1", *(("node.links=[]",) if links else ()))).resolve()

@@ -17,6 +17,9 @@ use crate::notes;
 /// Bytes of device memory that an H100 SXM reads in a millisecond (NVIDIA's data sheet: 3.35 TB/s).
 const BYTES_PER_MS: f64 = 3.35e9;
 
+/// Most steps that are simulated.
+const MOST_STEPS: u32 = 10_000;
+
 /// The served model, and how it is served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -33,7 +36,8 @@ pub struct LlmOptions {
     /// Average number of requests in progress if each got a token every step, 0.001 to 4096; not used with a file.
     /// Default 32 (our choice).
     pub load: f64,
-    /// Steps that are simulated, 1 to 10000; for a file, at most the number that it has. Default 16 (our choice).
+    /// Steps that are simulated, 1 to 10000. Default 16 (our choice); of a file, those in which all its requests are
+    /// served.
     pub steps: u32,
     /// Steps that have ended when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
     /// left by then), 0 of a file.
@@ -81,7 +85,7 @@ pub struct MoeOptions {
     /// Requests that would be under way on average if each got a token every step, 0.001 to 4096; not used with a file.
     /// Default 4 (chosen: few enough that a step passes a part of the experts).
     pub load: f64,
-    /// Steps that are simulated, 1 to 10000; of a file, as many as it has at most. Default 16 (our choice).
+    /// Steps that are simulated, 1 to 10000. Default 16 (our choice); of a file, those that serve all its requests.
     pub steps: u32,
     /// Steps that have ended when the simulation begins, up to 100000. Default 1000 (chosen: the first requests have
     /// left by then), 0 of a file.
@@ -119,7 +123,7 @@ impl Serving {
     fn check(&self) -> Result<(), OptionError> {
         let Self { window, limits, .. } = self;
         for (key, least, most, found) in [
-            ("steps", 1, 10_000, window.steps),
+            ("steps", 1, MOST_STEPS, window.steps),
             ("after", 0, 100_000, window.after),
             ("batch", 1, 4096, limits.batch as u32),
             ("block", 1, 1024, limits.block),
@@ -204,13 +208,14 @@ macro_rules! serving {
     };
 }
 
-/// Options with the defaults that differ for a file of requests: it begins with the first.
+/// Options with the defaults that differ for a file of requests: it begins with the first, and ends with the last.
 fn of_file(options: &Options) -> Options {
     let mut options = options.clone();
     let name = options.get("trace").and_then(|name| name.as_str()).map(str::to_owned);
     let is_file = |name: String| matches!(TraceChoice::try_from(name), Ok(TraceChoice::File(_)));
     if name.is_some_and(is_file) {
         options.entry("after").or_insert_with(|| 0.into());
+        options.entry("steps").or_insert_with(|| MOST_STEPS.into());
     }
     options
 }

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from octavo.advice.fit.sequence import Point, Story
     from octavo.advice.fit.weigh import Weighed
     from octavo.advice.recording import Recording
+    from octavo.runs.room import Room
     from octavo.scenarios.about import About
 
 Verdict: TypeAlias = Literal["fits", "slows", "fails"]
@@ -59,6 +60,8 @@ class Fit:
     """Bytes of managed memory that neither the GPU nor the host has room for."""
     about: About
     costs: Costs
+    beside: Room | None = None
+    """What the page cache leaves of it, where cores and GPUs have one memory and the node says how much it has."""
     weighed: Weighed | None = None
     """The model's answer; none if it fits, or nothing is known of launches."""
     seconds: float | None = None
@@ -86,6 +89,8 @@ class Fit:
         """What happens in this memory."""
         if self.refused is not None or self.beyond_host:
             return "fails"
+        if self.beside is not None and self.beside.verdict != "fits":
+            return self.beside.verdict
         return "fits" if self.peak.all <= self.room else "slows"
 
     @property
@@ -106,6 +111,7 @@ class Fit:
             "footprint": [_point(point) for point in self.points],
             "refused": None if self.refused is None else asdict(self.refused),
             "beyond_host": self.beyond_host,
+            "room": None if self.beside is None else self.beside.to_dict(),
             "seconds": self.seconds,
             "scale": self.scale,
             "ways": [{**asdict(way), "slowdown": self.slowdown(way)} for way in self.ways],
@@ -146,6 +152,8 @@ class Fit:
         kept = f" (the driver and the context keep {amount(self.reserve)})" if self.reserve else ""
         most = f"it has at most {amount(self.peak.all)} at once ({_kinds(self.peak)})"
         told = [f"{self.name} {self.verdict} in {amount(self.memory)}{kept}: {most}{self._over()}."]
+        if self.beside is not None:
+            told.append(f"Beside the page cache, {self.beside.sentence}")
         if self.refused is not None:
             told.append(self._refusal(self.refused))
         if self.beyond_host:

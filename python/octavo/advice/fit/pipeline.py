@@ -17,6 +17,7 @@ from octavo.advice.fit.weigh import weigh
 from octavo.arguments import spelled_out
 from octavo.errors import AdviceError, ScenarioError, of_engine
 from octavo.files import disk
+from octavo.runs import decided, room
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.held import holds_result, is_imported
 from octavo.runs.progress import told as telling
@@ -234,7 +235,8 @@ def _sized(scenario: Scenario, factor: float, constants: SystemConstants, asked:
     """The answer as far as sizes tell it, for a whole program that is `factor` times as large."""
     (scale,) = scenario.scales
     story = simulated.story(scenario, factor)
-    return replace(_answer(story, constants, asked, scenario.values), scale=scale)
+    answer = _answer(story, constants, asked, scenario.values)
+    return replace(answer, scale=scale, beside=room.beside(scenario, answer.peak.all, answer.memory))
 
 
 def _leaves(values: Mapping[str, Any]) -> bool:
@@ -276,7 +278,9 @@ def _weighed(answer: Fit, part: tuple[Scenario, float], order: Order, root: Path
     seconds = [(row["ended_ps"] - row["began_ps"]) * 1e-12 * factor for row in kernels]
     used = simulated.uses(scenario, places)
     story = simulated.with_uses(answer.story, used, places, seconds)
-    answer = replace(answer, story=story, seconds=found.fits.seconds * factor, notes=(*answer.notes, *found.notes))
+    chosen = decided.sentence(decided.decided(found.paging or found.fits))
+    notes = (*answer.notes, *found.notes, *((chosen,) if chosen else ()))
+    answer = replace(answer, story=story, seconds=found.fits.seconds * factor, notes=notes)
     results: dict[Name, RunResult | None] = {"paging": found.paging, "strips": found.strips}
     known = {name: run.seconds * factor for name, run in results.items() if run is not None}
     observed = known["paging"] - (answer.seconds or 0.0) if "paging" in known else None
