@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import polars as pl
 import pytest
 
-import octavo
 from octavo_studies.engine import Judge, Judged, Remarks
 from octavo_studies.engine.remarks import HOLDS, IN_PART, NO, ROWS, UNJUDGED, VERDICTS, verdict
 from octavo_studies.grace_hopper.remarks import REMARKS as GRACE_HOPPER
@@ -46,11 +46,11 @@ def test_tracked_rows_give_the_tracked_verdicts(study):
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_tables_carry_the_version_that_made_them(study):
-    assert f"Octavo {octavo.__version__}," in STUDIES[study].made
+    assert re.fullmatch(r"Octavo \d+\.\d+\.\d+, octavo reproduce .*--reduced", STUDIES[study].made)
 
 
 CHEAP = {
-    "mosaic": ("mosaic", "--part", "page-sizes", "--part", "hit-rates"),
+    "mosaic": ("mosaic", "--part", "page-sizes", "--part", "paging"),
     "grace_hopper": ("grace-hopper", "--part", "kinds", "--part", "srad"),
 }
 """Parts of reduced studies that take seconds, made again."""
