@@ -24,7 +24,7 @@ from octavo_studies.grit import networks as split_networks
 from octavo_studies.grit import sensitivity as sweeps
 from octavo_studies.grit import walks as walked
 from octavo_studies.grit.dispatches import DISPATCHERS
-from octavo_studies.grit.remarks import MAIN, PARTITION, REMARKS, SWEPT, WALKS
+from octavo_studies.grit.remarks import BUFFERS, MAIN, PARTITION, REMARKS, SWEPT, WALKS
 from octavo_studies.grit.study import REDUCED_SCALE, Study, placement
 
 if TYPE_CHECKING:
@@ -121,11 +121,11 @@ def grit(
 
 
 class _Part(NamedTuple):
-    """A part that ran: what was found, the name of the rows that remarks are judged by, and what is printed."""
+    """A part that ran: what was found, its name, the rows that remarks are judged by, and what is printed."""
 
     found: Found
     name: str
-    rows: pl.DataFrame
+    rows: dict[str, pl.DataFrame]
     tables: list[Any]
 
 
@@ -159,7 +159,7 @@ def _with_remarks(study: Study, root: Path, parts: Sequence[_Part], document: di
     tables = [table for part in parts for table in part.tables]
     if study.workloads:
         return Answer(root, document, tables)
-    judged = REMARKS.save(root, {part.name: part.rows for part in parts})
+    judged = REMARKS.save(root, {name: rows for part in parts for name, rows in part.rows.items()})
     return Answer(root, {**document, "remarks": judged}, [*tables, *REMARKS.shown(judged)])
 
 
@@ -180,7 +180,7 @@ def _main(study: Study) -> _Part:
         Table("Fastest uniform scheme", ["kernel", "found", "published", "GRIT over the found one"], best),
         Table("GRIT's average gain", ["over", "found", "published", "difference"], gains),
     ]
-    return _Part(found, MAIN, found.points, tables)
+    return _Part(found, MAIN, {MAIN: found.points}, tables)
 
 
 def _networks(study: Study) -> Answer:
@@ -208,17 +208,20 @@ def _partition(study: Study, collapse_scale: float | None, dispatchers: Sequence
     ]
     rows.append(["", f"hold, of {len(rows)}", *map(str, found.held.values())])
     title = "Published remarks and what is found; ✗: does not hold"
-    return _Part(
-        found,
-        PARTITION,
-        found.points.filter(dispatch=DISPATCHERS[0].label),
-        [*tables, Table(title, ["kernel", "remark", *found.held], rows)],
-    )
+    tables.append(Table(title, ["kernel", "remark", *found.held], rows))
+    here = {"dispatch": DISPATCHERS[0].label}
+    judged = {
+        PARTITION: found.points.filter(**here),
+        BUFFERS: found.buffers.filter(kernel="gemm", **here),
+    }
+    return _Part(found, PARTITION, judged, tables)
 
 
 def _walks(study: Study) -> _Part:
     found = walked.walks(study)
-    return _Part(found, WALKS, found.points, [shares(f"{found.title}, under GRIT", found.points.drop("walks"))])
+    return _Part(
+        found, WALKS, {WALKS: found.points}, [shares(f"{found.title}, under GRIT", found.points.drop("walks"))]
+    )
 
 
 def _share(share: float | None, holds: bool) -> str:
@@ -231,7 +234,7 @@ def _sensitivity(study: Study, name: str) -> _Part:
     table = found.geometric_mean_speedup
     rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
     title = f"{found.title}; average speed-up over on-touch in each setting"
-    return _Part(found, name, table, [Table(title, table.columns, rows)])
+    return _Part(found, name, {name: table}, [Table(title, table.columns, rows)])
 
 
 COMMAND = Command(

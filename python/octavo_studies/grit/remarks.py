@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 HANDLING = ("walk", "host", "migration", "remote_access", "duplication", "write_collapse")
 """The six parts of page handling."""
-MAIN, PARTITION, WALKS = "main", "partition", "walks"
+MAIN, PARTITION, BUFFERS, WALKS = "main", "partition", "buffers", "walks"
 SWEPT = ("threshold", "components", "page-size", "trans-fw")
 """Sweeps that remarks are judged by."""
 DISPATCH = "even-split"
 """The dispatch of the study."""
 _EQUAL = 1.03
-_LARGE, _LITTLE, _WIDE = 0.25, 0.1, 1.2
+_LARGE, _LITTLE, _WIDE, _NEARLY_ALL = 0.25, 0.1, 1.2, 0.9
 
 
 def _speeds(main: pl.DataFrame) -> dict[str, dict[str, float]]:
@@ -128,6 +128,22 @@ def _dominant(partition: pl.DataFrame) -> Judged:
     return Judged(
         verdict(agree[kernel] == expected[kernel] for kernel in agree), f"otherwise on {', '.join(against) or 'none'}"
     )
+
+
+def _segments(buffers: pl.DataFrame) -> Judged:
+    """GEMM's inputs are read by several GPUs and never written; pages of its output belong to one GPU each."""
+    rows = buffers.filter(kernel="gemm").to_dicts()
+    shared = {row["buffer"]: row["shared_pages"] / row["pages"] for row in rows}
+    inputs = [shared[row["buffer"]] > 0 for row in rows if not row["stores"]]
+    outputs = [shared[row["buffer"]] <= 1 - _NEARLY_ALL for row in rows if row["stores"]]
+    holds = [len(inputs) == 2, len(outputs) == 1, *inputs, *outputs]
+    return Judged(verdict(holds), f"shared pages: {listed(shared, '.0%')}")
+
+
+def _own_output(buffers: pl.DataFrame) -> Judged:
+    (row,) = buffers.filter((pl.col("kernel") == "gemm") & (pl.col("stores") > 0)).to_dicts()
+    share = row["shared_stores"] / row["stores"]
+    return Judged(verdict([share <= 1 - _NEARLY_ALL, share < 1]), f"{share:.0%} of stores go to shared pages")
 
 
 def _seldom_touched(main: pl.DataFrame, partition: pl.DataFrame) -> Judged:
@@ -239,6 +255,8 @@ REMARKS = Remarks(
         "G14": _of(_seldom_touched, MAIN, PARTITION),
         "G15": _of(_on_touch_wins),
         "G16": _of(_statements(lambda text: "in turn" in text), PARTITION),
+        "G21": _of(_segments, BUFFERS),
+        "G22": _of(_own_output, BUFFERS),
         "G23": _of(_statements(lambda text: "phases" in text), PARTITION),
         "G24": _of(_pays(("bfs", "gemm"), expected=True)),
         "G25": _of(_pays(("bs", "c2d", "sc", "st"), expected=False)),
@@ -263,6 +281,7 @@ REMARKS = Remarks(
             "dispatch",
             *dict.fromkeys(("shared_pages", "shared_accesses", *(one.measure for one in STATEMENTS))),
         ),
+        BUFFERS: ("kernel", "buffer", "pages", "shared_pages", "stores", "shared_stores"),
         WALKS: ("kernel", *measures.SCHEMES),
         "components": ("setting", "grit"),
         "threshold": ("setting", "grit"),
