@@ -114,7 +114,8 @@ def test_files_that_are_no_scenarios_are_refused(content, expected, cli, tmp_pat
         (["show", "GH200"], "did you mean `gh200`?"),
         (["explain", "nosuch"], "nosuch: expected the folder of a result, found nothing"),
         (["workload", "program", "fir", "--threads", "0"], "--threads"),
-        (["reproduce", "grit", "--fit", "--sensitivity", "gpus"], "different studies"),
+        (["reproduce", "grit", "--ensemble", "--sensitivity", "gpus"], "different studies"),
+        (["reproduce", "grit", "--reduced", "--walks"], "leave out what chooses one"),
         (["reproduce", "grit", "--sensitivity", "weather"], "weather"),
     ],
 )

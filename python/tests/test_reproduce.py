@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 from conftest import SMALL, refused
 
 import octavo
 from octavo.report.published import KERNELS, published
-from octavo_studies.grit import fit, main, networks, sensitivity, walks
+from octavo_studies.grit import ensemble, main, networks, sensitivity, walks
+from octavo_studies.grit.remarks import HANDLING
 from octavo_studies.grit.study import Study, placement
 from octavo_studies.mosaic import mixes
+
+HANDLING_TIMES = [f"{cause}_ps" for cause in HANDLING]
 
 
 @pytest.fixture
@@ -76,17 +80,72 @@ def test_kernels_are_labelled_as_the_publication_abbreviates_them(tmp_path):
     assert [mixes.labelled(name) for name in ("nearestneighbor", "nn", "trd")] == ["nn", "nn", "trd"]
 
 
-def test_the_fit_covers_its_grid_and_never_runs_grit(study, monkeypatch):
-    monkeypatch.setattr(fit, "SERVICE_TIMES", ("0.625us", "1.25us"))
-    monkeypatch.setattr(fit, "LINES_IN_FLIGHT", (32, 64))
-    found = fit.fit(study)
-    assert found.grid.height == 4
-    assert found.best["error"] == found.grid["error"].min()
-    runs = {path.name for path in (found.root / "runs" / "fir").iterdir()}
-    assert len(runs) == 8, "on-touch and duplication once a service time, access-counter at every point"
-    assert not any("grit" in name for name in runs)
-    for name in ("duplication", "access-counter", "error"):
-        assert (found.root / f"fit_{name}.png").is_file()
+def test_the_ensemble_covers_its_grid_with_as_few_runs_as_tell_it(study, monkeypatch):
+    kept = [axis for axis in ensemble.AXES if axis.name in ("lines in flight", "replicas of host pages")]
+    monkeypatch.setattr(ensemble, "AXES", tuple(kept))
+    found = ensemble.ensemble(study, ends=True)
+    assert found.points.height == 4
+    runs = {path.name.split("-")[0] for path in (found.root / "runs" / "fir").iterdir()}
+    assert runs == {"on", "access", "duplication", "grit", "ideal"}
+    assert len(list((found.root / "runs" / "fir").iterdir())) == 1 + 2 + 2 + 4 + 1, "what does not concern it is shared"
+    for row in found.bands.to_dicts():
+        values = found.points[row["average"]]
+        assert row["lowest"] == values.min() <= row["25%"] <= row["75%"] <= values.max() == row["highest"]
+    assert {row["average"]: row["published"] for row in found.bands.to_dicts()}["grit over duplication"] == 1.29
+    assert found.remarks == [], "remarks are about all eight kernels"
+    assert (found.root / "ensemble.png").is_file()
+
+
+def test_a_reduced_study_has_every_part_below_one_folder(cli, tmp_path):
+    done = cli("reproduce", "grit", "--reduced", "-w", "fir", "--scale", str(SMALL), "-o", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert "remarks" not in document, "they are about all eight kernels"
+    assert set(document) - {"folder"} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert {row["dispatch"] for row in document["partition"]["points"]} == {"even-split"}
+
+
+def test_a_point_of_the_ensemble_is_judged_by_remarks(tmp_path):
+    rows = [
+        {"workload": kernel, "variant": name, "speedup": speed, "faults": 1, **dict.fromkeys(HANDLING_TIMES, 1)}
+        for kernel in KERNELS
+        for name, speed in {
+            "on-touch": 1.0,
+            "access-counter": 1.1,
+            "duplication": 1.2,
+            "grit": 1.3,
+            "ideal": 2.0,
+        }.items()
+    ]
+    held = {row["id"]: row for row in ensemble._held([pl.DataFrame(rows)])}
+    assert held["G2"]["holds"] == 1.0
+    assert held["G1"]["no"] == 1.0, "one scheme is best everywhere"
+    assert all(row["holds"] + row["in part"] + row["no"] == pytest.approx(1.0) for row in held.values())
+
+
+def test_every_point_of_the_ensemble_resolves():
+    variants = {label: one for point in ensemble._grid(ends=True) for label, one in ensemble._variants(point).items()}
+    study = Study(workloads=("fir",))
+    scenarios = study.experiment(list(variants.values())).scenarios
+    assert len({scenario.digest for scenario in scenarios.values()}) == len(variants)
+
+
+@pytest.mark.parametrize(("kernel", "pinned"), [("st", 3), ("c2d", 2)])
+def test_inputs_are_pinned_where_remarks_on_sharing_pin_them(kernel, pinned):
+    def iterations(*overrides):
+        scenarios = Study(overrides=overrides, workloads=(kernel,)).experiment([placement("grit")]).scenarios
+        return scenarios[kernel, "grit"].values["workload"]["iterations"]
+
+    assert iterations() == pinned
+    assert iterations("workload.iterations=5") == 5
+
+
+def test_uniform_schemes_have_the_options_of_grits_own():
+    variants = [placement(name) for name in main.PLACEMENTS]
+    scenarios = Study(workloads=("fir",)).experiment(variants).scenarios
+    uniform, own = (scenarios["fir", name].values["memory"]["placement"] for name in ("access-counter", "grit"))
+    assert uniform["host_pages"] == own["host_pages"]
+    assert uniform["threshold"] == own["counter_threshold"]
 
 
 @pytest.mark.parametrize("name", ["threshold", "components", "gpus", "capacity", "driver", "trans-fw"])

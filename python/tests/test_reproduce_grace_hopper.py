@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib.resources import files
 
 import polars as pl
 import pytest
@@ -21,10 +20,10 @@ from octavo_studies.grace_hopper import (
     remedies,
     sizes,
     speeds,
-    statements,
     systems,
 )
 from octavo_studies.grace_hopper.programs import PROGRAMS
+from octavo_studies.grace_hopper.remarks import REMARKS
 from octavo_studies.grace_hopper.study import KINDS, Study
 
 
@@ -226,7 +225,7 @@ def test_what_has_no_runs_costs_nothing_else(cli, tmp_path):
     assert not (tmp_path / "named").exists()
     done = cli(*few, "-o", "all", "--json")
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)) == {"folder", "statements", "kinds", "variants", "page-sizes"}
+    assert set(json.loads(done.stdout)) == {"folder", "remarks", "kinds", "variants", "page-sizes"}
     # Five notes of a kind are shown.
     assert done.stderr.count("is skipped") == 5
     assert f"and {len(parts.PARTS) - 3 - 5} more of these" in done.stderr
@@ -249,15 +248,24 @@ def point(program, kind, time, **more):
     return {"program": program, "kind": kind, "with_allocation_ps": time, **zero, **more}
 
 
-def test_statements_follow_from_numbers():
+def judged(**frames):
+    """Remarks by name, of points that have what judges read."""
+    return {row["id"]: row for row in REMARKS.judged(frames) if row["id"] in REMARKS.judges}
+
+
+def test_remarks_follow_from_numbers():
     rows = [
         *(point("hotspot", kind, time) for kind, time in (("explicit", 10), ("managed", 9), ("system", 3))),
         *(point("needle", kind, time) for kind, time in (("explicit", 2), ("managed", 9), ("system", 12))),
         *(point("srad", kind, time) for kind, time in (("explicit", 1), ("managed", 9), ("system", 12))),
     ]
-    judged = statements.judged({"kinds": pl.DataFrame(rows)})
-    assert [row["holds"] for row in judged] == ["in part", "yes", "yes"]
-    assert judged[0]["found"] == "system over managed: hotspot 3.00, needle 0.75"
+    found = judged(kinds=pl.DataFrame(rows))
+    assert {name: found[name]["verdict"] for name in ("GH22", "S1", "GH31")} == {
+        "GH22": "in part",
+        "S1": "holds",
+        "GH31": "in part",
+    }
+    assert "hotspot 3.00, needle 0.75" in found["GH22"]["found"]
     slow = [
         {"program": "hotspot", "kind": kind, "asked": asked, "slowdown": slowdown, "evicted_pages": 7}
         for kind, asked, slowdown in (
@@ -267,15 +275,9 @@ def test_statements_follow_from_numbers():
             ("system", 2.0, 1.5),
         )
     ]
-    (row,) = statements.judged({"oversubscription": pl.DataFrame(slow)})
-    assert (row["holds"], row["why"]) == ("yes", "pages evicted, managed: hotspot 7")
-
-
-def test_what_is_published_holds_no_number_that_could_be_an_input():
-    text = files("octavo_studies").joinpath("grace_hopper", "published.json").read_text(encoding="utf-8")
-    values = json.loads(text)
-    assert set(values) == {"source", "about", "statements"}
-    assert not any(character.isdigit() for statement in values["statements"].values() for character in statement)
+    row = judged(oversubscription=pl.DataFrame(slow))["GH38"]
+    assert row["verdict"] == "holds"
+    assert "hotspot 7" in row["found"]
 
 
 def test_bad_options_are_named(cli):

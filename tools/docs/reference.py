@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import remarks
 import typer
 from typer.testing import CliRunner
 
@@ -42,6 +43,7 @@ def pages() -> dict[str, str]:
     return {
         "reference/command-line.md": _command_line(),
         "reference/measured.md": _measured(),
+        "reference/remarks.md": remarks.page(),
         "reference/scenario.md": _scenario(catalogue.schema_spelled_out()),
         "reference/strategies.md": _strategies(listing),
         "reference/workloads.md": _workloads(listing["workloads"]),

@@ -31,8 +31,8 @@ class Published:
     """Average gain of GRIT over each uniform scheme; 0.6 is 60 % faster."""
     best_uniform_scheme: dict[str, str]
     """The fastest uniform scheme by kernel, if the publication names one."""
-    fit_targets: dict[str, float]
-    """Average speed over on-touch that the two open parameters may be fitted to."""
+    averages: dict[str, float]
+    """Average speed of other uniform schemes over on-touch."""
 
 
 @cache
@@ -40,5 +40,5 @@ def published() -> Published:
     """The published numbers."""
     text = files("octavo").joinpath("data", "grit_published.json").read_text(encoding="utf-8")
     values = json.loads(text)
-    targets = {name: value for name, value in values["fit_targets"].items() if name != "comment"}
-    return Published(values["source"], values["gain_of_grit_over"], values["best_uniform_scheme"], targets)
+    averages = {name: value for name, value in values["averages"].items() if name != "comment"}
+    return Published(values["source"], values["gain_of_grit_over"], values["best_uniform_scheme"], averages)

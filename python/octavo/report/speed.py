@@ -79,7 +79,7 @@ def beside_published(runs: Sequence[Run], rows: Sequence[dict[str, Any]]) -> dic
     ]
     averages += [
         {"of": name, "over": _USUAL, "published": speed, "found": found[name] / found[_USUAL]}
-        for name, speed in published().fit_targets.items()
+        for name, speed in published().averages.items()
         if name in found and _USUAL in found
     ]
     fastest = _fastest(study)

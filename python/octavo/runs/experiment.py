@@ -65,6 +65,7 @@ class Experiment:
         *,
         alone: bool = False,
         replicates: int = 1,
+        inputs: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Resolve every scenario, so that unusable ones are found before anything runs.
 
@@ -75,6 +76,7 @@ class Experiment:
             called: the workloads that are labelled otherwise than they are called: their names, by label.
             alone: whether each job also runs with the others idle.
             replicates: how often each scenario runs, with what it does not say done otherwise.
+            inputs: changes to single workloads, by label; changes in `base` and variants come after them.
 
         Raises:
             ScenarioError: a workload or a variant cannot be used, two variants have the same label, or no job could run
@@ -82,7 +84,10 @@ class Experiment:
 
         """
         written = {workload: (called or {}).get(workload, workload) for workload in workloads or ()}
-        named = {workload: [f"workload.name={name}", *_options(base)] for workload, name in written.items()}
+        named = {
+            workload: [f"workload.name={name}", *(inputs or {}).get(workload, ()), *_options(base)]
+            for workload, name in written.items()
+        }
         self.workloads = list(workloads or [base.resolve().workload])
         for kind, names in (("workload", self.workloads), ("variant", [variant.label for variant in variants])):
             _refuse_repeats(kind, names)

@@ -10,7 +10,8 @@ import typer
 from octavo.cli import options
 from octavo.cli.complete import names
 from octavo_studies.engine import Answer, Asked, Command, values
-from octavo_studies.grace_hopper import parts, statements
+from octavo_studies.grace_hopper import parts
+from octavo_studies.grace_hopper.remarks import REMARKS
 from octavo_studies.grace_hopper.study import KINDS, NODE, REDUCED_SCALE, SCALE, Study
 
 Parts = Enum("Parts", {name: name for name in parts.PARTS}, type=str)  # type: ignore[misc]
@@ -65,10 +66,10 @@ def grace_hopper(
     )
     chosen = parts.chosen(study, [str(one.value) for one in part or []])
     found = {name: run(study) for name, run in chosen.items()}
-    judged = statements.judged({name: one.points for name, one in found.items()})
-    told = [f"{row['holds']}: {row['statement']}\n    found: {row['found']}\n    why: {row['why']}" for row in judged]
-    document = {"statements": judged, **{name: one.to_dict() for name, one in found.items()}}
-    return Answer(study.root, document, [*(values(one.title, one.shown) for one in found.values()), *told])
+    judged = REMARKS.save(study.root, {name: one.points for name, one in found.items()})
+    document = {"remarks": judged, **{name: one.to_dict() for name, one in found.items()}}
+    tables = [values(one.title, one.shown) for one in found.values()]
+    return Answer(study.root, document, [*tables, *REMARKS.shown(judged)])
 
 
 COMMAND = Command(

@@ -19,10 +19,9 @@ from octavo_studies.grit.dispatches import DISPATCHERS, Dispatcher
 from octavo_studies.grit.partition_statements import STATEMENTS, Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from octavo.runs.result import RunResult
-    from octavo.scenarios.scenario import Scenario
     from octavo_studies.engine import Found
     from octavo_studies.grit.study import Study
 
@@ -43,7 +42,7 @@ def characterise(
 
     Points have one row for each kernel and dispatch: see `counted` and `collapsed`. `statements` has each statement
     about a kernel here: what is found under each dispatch, and under which it holds. `held` says how many of them hold
-    under each dispatch.
+    under each dispatch. `buffers` has one row for each kernel, dispatch and buffer.
 
     `collapse_scale` is the scale of the runs; the study's own if left out. Counts are always made at the study's.
     """
@@ -53,7 +52,8 @@ def characterise(
         "partition", [Variant(one.label, (*DUPLICATION, one.override, *smaller)) for one in dispatchers]
     )
     with ThreadPoolExecutor(study.workers) as pool:
-        counts = dict(zip(streams, pool.map(counted, streams.values()), strict=True))
+        inspected = dict(zip(streams, pool.map(api.inspect_workload, streams.values()), strict=True))
+    counts = {key: shares_of(found["total"]) for key, found in inspected.items()}
     rows = [
         {"kernel": kernel, "dispatch": dispatch, **counts[kernel, dispatch], **collapsed(result)}
         for (kernel, dispatch), result in runs.results.items()
@@ -62,12 +62,18 @@ def characterise(
     judged = [_judge(one, points) for one in STATEMENTS if one.kernel in points["kernel"].to_list()]
     labels = points["dispatch"].unique(maintain_order=True)
     held = {label: sum(label in row["holds"] for row in judged) for label in labels}
-    return runs.found("Partition", points, {"statements": judged, "held": held, "points": points}, _draw)
+    buffers = pl.DataFrame([row for key, found in inspected.items() for row in _buffers(*key, found["buffers"])])
+    document = {"statements": judged, "held": held, "buffers": buffers, "points": points}
+    return runs.found("Partition", points, document, _draw)
 
 
-def counted(scenario: Scenario) -> dict[str, float | None]:
-    """The shares that the streams alone tell, without a run; see `shares_of`."""
-    return shares_of(api.inspect_workload(scenario)["total"])
+def _buffers(kernel: str, dispatch: str, buffers: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Pages and stores of each buffer, and those that several GPUs access."""
+    for buffer in buffers:
+        shared, private = buffer["shared"], buffer["private"]
+        named = {"kernel": kernel, "dispatch": dispatch, "buffer": buffer["name"]}
+        pages = {"pages": shared["pages"] + private["pages"], "shared_pages": shared["pages"]}
+        yield {**named, **pages, "stores": buffer["stores"], "shared_stores": shared["stores"]}
 
 
 def shares_of(total: Mapping[str, Any]) -> dict[str, float | None]:

@@ -11,6 +11,7 @@ from octavo.runs import measures, pictures
 from octavo.runs.experiment import Variant
 from octavo.runs.speedups import with_speedup
 from octavo_studies.grit.dispatches import NAMED
+from octavo_studies.grit.study import OPTIONS
 
 if TYPE_CHECKING:
     from octavo_studies.engine import Found
@@ -126,7 +127,7 @@ def sensitivity(name: str, study: Study) -> Found:
 
 
 def _variant(setting: Setting, placement: str) -> Variant:
-    options = setting.options if placement == "grit" else ()
+    options = setting.options if placement == "grit" else OPTIONS.get(placement, ())
     return Variant(_label(setting, placement), (*setting.overrides, f"memory.placement={placement}", *options))
 
 

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from octavo.runs.experiment import Outcome
 
 
+REDUCED_SCALE = 1 / 16
+INPUTS = {"st": ("workload.iterations=3",), "c2d": ("workload.iterations=2",)}
+"""Inputs that a published remark on sharing pins, by kernel: how many pages collapse and are duplicated again. With 3
+launches of ST these are half, with 20 nearly all; with two passes of C2D a third, with one none."""
+OPTIONS = {"access-counter": ("memory.placement.host_pages=migrate",)}
+"""Options of a uniform scheme that GRIT has for the same scheme."""
+
+
 @dataclass(frozen=True)
 class Study(engine.Study):
     """Kernels under variants of a memory system."""
@@ -41,7 +49,7 @@ class Study(engine.Study):
             ["record.events=false", *self.overrides]
         )
         lost.refuse_varied(base, self.overrides, [variant.overrides for variant in variants], "the study")
-        return Experiment(base, self.kernels, variants, KERNELS)
+        return Experiment(base, self.kernels, variants, KERNELS, inputs=INPUTS)
 
     def compare(self, part: str, variants: Sequence[Variant]) -> tuple[engine.Runs[tuple[str, str]], Outcome]:
         """Run what is not finished yet; errors as `Experiment.run`. The outcome has measures of all runs."""
@@ -54,4 +62,4 @@ class Study(engine.Study):
 
 def placement(name: str) -> Variant:
     """A placement strategy as a variant."""
-    return Variant(name, (f"memory.placement={name}",))
+    return Variant(name, (f"memory.placement={name}", *OPTIONS.get(name, ())))

@@ -14,6 +14,7 @@ from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside, 
 from octavo_studies.harvest import sensitivity as varied
 from octavo_studies.harvest import study as studies
 from octavo_studies.harvest.cases import CASES, INTER_JOB
+from octavo_studies.harvest.remarks import JOBS, REMARKS
 from octavo_studies.harvest.systems import WHOLE
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ def harvest(
         found = varied.vary(study, name)
         return Answer(found.root, found.to_dict(), [_varied(varied.SWEEPS[name], found)])
     found = studies.reproduce(study)
-    return Answer(found.root, found.to_dict(), shown(chosen, found))
+    judged = REMARKS.save(found.root, {JOBS: found.jobs})
+    document = {**found.to_dict(), "remarks": judged}
+    return Answer(found.root, document, [*shown(chosen, found), *REMARKS.shown(judged)])
 
 
 def shown(chosen: tuple[str, ...], found: Found) -> Iterator[Table]:

@@ -12,6 +12,7 @@ from octavo.cli.complete import names
 from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
 from octavo_studies.memmap import study
 from octavo_studies.memmap.applications import APPLICATIONS
+from octavo_studies.memmap.remarks import BY_APPLICATION, REMARKS, ROOFLINE, STRUCTURES
 from octavo_studies.memmap.systems import SYSTEMS
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def memmap(
     found = study.reproduce(
         study.Study(asked.output, asked.overrides(None), chosen, node, scale, graphs or few, **asked.how)
     )
-    return Answer(found.root, found.to_dict(), _shown(found))
+    frames = {BY_APPLICATION: found.systems, STRUCTURES: found.structures, ROOFLINE: found.roofline}
+    judged = REMARKS.save(found.root, frames)
+    return Answer(found.root, {**found.to_dict(), "remarks": judged}, [*_shown(found), *REMARKS.shown(judged)])
 
 
 def _shown(found: Found) -> Iterator[Table | str]:

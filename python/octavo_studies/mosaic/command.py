@@ -13,6 +13,7 @@ from octavo.errors import ScenarioError
 from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
 from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, varied
 from octavo_studies.mosaic import paging as over_the_bus
+from octavo_studies.mosaic.remarks import REMARKS, frames
 from octavo_studies.mosaic.study import Study
 from octavo_studies.mosaic.systems import NODE, UNITS
 
@@ -106,8 +107,10 @@ def mosaic(
     if "heterogeneous" in chosen:
         _check_drawn(study, mixed)
     found = {name: PARTS[name](study) for name in chosen}
-    document = {name: one.to_dict() for name, one in found.items()}
-    return Answer(study.root, document, [table for one in found.values() for table in _shown(one)])
+    judged = REMARKS.save(study.root, frames(found))
+    document = {"remarks": judged, **{name: one.to_dict() for name, one in found.items()}}
+    tables = [table for one in found.values() for table in _shown(one)]
+    return Answer(study.root, document, [*tables, *REMARKS.shown(judged)])
 
 
 def _chosen(named: list[str], applications: tuple[str, ...], *, paging: bool) -> list[str]:

@@ -461,6 +461,8 @@ fn options_that_change_mechanisms_conform() {
         ("grit", r#"{"fault_threshold": 1, "pa_cache": false, "downgrade_drain": true}"#),
         ("access-counter", r#"{"host_pages": "migrate", "moves": "group"}"#),
         ("duplication", r#"{"downgrade_drain": true}"#),
+        ("duplication", r#"{"host_replicas": true}"#),
+        ("grit", r#"{"fault_threshold": 2, "host_replicas": true}"#),
         ("griffin-dpc", r#"{"smoothing": 1.0, "touched": 0.0, "shifting": 1.0}"#),
     ];
     for (name, options) in options {

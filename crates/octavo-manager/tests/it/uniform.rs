@@ -70,6 +70,17 @@ fn a_downgrade_can_be_made_to_drain() {
 }
 
 #[test]
+fn a_read_of_a_host_page_can_leave_the_host_its_copy() {
+    let mut node = Node::new(&placement("duplication", r#"{"host_replicas": true}"#));
+    assert_eq!(node.read(0, 7), ["copy 7 host gpu0 duplication", "map gpu0 7 -> gpu0 ro", "wake gpu0 7"]);
+    assert_eq!(node.read(1, 7)[0], "copy 7 host gpu1 duplication");
+    let released = |steps: &[String], holder: &str| steps.iter().any(|step| *step == format!("release {holder} 7"));
+    let collapse = node.write(0, 7);
+    assert!(released(&collapse, "gpu1") && released(&collapse, "host"), "{collapse:?}");
+    assert_eq!(node.read(1, 7).iter().find(|step| step.starts_with("copy")).unwrap(), "copy 7 gpu0 gpu1 duplication");
+}
+
+#[test]
 fn a_sole_read_only_copy_is_upgraded_without_a_copy() {
     let topology = Topology::of(vec![2, 1]);
     let mut node = Node::with(&placement("duplication", "{}"), &topology);

@@ -38,6 +38,9 @@ use crate::scale;
 /// Published footprint in bytes.
 const PUBLISHED_BYTES: f64 = (94u64 << 20) as f64;
 
+/// So many passes can be numbered as launches.
+const MOST_ITERATIONS: u32 = 1 << 28;
+
 /// Options of the convolution layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -58,11 +61,14 @@ pub struct C2dOptions {
     /// times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<u64>,
+    /// Forward passes one after another, at least 1, each over the same buffers. Default: 1 (MGPUSim,
+    /// samples/conv2d).
+    pub iterations: u32,
 }
 
 impl Default for C2dOptions {
     fn default() -> Self {
-        Self { batch: 1, channels: 3, output_channels: 3, kernel: 3, padding: 0, stride: 1, side: None }
+        Self { batch: 1, channels: 3, output_channels: 3, kernel: 3, padding: 0, stride: 1, side: None, iterations: 1 }
     }
 }
 
@@ -70,7 +76,9 @@ impl Default for C2dOptions {
 #[derive(Debug)]
 pub struct C2d {
     space: AddressSpace,
+    /// The launches of one pass.
     steps: Vec<Box<dyn Step>>,
+    iterations: u32,
 }
 
 impl C2d {
@@ -83,14 +91,24 @@ impl C2d {
         let mut space = AddressSpace::default();
         let tensors = Tensors::allocate(&mut space, &layer);
         let steps = tensors.steps(&mut space, layer);
-        Ok(Self { space, steps })
+        Ok(Self { space, steps, iterations: 1 })
+    }
+
+    /// The step of a launch.
+    fn step(&self, launch: u32) -> &dyn Step {
+        &*self.steps[launch as usize % self.steps.len()]
     }
 
     fn from_options(options: &C2dOptions, scale: f64) -> Result<Self, OptionError> {
-        let C2dOptions { batch, channels, output_channels, kernel, padding, stride, side } = *options;
+        let C2dOptions { batch, channels, output_channels, kernel, padding, stride, side, iterations } = *options;
+        if !(1..=MOST_ITERATIONS).contains(&iterations) {
+            let message = format!("expected 1 to {MOST_ITERATIONS}, found {iterations}");
+            return Err(OptionError::new("iterations", message));
+        }
         let layer = Layer { batch, channels, output_channels, side: side.unwrap_or(kernel), kernel, padding, stride }
             .checked()?;
-        Self::new(if side.is_some() { layer } else { layer.fitting(PUBLISHED_BYTES * scale::checked(scale)?)? })
+        let fitting = if side.is_some() { layer } else { layer.fitting(PUBLISHED_BYTES * scale::checked(scale)?)? };
+        Ok(Self { iterations, ..Self::new(fitting)? })
     }
 }
 
@@ -115,15 +133,15 @@ impl Workload for C2d {
     }
 
     fn launches(&self) -> u32 {
-        self.steps.len() as u32
+        self.steps.len() as u32 * self.iterations
     }
 
     fn launch(&self, index: u32) -> Launch {
-        self.steps[index as usize].launch()
+        self.step(index).launch()
     }
 
     fn resources(&self, index: u32) -> Resources {
-        self.steps[index as usize].resources()
+        self.step(index).resources()
     }
 
     fn waits_for_some(&self) -> bool {
@@ -135,7 +153,7 @@ impl Workload for C2d {
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        self.steps[launch as usize].fill(u64::from(group), u64::from(wavefront), cursor, out);
+        self.step(launch).fill(u64::from(group), u64::from(wavefront), cursor, out);
     }
 }
 

@@ -204,6 +204,24 @@ fn scale_is_of_the_footprint() {
 }
 
 #[test]
+fn passes_repeat_the_same_launches() {
+    let size = Size { scale: 0.01, seed: 0 };
+    let build = |iterations: u64| {
+        let mut choice = Choice::named("c2d");
+        choice.options.insert("iterations".to_owned(), iterations.into());
+        WORKLOADS.build(&choice, &size)
+    };
+    let (one, two) = (build(1).unwrap(), build(2).unwrap());
+    assert_eq!((one.launches(), two.launches()), (7, 14));
+    assert_eq!(one.buffers(), two.buffers());
+    for launch in 0..7 {
+        assert_eq!(one.launch(launch).work_groups, two.launch(launch + 7).work_groups);
+    }
+    assert_eq!(build(0).err().unwrap().key, "iterations");
+    assert_eq!(build(1 << 29).err().unwrap().key, "iterations");
+}
+
+#[test]
 fn impossible_layers_are_refused_by_name() {
     assert_eq!(C2d::new(Layer { side: 2, ..RECORDED }).unwrap_err().key, "side");
     assert_eq!(C2d::new(Layer { stride: 0, ..RECORDED }).unwrap_err().key, "stride");

@@ -18,6 +18,9 @@ struct Options {
     /// Whether the owner's in-flight accesses are drained when a second reader takes away its right to write; default
     /// false. GRIT does not say; a page that is only read needs no drain.
     downgrade_drain: bool,
+    /// Whether a load of a page on the host makes a replica and leaves the host its copy, so that the first store
+    /// removes replicas; default false: the page moves. GRIT does not say.
+    host_replicas: bool,
 }
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
@@ -26,18 +29,19 @@ pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
     source: "GRIT (HPCA 2024), section 2: page duplication",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
-    build: |options, _| {
-        let Options { downgrade_drain } = typed::parse(options)?;
-        Ok(Box::new(Duplication { downgrade_drain }))
-    },
+    build: |options, _| Ok(Box::new(Duplication(typed::parse(options)?))),
 };
 
-struct Duplication {
-    downgrade_drain: bool,
+struct Duplication(Options);
+
+/// What a fault on a page that is duplicated asks for.
+pub(super) fn decide(page: &PageView, downgrade_drain: bool, host_replicas: bool) -> Decision {
+    let replicates = host_replicas && page.on_host() && !page.replicated();
+    if replicates { Decision::Replicate } else { Decision::Duplicate { drain: downgrade_drain } }
 }
 
 impl Placement for Duplication {
-    fn on_fault(&mut self, _fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
-        Decision::Duplicate { drain: self.downgrade_drain }
+    fn on_fault(&mut self, _fault: &Fault, page: &PageView, _context: &mut Context<'_>) -> Decision {
+        decide(page, self.0.downgrade_drain, self.0.host_replicas)
     }
 }

@@ -17,6 +17,7 @@ use self::initiator::Initiator;
 use self::options::Options;
 use super::Placement;
 use super::counters::{self, HostPages};
+use super::duplication;
 use crate::contract::counts::NamedCounts;
 use crate::contract::event::{CounterNotification, CounterSpec, Fault, Needs};
 use crate::contract::geometry::Geometry;
@@ -73,7 +74,7 @@ impl Grit {
     fn mechanism(&self, scheme: Scheme, page: &PageView) -> Decision {
         match scheme {
             Scheme::OnTouch => Decision::Migrate,
-            Scheme::Duplication => Decision::Duplicate { drain: self.options.downgrade_drain },
+            Scheme::Duplication => duplication::decide(page, self.options.downgrade_drain, self.options.host_replicas),
             Scheme::AccessCounter if page.cold() && self.options.host_pages == HostPages::Migrate => Decision::Migrate,
             Scheme::AccessCounter => Decision::MapRemote,
         }

@@ -30,11 +30,14 @@ pub(super) struct Options {
     /// The pages that move then: the touched page (the default) or its whole group.
     pub counter_moves: CounterMoves,
     /// How a page on the host with the access-counter scheme is served: migrated to the toucher (the default) or mapped
-    /// over the host link. Pages of the other schemes always migrate from the host.
+    /// over the host link. Pages of the other schemes come from the host at their first fault.
     pub host_pages: HostPages,
     /// Whether the owner's in-flight accesses are drained when a page enters duplication; default false. GRIT does not
     /// say.
     pub downgrade_drain: bool,
+    /// Whether a load of a duplicated page on the host makes a replica and leaves the host its copy; default false: the
+    /// page moves. GRIT does not say.
+    pub host_replicas: bool,
 }
 
 impl Default for Options {
@@ -50,6 +53,7 @@ impl Default for Options {
             counter_moves: CounterMoves::Page,
             host_pages: HostPages::Migrate,
             downgrade_drain: false,
+            host_replicas: false,
         }
     }
 }

@@ -1,4 +1,4 @@
-"""The qualitative statements of the study beside what was found: whether each holds, and the numbers that say so."""
+"""Remarks of the study, judged by rows of its parts: whether each holds, and the numbers that say so."""
 
 from __future__ import annotations
 
@@ -6,33 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo_studies.engine import Judge, Judged, Remarks
+from octavo_studies.engine.remarks import HOLDS, IN_PART, NO, listed
 from octavo_studies.grace_hopper.programs import PROGRAMS
-from octavo_studies.published import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Frames = dict[str, pl.DataFrame]
-"""Points of the parts that were run, by the part's name."""
 Verdict = tuple[bool | None, str, str]
-"""Whether a statement holds (None: in part), what was found, and why."""
+"""Whether a remark holds (None: in part), what was found, and by what."""
 
 FAR = 1.1
 """Slow-down of managed memory over the slow-down of system memory, from which managed memory is hurt far more;
 chosen."""
-
-
-def judged(frames: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
-    """One row for each statement that the parts say something about: `statement`, `found`, `holds`, `why`."""
-    rows = []
-    for name, text in published("grace_hopper")["statements"].items():
-        part, judge = _JUDGES[name]
-        if part not in frames or (verdict := judge(frames[part])) is None:
-            continue
-        holds, found, why = verdict
-        words = {True: "yes", False: "no", None: "in part"}
-        rows.append({"statement": text, "found": found, "holds": words[holds], "why": why})
-    return rows
+_NEARLY_ALL = 0.8
+"""Share of a difference that is nearly all of it; chosen."""
+QUANTUM = "quantum-volume"
 
 
 def _cpu_initialised(points: pl.DataFrame) -> Verdict | None:
@@ -48,7 +37,7 @@ def _faster(points: pl.DataFrame, side: str, one: str, other: str) -> Verdict | 
     speeds = _speeds(points, side, one, other)
     if not speeds:
         return None
-    return _all(speeds), f"{one} over {other}: {_listed(speeds)}", _causes(points, speeds)
+    return _all(speeds), f"{one} over {other}: {listed(speeds)}", _causes(points, speeds)
 
 
 def _explicit_beaten(points: pl.DataFrame) -> Verdict | None:
@@ -56,7 +45,7 @@ def _explicit_beaten(points: pl.DataFrame) -> Verdict | None:
     if not speeds:
         return None
     holds = any(speed > 1 for speed in speeds.values())
-    return holds, f"system over explicit: {_listed(speeds)}", _causes(points, speeds)
+    return holds, f"system over explicit: {listed(speeds)}", _causes(points, speeds)
 
 
 def _speeds(points: pl.DataFrame, side: str, one: str, other: str) -> dict[str, float]:
@@ -118,7 +107,7 @@ def _srad_overtakes(points: pl.DataFrame) -> Verdict | None:
         f"{row['to_cpu_bytes'] >> 10} back"
         for row in last.to_dicts()
     )
-    found = f"system over managed, last iteration: {_listed(by_end)}; all iterations: {_listed(by_sum)}"
+    found = f"system over managed, last iteration: {listed(by_end)}; all iterations: {listed(by_sum)}"
     return holds, found, f"last iteration: {why}"
 
 
@@ -177,7 +166,7 @@ def _by_pages(points: pl.DataFrame, measure: str, what: str, *, helps: bool) -> 
     if not ratios:
         return None
     holds = _some(ratio > 1 if helps else ratio < 1 for ratio in ratios.values())
-    return holds, f"{what}, 4 KiB over 64 KiB: {_listed(ratios)}", "; ".join(why)
+    return holds, f"{what}, 4 KiB over 64 KiB: {listed(ratios)}", "; ".join(why)
 
 
 def _prefetch(points: pl.DataFrame) -> Verdict | None:
@@ -192,7 +181,7 @@ def _prefetch(points: pl.DataFrame) -> Verdict | None:
     for row in points.filter(pl.col("prefetch").str.starts_with("before")).to_dicts():
         best[row["program"]] = max(best.get(row["program"], 0.0), row["speed"])
     faults = "; ".join(f"{row['program']}, {row['prefetch']}: {row['faults']} faults" for row in points.to_dicts())
-    return _some(speed > 1 for speed in best.values()), f"speed over no prefetch: {_listed(speeds)}", faults
+    return _some(speed > 1 for speed in best.values()), f"speed over no prefetch: {listed(speeds)}", faults
 
 
 def _populated(points: pl.DataFrame) -> Verdict | None:
@@ -204,7 +193,7 @@ def _populated(points: pl.DataFrame) -> Verdict | None:
         f"{row['initialise_ps'] / 1e9:.2f} in it, {row['remote_lines']} remote lines"
         for row in points.to_dicts()
     )
-    return _some(speed > 1 for speed in best), f"speed over no remedy: {_listed(speeds)}", why
+    return _some(speed > 1 for speed in best), f"speed over no remedy: {listed(speeds)}", why
 
 
 def _all(speeds: Mapping[str, float]) -> bool | None:
@@ -217,21 +206,137 @@ def _some(each: Any) -> bool | None:
     return True if all(verdicts) else None if any(verdicts) else False
 
 
-def _listed(ratios: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+def _each_side(points: pl.DataFrame) -> Verdict | None:
+    """System memory where the CPU initialises, managed memory where the GPU does."""
+    by_cpu, by_gpu = _cpu_initialised(points), _gpu_initialised(points)
+    if by_cpu is None or by_gpu is None:
+        return None
+    return by_cpu[0] if by_cpu[0] == by_gpu[0] else None, f"{by_cpu[1]}; {by_gpu[1]}", ""
 
 
-_JUDGES: Mapping[str, tuple[str, Callable[[pl.DataFrame], Verdict | None]]] = {
-    "cpu-initialised": ("kinds", _cpu_initialised),
-    "explicit-beaten": ("kinds", _explicit_beaten),
-    "gpu-initialised": ("kinds", _gpu_initialised),
-    "srad-improves": ("srad", _srad_improves),
-    "srad-overtakes": ("srad", _srad_overtakes),
-    "oversubscription": ("oversubscription", _oversubscription),
-    "large-pages-help": ("page-sizes", _pages_help),
-    "large-pages-hurt": ("page-sizes", _pages_hurt),
-    "deallocation": ("page-sizes", _deallocation),
-    "prefetch": ("prefetch", _prefetch),
-    "populated": ("remedies", _populated),
-}
-"""The part that says something about a statement, and what it says."""
+def _explicit_first(points: pl.DataFrame) -> Verdict | None:
+    times = {row["kind"]: row["with_allocation_ps"] for row in points.filter(program=QUANTUM).to_dicts()}
+    if "explicit" not in times or len(times) < 2:
+        return None
+    ratios = {kind: time / times["explicit"] for kind, time in times.items()}
+    return min(ratios.values()) == 1, f"time over explicit: {listed(ratios)}", ""
+
+
+def _traffic(points: pl.DataFrame) -> Verdict | None:
+    """Of programs that the CPU initialises: pages move under managed memory, lines alone under system memory."""
+    rows = points.filter(_by("CPU")).to_dicts()
+    managed = {row["program"]: row["migrated_in_bytes"] for row in rows if row["kind"] == "managed"}
+    system = {row["program"]: row for row in rows if row["kind"] == "system"}
+    if not managed or not system:
+        return None
+    alone = (row["remote_lines"] > 0 == row["migrated_in_bytes"] for row in system.values())
+    moved = {name: f"{count >> 10} KiB" for name, count in managed.items()}
+    lines = {name: row["remote_lines"] for name, row in system.items()}
+    found = f"moved under managed memory: {listed(moved, '')}; remote lines under system memory: {listed(lines, '')}"
+    return _some([*(count > 0 for count in managed.values()), *alone]), found, ""
+
+
+def _nothing_moves(points: pl.DataFrame) -> Verdict | None:
+    rows = points.filter(_by("GPU") & (pl.col("kind") == "managed")).to_dicts()
+    moved = {row["program"]: row["migrated_in_bytes"] for row in rows}
+    if not moved:
+        return None
+    return _some(count == 0 for count in moved.values()), f"bytes moved in: {listed(moved, '')}", ""
+
+
+def _all_in_initialisation(points: pl.DataFrame) -> Verdict | None:
+    """Quantum volume with the most qubits: what system memory takes longer, and how much of it in the first launch."""
+    most = points.filter(pl.col("qubits") == pl.col("qubits").max())
+    by = {(row["kind"], row["pages"]): row for row in most.to_dicts()}
+    shares = {}
+    for size in most["pages"].unique(maintain_order=True):
+        if ("system", size) not in by or ("managed", size) not in by:
+            return None
+        system, managed = by["system", size], by["managed", size]
+        longer = system["time_ps"] - managed["time_ps"]
+        first = system["initialise_ps"] - managed["initialise_ps"]
+        shares[size] = first / longer if longer > 0 else 0.0
+    holds = _some(share >= _NEARLY_ALL for share in shares.values())
+    return holds, f"share of the difference that the first launch has: {listed(shares)}", ""
+
+
+def _first_is_slow(points: pl.DataFrame) -> Verdict | None:
+    ratios = {
+        str(image): rows["time_ps"][0] / rows["time_ps"][-1]
+        for (image,), rows in points.filter(kind="managed").group_by("image by", maintain_order=True)
+    }
+    if not ratios:
+        return None
+    return _some(ratio > 2 for ratio in ratios.values()), f"first over last, image by: {listed(ratios)}", ""
+
+
+def _over_the_link(points: pl.DataFrame) -> Verdict | None:
+    rows = points.filter(memory="managed").to_dicts()
+    if not rows:
+        return None
+    (row,) = rows
+    link, own = (row[f"{name}_bytes_per_second"] / 1e9 for name in ("C2C", "HBM"))
+    return link > own, f"{link:.1f} GB/s over the link, {own:.1f} GB/s from HBM", ""
+
+
+def _prefetched(points: pl.DataFrame) -> Verdict | None:
+    by = {row["memory"]: row for row in points.to_dicts()}
+    if "managed" not in by or "managed, prefetch" not in by:
+        return None
+    ratios = {
+        name: by["managed, prefetch"][f"{name}_bytes_per_second"] / max(by["managed"][f"{name}_bytes_per_second"], 1)
+        for name in ("HBM", "L1-L2")
+    }
+    return _some(ratio > FAR for ratio in ratios.values()), f"with prefetch over without: {listed(ratios)}", ""
+
+
+def _judge(part: str, of: Callable[[pl.DataFrame], Verdict | None]) -> Judge:
+    def judge(points: pl.DataFrame) -> Judged | None:
+        verdict = of(points)
+        if verdict is None:
+            return None
+        holds, found, why = verdict
+        return Judged({True: HOLDS, False: NO, None: IN_PART}[holds], "; ".join(one for one in (found, why) if one))
+
+    return Judge((part,), judge)
+
+
+REMARKS = Remarks(
+    "grace_hopper",
+    {
+        "GH22": _judge("kinds", _cpu_initialised),
+        "GH23": _judge("kinds", _explicit_first),
+        "GH27": _judge("qubits", _all_in_initialisation),
+        "GH29": _judge("kinds", _traffic),
+        "GH30": _judge("kinds", _nothing_moves),
+        "GH31": _judge("kinds", _each_side),
+        "GH32": _judge("remedies", _populated),
+        "GH35": _judge("srad", _first_is_slow),
+        "GH38": _judge("oversubscription", _oversubscription),
+        "GH39": _judge("throughput", _over_the_link),
+        "GH40": _judge("throughput", _prefetched),
+        "S1": _judge("kinds", _explicit_beaten),
+        "S2": _judge("srad", _srad_improves),
+        "S3": _judge("srad", _srad_overtakes),
+        "S4": _judge("page-sizes", _pages_help),
+        "S5": _judge("page-sizes", _pages_hurt),
+        "S6": _judge("page-sizes", _deallocation),
+        "S7": _judge("prefetch", _prefetch),
+    },
+    {
+        "kinds": (
+            *("program", "kind", "with_allocation_ps", "copied_bytes", "faults", "migrated_in_bytes"),
+            *("remote_lines", "deallocation_ps"),
+        ),
+        "qubits": ("kind", "pages", "qubits", "time_ps", "initialise_ps"),
+        "remedies": ("program", "pages", "remedy", "speed", "before_ps", "initialise_ps", "remote_lines"),
+        "srad": ("kind", "image by", "iteration", "time_ps", "to_gpu_bytes", "to_cpu_bytes"),
+        "oversubscription": ("program", "kind", "asked", "slowdown", "evicted_pages"),
+        "throughput": ("memory", *(f"{name}_bytes_per_second" for name in ("C2C", "HBM", "L1-L2"))),
+        "page-sizes": (
+            *("program", "kind", "pages", "faults", "migrated_in_bytes"),
+            *("initialise_ps", "computation_ps", "deallocation_ps"),
+        ),
+        "prefetch": ("program", "prefetch", "speed", "faults"),
+    },
+)
