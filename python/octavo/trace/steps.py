@@ -103,6 +103,8 @@ class _Way:
     arguments: tuple[str, ...]
     steps: int | None
     on: Literal["meta", "cpu"] | None
+    why: str = ""
+    """What needs values, if the script did not run without."""
 
     def record(self, batch: int | None, variable: str | None) -> dict[str, Any]:
         """What it does, with a batch size.
@@ -115,10 +117,13 @@ class _Way:
         vary = {} if batch is None or variable is None else {variable: batch}
         how = {"steps": self.steps, "vary": vary, **SHOWN_GPU}
         found = _record(self.python, self.script, given, {**how, "on": self.on or "meta"}, again=self.on is None)
-        if found is None:
-            self.on = "cpu"
+        if isinstance(found, str):
+            self.on, self.why = "cpu", found
             found = _record(self.python, self.script, given, {**how, "on": "cpu"}, again=False)
-            assert found is not None
+        if isinstance(found, str):
+            raise _failed(self.python, self.script, found)
+        if self.why:
+            found["memory"]["assumed"].insert(0, f"the CPU stands in for the GPU: {self.why}")
         return found
 
 
@@ -209,8 +214,8 @@ def facts(step: dict[str, Any]) -> dict[str, int | str]:
 
 def _record(
     python: str, script: Path, given: Sequence[str], how: dict[str, Any], *, again: bool
-) -> dict[str, Any] | None:
-    """What a script does; None if it needs values that it does not have, and may be run `again`.
+) -> dict[str, Any] | str:
+    """What a script does; or why it needs values that it does not have, if it may be run `again`.
 
     Raises:
         TraceError: it cannot be recorded.
@@ -225,7 +230,7 @@ def _record(
         except OSError as error:
             raise TraceError(f"{python} cannot be run: {error.strerror}") from None
         if ended.returncode == _VALUES_NEEDED and again:
-            return None
+            return (ended.stderr.decode(errors="replace").strip().splitlines() or ["it needs values"])[-1]
         if ended.returncode:
             raise _failed(python, script, ended.stderr.decode(errors="replace").strip())
         sys.stderr.write(ended.stderr.decode(errors="replace"))
@@ -287,7 +292,10 @@ def _fit_memory(recorded: list[dict[str, Any]]) -> dict[str, Any]:
                     key=key,
                 )
     modules = [
-        {**one, "work": [_line([each["modules"][index]["work"][part] for each in recorded], "work") for part in range(3)]}
+        {
+            **one,
+            "work": [_line([each["modules"][index]["work"][part] for each in recorded], "work") for part in range(3)],
+        }
         for index, one in enumerate(first["modules"])
     ]
     blocks = [

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octavo.advice.step.memory import Story, peak
-from octavo.advice.step.program import roofline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,14 +59,14 @@ def levers(program: Program, batch: int, machine: Machine) -> list[Lever]:
     found: list[Lever] = []
     group = _blocks_with_most(story)
     if group:
-        found += [_recompute(group, batch, machine), _offload_activations(group, story, machine)]
+        found += [_recompute(group, program, batch, machine), _offload_activations(group, story, machine)]
     if _bytes(story, "state"):
         found.append(_offload_state(story, machine))
     if any(what == "optimizer" for _, what in program.marks):
         if _bytes(story, "gradient"):
             found.append(_release_gradients(program))
         if _temporaries_of_optimizer(story):
-            found.append(_fuse_optimizer())
+            found.append(_fuse_optimizer(program))
     return sorted(found, key=lambda lever: lever.seconds)
 
 
@@ -143,7 +142,7 @@ def _of_a_step(group: Sequence[Module]) -> list[Module]:
     return list({module.name: module for module in group}.values())
 
 
-def _recompute(group: Sequence[Module], batch: int, machine: Machine) -> Lever:
+def _recompute(group: Sequence[Module], program: Program, batch: int, machine: Machine) -> Lever:
     once = _of_a_step(group)
     kind, parent = once[0].kind, once[0].name.rpartition(".")[0] or "the model"
     seconds = sum(module.seconds(batch, machine.system) for module in once)
@@ -161,7 +160,7 @@ def _recompute(group: Sequence[Module], batch: int, machine: Machine) -> Lever:
             "    forward = module.forward",
             "    module.forward = lambda *given: checkpoint(forward, *given, use_reentrant=False)",
             "",
-            "for module in model.modules():",
+            f"for module in {program.model}.modules():",
             f'    if type(module).__name__ == "{kind}":',
             "        checkpointed(module)",
         ),
@@ -187,7 +186,7 @@ def _offload_activations(group: Sequence[Module], story: Story, machine: Machine
             "            return forward(*given)",
             "    module.forward = on_host",
             "",
-            "for module in model.modules():",
+            f"for module in {story.program.model}.modules():",
             f'    if type(module).__name__ == "{kind}":',
             "        offloaded(module)",
         ),
@@ -202,7 +201,7 @@ def _bytes(story: Story, role: Role) -> int:
 
 
 def _offload_state(story: Story, machine: Machine) -> Lever:
-    size = _bytes(story, "state")
+    size, name = _bytes(story, "state"), story.program.optimizer
     return Lever(
         "state to the host",
         "state",
@@ -215,46 +214,44 @@ def _offload_state(story: Story, machine: Machine) -> Lever:
             "    for state in optimizer.state.values():",
             "        for name, value in state.items():",
             "            if torch.is_tensor(value) and value.dim():",
-            '                host = torch.empty(value.shape, dtype=value.dtype, pin_memory=device == "cpu")',
-            '                state[name] = host.copy_(value) if device == "cpu" else value.to(device, non_blocking=True)',
+            '                pinned = device == "cpu"',
+            "                there = torch.empty(value.shape, dtype=value.dtype, device=device, pin_memory=pinned)",
+            "                state[name] = there.copy_(value, non_blocking=not pinned)",
             "",
-            'move_state(optimizer, "cuda")  # before optimizer.step()',
-            'move_state(optimizer, "cpu")   # after it',
+            f'move_state({name}, "cuda")  # before {name}.step()',
+            f'move_state({name}, "cpu")   # after it',
         ),
     )
 
 
 def _state_in_the_optimizer(story: Story) -> Story:
     """State leaves at the end of each step, and comes when the next optimizer begins."""
-    marks: dict[int, list[str]] = defaultdict(list)
-    for place, what in story.program.marks:
-        marks[place].append(what)
     here: set[int] = set()
     away: set[int] = set()
     events: list[tuple[int, int]] = []
-    done: set[int] = set()
-    for place, event in [*story.events, (len(story.program.events), None)]:
-        for mark in sorted(each for each in marks if each <= place and each not in done):
-            done.add(mark)
-            for what in marks[mark]:
-                moves = sorted(here) if what == "end" else sorted(away) if what == "optimizer" else []
-                events += [(place, -1 - block if what == "end" else block) for block in moves]
-                if what == "end":
-                    here, away = set(), away | here
-                elif what == "optimizer":
-                    here, away = here | away, set()
-        if event is None:
-            continue
+    marks = list(story.program.marks)
+
+    def move(place: int) -> None:
+        nonlocal here, away
+        while marks and marks[0][0] <= place:
+            at, what = marks.pop(0)
+            if what == "end":
+                events.extend((at, -1 - block) for block in sorted(here))
+                here, away = set(), away | here
+            elif what == "optimizer":
+                events.extend((at, block) for block in sorted(away))
+                here, away = here | away, set()
+
+    for place, event in story.events:
+        move(place)
         block = event if event >= 0 else -1 - event
         if story.roles[block] == "state":
-            if event >= 0:
-                here.add(block)
-            elif block in away:
+            if event < 0 and block in away:
                 away.discard(block)
                 continue
-            else:
-                here.discard(block)
+            (here.add if event >= 0 else here.discard)(block)
         events.append((place, event))
+    move(len(story.program.events))
     return Story(story.program, story.sizes, story.roles, events)
 
 
@@ -267,14 +264,15 @@ def _release_gradients(program: Program) -> Lever:
         0.0,
         "each is used and given back where it is made; not with gradients that are clipped or summed over batches",
         (
-            "optimizers = {p: torch.optim.Adam([p], lr=1e-4) for p in model.parameters()}  # yours, one a parameter",
+            "# with the learning rate and so on that yours has",
+            f"optimizers = {{p: {program.optimizer_class}([p]) for p in {program.model}.parameters()}}",
             "",
             "def update(p):",
             "    optimizers[p].step()",
             "    optimizers[p].zero_grad()",
             "",
-            "for p in model.parameters():",
-            "    p.register_post_accumulate_grad_hook(update)  # and no optimizer.step() after loss.backward()",
+            f"for p in {program.model}.parameters():",
+            f"    p.register_post_accumulate_grad_hook(update)  # and no {program.optimizer}.step() any more",
         ),
     )
 
@@ -303,7 +301,7 @@ def _temporaries_of_optimizer(story: Story) -> list[int]:
     ]
 
 
-def _fuse_optimizer() -> Lever:
+def _fuse_optimizer(program: Program) -> Lever:
     return Lever(
         "fused optimizer",
         "temporary",
@@ -311,7 +309,10 @@ def _fuse_optimizer() -> Lever:
         _without_temporaries,
         0.0,
         "one kernel in place of several over all parameters, which need room for results in between",
-        ("optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)  # yours, with fused=True",),
+        (
+            "# with the learning rate and so on that yours has",
+            f"{program.optimizer} = {program.optimizer_class}({program.model}.parameters(), fused=True)",
+        ),
     )
 
 
@@ -319,11 +320,3 @@ def _without_temporaries(story: Story) -> Story:
     gone = set(_temporaries_of_optimizer(story))
     events = [(place, event) for place, event in story.events if (event if event >= 0 else -1 - event) not in gone]
     return Story(story.program, story.sizes, story.roles, events)
-
-
-def microbatches(program: Program, batch: int, parts: int, machine: Machine) -> tuple[Peak, float]:
-    """A step whose batch is taken in parts, with gradients summed: peak and time."""
-    part = max(batch // parts, 1)
-    found = peak(Story.of(program, part, machine.workspace))
-    whole, optimizer = program.seconds(part, machine.system), roofline(0, 0, 0, machine.system)
-    return found, parts * whole - (parts - 1) * optimizer

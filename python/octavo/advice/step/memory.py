@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 HOPPER_WORKSPACE = 32 << 20
 WORKSPACE = (2 * 4096 + 8 * 16) << 10
-"""Bytes that cuBLAS has for each thread that calls it, on compute capability 9.0 and on others: PyTorch's default, as if
-`CUBLAS_WORKSPACE_CONFIG` were `:4096:8` and `:4096:2:16:8` (aten/src/ATen/cuda/CublasHandlePool.cpp,
+"""Bytes that cuBLAS has for each thread that calls it, on compute capability 9.0 and on others: PyTorch's default, as
+if `CUBLAS_WORKSPACE_CONFIG` were `:4096:8` and `:4096:2:16:8` (aten/src/ATen/cuda/CublasHandlePool.cpp,
 `parseChosenWorkspaceSize`; cublasLt shares it). Measured in `transformer.py` on an H100: two of 33,554,432 bytes."""
 _HOPPER = (9, 0)
 _NAMED = {

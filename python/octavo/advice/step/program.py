@@ -76,6 +76,10 @@ class Program:
     operators: tuple[tuple[Linear, Linear], ...]
     """Operations and bytes of each operator of a step."""
     assumed: tuple[str, ...]
+    model: str = "model"
+    """What the script calls it; so with the optimizer."""
+    optimizer: str = "optimizer"
+    optimizer_class: str = "torch.optim.AdamW"
 
     def blocks(self, batch: int) -> list[int]:
         """Bytes of each block."""
@@ -191,7 +195,16 @@ def _program(path: Path, found: dict[str, Any], memory: dict[str, Any]) -> Progr
         modules=tuple(_module(one) for one in memory["modules"]),
         operators=tuple(_operator(one, tensors) for one in found["operators"]),
         assumed=tuple(str(one) for one in memory["assumed"]),
+        **_names(memory.get("names", {})),
     )
+
+
+def _names(found: dict[str, Any]) -> dict[str, str]:
+    """Names to write code with, as far as the script tells them."""
+    keys = {"model": "model", "optimizer": "optimizer", "class": "optimizer_class"}
+    return {
+        keys[key]: str(name) for key, name in found.items() if key in keys and str(name).replace(".", "").isidentifier()
+    }
 
 
 def _module(one: dict[str, Any]) -> Module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .history import History
+_ADAMS = {"torch.optim.adam", "torch.optim.adamw"}
+
 
 class Gpu:
     """The GPU that a program sees."""
@@ -81,8 +84,10 @@ class Gpu:
             "get_device_name": lambda _device=None: facts.name,
             "get_device_properties": lambda _device=None: facts,
             "get_device_capability": lambda _device=None: self._capability,
-            "is_bf16_supported": lambda *_, **__: self._capability[0] >= 8,  # noqa: PLR2004 - Ampere and later
+            "is_bf16_supported": lambda *_, **__: self._capability[0] >= 8,
             "is_current_stream_capturing": lambda: False,
+            "get_rng_state": lambda *_, **__: torch.zeros(16, dtype=torch.uint8),
+            "get_rng_state_all": list,
             "get_arch_list": lambda: ["sm_{}{}".format(*self._capability)],
         }
 
@@ -187,6 +192,10 @@ def _let_parts_of_pytorch_do_without(gpu: Gpu) -> None:
         gpu.assume("torch.compile left its models as they are: operators are not fused")
         return (lambda given: given) if model is None else model
 
+    save = getattr(torch.autograd.graph, "save_on_cpu", None)
+    if save is not None:
+        keep = save.__init__
+        save.__init__ = lambda this, pin_memory=False, *rest: keep(this, False, *rest)
     torch.save = saved
     if hasattr(torch, "compile"):
         torch.compile = compiled
@@ -247,3 +256,13 @@ def _as_version_two(gpu: Gpu) -> None:
         prepare(optimizer, parameters, defaults)
 
     torch.optim.Optimizer.__init__ = prepared
+    add = torch._foreach_add
+
+    def added(tensors: Any, other: Any, **kwargs: Any) -> Any:
+        # Adam adds epsilon in place since version 2, and needs no room for that.
+        if isinstance(other, float) and sys._getframe(1).f_globals.get("__name__") in _ADAMS:
+            torch._foreach_add_(tensors, other)
+            return tensors
+        return add(tensors, other, **kwargs)
+
+    torch._foreach_add = added

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 import sys
 import types
 from pathlib import Path
@@ -39,18 +38,21 @@ def main() -> None:
     gpu.install(tape.history, tape.sizes)
     see_through_functional()
     watch_backward(tape.begins_backward, tape.ends_backward)
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__file__=script, __builtins__=__builtins__)
+    sys.modules["__main__"] = main
     with tape, Redirect(gpu):
         try:
-            _run(script, asked["vary"])
+            _run(main, script, asked["vary"])
         except EnoughError:
             gpu.assume(f"the script was ended after optimizer step {asked['steps']}")
         except ValuesNeededError as error:
             sys.stderr.write(f"{error}\n")
             sys.exit(VALUES_NEEDED)
-    _write(output, tape, marks, gpu)
+    _write(output, tape, marks, gpu, _names(main, marks))
 
 
-def _write(output: str, tape: Tape, marks: Marks, gpu: Gpu) -> None:
+def _write(output: str, tape: Tape, marks: Marks, gpu: Gpu, names: dict[str, str]) -> None:
     part = marks.step()
     if part is None or not any(event[0] == "run" for event in part.events):
         sys.exit(
@@ -63,21 +65,31 @@ def _write(output: str, tape: Tape, marks: Marks, gpu: Gpu) -> None:
         **step(tape, part, leave_out),
         "memory": {
             **tape.history.written(tape.sizes, set(tape.parameters), leave_out),
+            "names": names,
             "assumed": gpu.assumed,
         },
     }
     Path(output).write_text(json.dumps(found), encoding="utf-8")
 
 
-def _run(script: str, vary: dict[str, int]) -> None:
+def _run(main: types.ModuleType, script: str, vary: dict[str, int]) -> None:
     try:
-        if vary:
-            main = types.ModuleType("__main__")
-            main.__dict__.update(__file__=script, __builtins__=__builtins__)
-            sys.modules["__main__"] = main
-            exec(code_with(script, vary), main.__dict__)  # noqa: S102 - it is the user's script
-        else:
-            runpy.run_path(script, run_name="__main__")
+        exec(code_with(script, vary), main.__dict__)  # noqa: S102 - it is the user's script
     except SystemExit as ended:
         if ended.code not in {None, 0}:
             raise
+
+
+def _names(main: types.ModuleType, marks: Marks) -> dict[str, str]:
+    """What the script calls its model and its optimizer, and the optimizer's class."""
+    found = {}
+    for name, value in main.__dict__.items():
+        if value is marks.model and value is not None:
+            found.setdefault("model", name)
+        if value is marks.optimizer and value is not None:
+            found.setdefault("optimizer", name)
+    if marks.optimizer is not None:
+        kind = type(marks.optimizer)
+        public = getattr(torch.optim, kind.__name__, None) is kind
+        found["class"] = f"torch.optim.{kind.__name__}" if public else kind.__name__
+    return found

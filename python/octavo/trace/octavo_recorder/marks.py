@@ -44,6 +44,10 @@ class Marks:
         self._most_steps = most_steps
         self._names: dict[int, str] = {}
         """Names of modules within the model that was called last."""
+        self.model: Any = None
+        """The model that was called last."""
+        self.optimizer: Any = None
+        """The optimizer that stepped last."""
         self._found: dict[str, Part] = {}
         self._begun: dict[str, tuple[int, set[int]]] = {}
         self._depth = 0
@@ -105,6 +109,7 @@ class Marks:
         def stepped(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if "training" not in self._begun:
                 self._begin("training")
+            self.optimizer = optimizer
             self._tape.note_gradients(optimizer)
             result = step(*args, **kwargs)
             self._tape.note_state(optimizer)
@@ -120,10 +125,13 @@ class Marks:
         call = torch.nn.Module.__call__
 
         def called(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._tape.history.thread:
+                return call(module, *args, **kwargs)  # recomputed on the way back
             if self._depth == 0:
                 self._begin("call")
                 if "training" not in self._begun:
                     self._begin("training")
+                self.model = module
                 self._names = {id(one): name for name, one in module.named_modules()}
             self._depth += 1
             span = self._tape.history.enter(self._names.get(id(module), ""), type(module).__name__)

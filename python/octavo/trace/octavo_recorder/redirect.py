@@ -33,6 +33,18 @@ class Redirect(TorchFunctionMode):  # type: ignore[misc]
     def __init__(self, gpu: Gpu) -> None:
         super().__init__()
         self._gpu = gpu
+        self._own = {
+            "backward": self._backward,
+            "cuda": self._to_gpu,
+            "pin_memory": lambda tensor, *_, **__: tensor,
+            "is_pinned": lambda *_, **__: True,
+            "get_device": lambda tensor: 0 if tensor.is_meta else -1,
+        }
+        """Methods of tensors that do something else."""
+
+    def _to_gpu(self, tensor: Any, *_: Any, **__: Any) -> Any:
+        self._gpu.used = True
+        return tensor.to(self._gpu.on)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call a function of PyTorch."""
@@ -42,15 +54,8 @@ class Redirect(TorchFunctionMode):  # type: ignore[misc]
         name = getattr(func, "__name__", "")
         if name == "__get__":
             return self._attribute(func, args)
-        if name == "backward" and args and isinstance(args[0], torch.Tensor):
-            return self._backward(*args, **kwargs)
-        if name == "cuda":
-            self._gpu.used = True
-            return args[0].to(self._gpu.on)
-        if name in {"pin_memory", "is_pinned"}:
-            return args[0] if name == "pin_memory" else True
-        if name == "get_device" and args[0].is_meta:
-            return 0
+        if name in self._own:
+            return self._own[name](*args, **kwargs)
         kwargs.pop("pin_memory", None)
         args = tuple(self._placed(one) for one in args)
         kwargs = {key: self._placed(one) for key, one in kwargs.items()}
@@ -58,7 +63,7 @@ class Redirect(TorchFunctionMode):  # type: ignore[misc]
         if instead is not None:
             return instead
         if torch.is_autocast_enabled():
-            args, kwargs = _cast(name, args, kwargs)
+            args, kwargs = _cast(name, args, kwargs, on_host=self._gpu.on == "cpu")
         return func(*args, **kwargs)
 
     def _attribute(self, func: Any, args: Any) -> Any:
@@ -91,7 +96,7 @@ class Redirect(TorchFunctionMode):  # type: ignore[misc]
     def _instead(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What CUDA does in place of some functions; none for all others."""
         if name == "dropout" and _is_valueless(args):
-            share, training = (*args[1:], *kwargs.values())[:2] if len(args) + len(kwargs) > 2 else (0.0, False)  # noqa: PLR2004
+            share, training = (*args[1:], *kwargs.values())[:2] if len(args) + len(kwargs) > 2 else (0.0, False)
             if training and 0 < share < 1:
                 return torch.native_dropout(args[0], share, True)[0]
         if name == "scaled_dot_product_attention" and _is_valueless(args):
@@ -118,20 +123,24 @@ def _watched(function: Any, began: Any, ended: Any) -> Any:
 
 
 def see_through_functional() -> None:
-    """Let the mode see what functions of `torch.nn.functional` call, in place of these functions."""
-    for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
-        if hasattr(torch.nn.functional, name):
-            setattr(torch.nn.functional, name, lambda *_: False)
+    """Let the mode see what functions of these modules call, in place of the functions."""
+    for where in (torch.nn.functional, torch.autograd):
+        for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
+            if hasattr(where, name):
+                setattr(where, name, lambda *_: False)
 
 
 def _is_valueless(args: tuple[Any, ...]) -> bool:
     return bool(args) and isinstance(args[0], torch.Tensor) and args[0].is_meta
 
 
-def _cast(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _cast(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, on_host: bool
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments in the precision that autocast chooses; PyTorch itself does it for tensors on CUDA only."""
     if name in _LOWER:
-        dtype = torch.get_autocast_gpu_dtype()
+        # CPUs do not compute in float16, whose tensors are as large.
+        dtype = torch.bfloat16 if on_host else torch.get_autocast_gpu_dtype()
     elif name in _FULL:
         dtype = torch.float32
     else:
@@ -139,7 +148,9 @@ def _cast(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tup
 
     def cast(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            wrong = value.is_meta and value.is_floating_point() and value.dtype not in {dtype, torch.float64}
+            wrong = (
+                (value.is_meta or on_host) and value.is_floating_point() and value.dtype not in {dtype, torch.float64}
+            )
             return value.to(dtype) if wrong else value
         return type(value)(cast(one) for one in value) if type(value) in {list, tuple} else value
 
@@ -151,7 +162,7 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
     given = {**dict(zip(names, args)), **kwargs}  # noqa: B905
     query, key, value, mask = given["query"], given["key"], given["value"], given.get("attn_mask")
-    if any(one.dim() != 4 for one in (query, key, value)) or given.get("enable_gqa"):  # noqa: PLR2004
+    if any(one.dim() != 4 for one in (query, key, value)) or given.get("enable_gqa"):
         return None
     share, causal, scale = given.get("dropout_p", 0.0), given.get("is_causal", False), given.get("scale")
     try:
@@ -161,6 +172,7 @@ def _attention(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         efficient = torch.ops.aten._scaled_dot_product_efficient_attention
         if mask is not None:
             mask = mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])
-        return efficient(query, key, value, mask, any(one.requires_grad for one in (query, key, value)), share, causal)[0]  # fmt: skip
+        keep = any(one.requires_grad for one in (query, key, value))
+        return efficient(query, key, value, mask, keep, share, causal)[0]
     except (AttributeError, RuntimeError, TypeError, NotImplementedError):
         return None

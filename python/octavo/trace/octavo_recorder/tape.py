@@ -122,7 +122,9 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
 
     def _on_gpu(self, operands: list[Any]) -> dict[int, int]:
         """Bytes of each tensor on the GPU that are touched."""
-        return {number: size for number, _, size in operands if number not in self.history.host or not self._gpu.is_apart}
+        return {
+            number: size for number, _, size in operands if number not in self.history.host or not self._gpu.is_apart
+        }
 
     def _operand(self, tensor: Any) -> tuple[int, int, int]:
         number = self.number(tensor)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import tokenize
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def code_with(script: str, values: dict[str, int]) -> Any:
