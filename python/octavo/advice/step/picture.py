@@ -23,11 +23,10 @@ def draw(needs: Needs, *, width: float = sheet.PAGE, dark: bool = False) -> Pict
     memory, time = found.subplots(1, 2)
     shades = (in_the_dark if dark else on_paper)(list(colours.SERIES[:2]))
     names = ["as it is", "with " + " and ".join(lever.name for lever in needs.with_levers)]
-    for points, shade, name, style in zip(
-        (needs.frontier, needs.frontier_with), shades, names, ("-", "--"), strict=True
-    ):
+    both = needs.frontier, needs.frontier_with
+    for points, shade, name, style in zip(both, shades, names, ("-", "--"), strict=True):
         if points:
-            _lines(memory, time, points, shade, name, style)
+            _lines((memory, time), points, name, {"color": shade, "linestyle": style, "marker": "o", "markersize": 3})
     memory.axhline(needs.room / 1e9, color=_INK[dark], linewidth=0.9, linestyle=":")
     memory.annotate(
         f"{needs.room / 1e9:,.3g} GB for PyTorch",

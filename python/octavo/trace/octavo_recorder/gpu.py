@@ -245,15 +245,19 @@ def _as_version_two(gpu: Gpu) -> None:
     """Optimizers do what version 2 does on a GPU."""
     if int(torch.__version__.split(".", maxsplit=1)[0]) > 1:
         return
-    gpu.assume("optimizers do as PyTorch 2 does: foreach kernels, and zero_grad gives gradients back")
     zero = torch.optim.Optimizer.zero_grad
-    torch.optim.Optimizer.zero_grad = lambda this, set_to_none=True: zero(this, set_to_none)
+    torch.optim.Optimizer.zero_grad = lambda this, set_to_none=None: zero(
+        this, gpu.used if set_to_none is None else set_to_none
+    )
     prepare = torch.optim.Optimizer.__init__
 
-    def prepared(optimizer: Any, parameters: Any, defaults: dict[str, Any]) -> None:
-        if defaults.get("foreach", False) is None and not defaults.get("fused") and not defaults.get("differentiable"):
-            defaults["foreach"] = True
-        prepare(optimizer, parameters, defaults)
+    def prepared(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        prepare(optimizer, *args, **kwargs)
+        for group in optimizer.param_groups:
+            on_gpu = gpu.used and all(one.is_meta or gpu.on == "cpu" for one in group["params"])
+            if on_gpu and group.get("foreach", False) is None and not group.get("fused"):
+                group["foreach"] = True
+                gpu.assume("optimizers do as PyTorch 2 does: foreach kernels, and zero_grad gives gradients back")
 
     torch.optim.Optimizer.__init__ = prepared
     add = torch._foreach_add

@@ -69,10 +69,8 @@ class Redirect(TorchFunctionMode):  # type: ignore[misc]
     def _attribute(self, func: Any, args: Any) -> Any:
         found = func(*args)
         what = getattr(getattr(func, "__self__", None), "__name__", "")
-        if what == "device" and found.type == "meta" and self._gpu.is_apart:
-            return torch.device("cuda", 0)
-        if what == "is_cuda":
-            return found if not self._gpu.used else args[0].is_meta or not self._gpu.is_apart
+        if what in {"device", "is_cuda"} and self._gpu.used and (args[0].is_meta or not self._gpu.is_apart):
+            return torch.device("cuda", 0) if what == "device" else True
         return found
 
     def _backward(self, tensor: Any, *args: Any, **kwargs: Any) -> None:
