@@ -9,6 +9,7 @@ mod errors;
 mod generators;
 mod gpu;
 mod memory;
+mod networks;
 mod policies;
 mod run;
 mod scenario;
@@ -50,6 +51,8 @@ mod _core {
     use crate::gpu::{gpu_compile, gpu_describe, gpu_host, gpu_probe, gpu_probes};
     #[pymodule_export]
     use crate::memory::{memory_around, memory_resident};
+    #[pymodule_export]
+    use crate::networks::caching_allocator;
     #[pymodule_export]
     use crate::policies::{
         AccessCount, CounterNotification, Decision, Fault, Hint, JobMemory, Memory, Move, Needs, Node, Occupancy,

@@ -22,6 +22,7 @@ EXAMPLES = options.examples(
     "octavo advise pagerank.trace --node machine.toml --kind explicit -o runs/advice",
     "octavo advise runs/saxpy --node cuda-sm80 --json",
     "octavo advise red --scale 1/64 --node machines/h100.toml --memory 60%",
+    "octavo advise torch.step --memory 24GB",
     "octavo advise profile.json --node cuda-sm80 --placement-file placement.json",
     "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
     "octavo advise bfs-balanced --scale 0.001 --exhaustive --placements device,managed --on ray -o runs/search",
@@ -39,8 +40,8 @@ Target = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="Workload, Python file, folder of a trace, scenario file, folder of a run or of an imported profile, or "
-        "a recording.",
+        help="Workload, Python file, folder of a trace, scenario file, folder of a run or of an imported profile, "
+        "a recording, or a step of PyTorch.",
         show_default=False,
     ),
 ]
@@ -174,10 +175,24 @@ def advise(
     A model of the node proposes, a few simulations of the whole program check it, and the fastest is the advice.
     """
     from octavo.advice import pipeline  # noqa: PLC0415 - slow to import
-    from octavo.cli import advised  # noqa: PLC0415 - slow to import
+    from octavo.cli import advised, step  # noqa: PLC0415 - slow to import
 
     sink = said.sink()
     options.check_once(changes.assignments, node=question.node, kind=question.kind, scale=changes.scale, seed=seed)
+    others = {**vars(question), "node": None, "readings": question.readings is not Reading.sound, "seed": seed}
+    others |= {"scale": changes.scale, "file": wording.placements_to, "facts": wording.facts}
+    if step.is_meant(target, others, changes.assignments or ()):
+        step.answer(
+            sink,
+            target,
+            node=question.node,
+            memory=memory,
+            changes=changes.assignments or (),
+            output=kept.output,
+            force=kept.force,
+            with_code=True,
+        )
+        return
     if wording.placements_to is not None:
         placement_file.check(Path(target), wording.placements_to, force=kept.force)
     with watching(quiet=said.quiet) as watch:

@@ -23,6 +23,7 @@ EXAMPLES = options.examples(
     "octavo fit fir --memory 24GB",
     "octavo fit red --memory 40MB --node machines/h100.toml",
     "octavo fit pagerank --memory 60% --kind explicit -o runs/fit",
+    "octavo fit torch.step --memory 24GB",
     "octavo fit profile.json --memory 24GB --node machine.toml --json",
 )
 _SHOWN = 12
@@ -32,7 +33,7 @@ Program = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="Workload, folder of a trace, scenario file, folder of a run, or a recording.",
+        help="Workload, folder of a trace, scenario file, folder of a run, a recording, or a step of PyTorch.",
         show_default=False,
     ),
 ]
@@ -101,11 +102,25 @@ def fit(
     exit status is 0 whatever the answer is.
     """
     from octavo.advice.fit import pipeline  # noqa: PLC0415 - slow to import
+    from octavo.cli import step  # noqa: PLC0415 - slow to import
 
     sink = said.sink()
     options.check_once(
         changes.assignments, node=question.node, kind=question.kind, scale=changes.scale, seed=question.seed
     )
+    others = {"kind": question.kind, "seed": question.seed, "scale": changes.scale, "file": placements_to}
+    if step.is_meant(program, others, changes.assignments or ()):
+        step.answer(
+            sink,
+            program,
+            node=question.node,
+            memory=question.memory,
+            changes=changes.assignments or (),
+            output=kept.output,
+            force=kept.force,
+            with_code=False,
+        )
+        return
     if placements_to is not None:
         placement_file.check(Path(program), placements_to, force=kept.force)
     with watching(quiet=said.quiet) as watch:

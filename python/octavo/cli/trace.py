@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from octavo import trace
+from octavo.advice.step import ask
 from octavo.cli import options
 from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import TraceError
 from octavo.files.replaced import check_free
+from octavo.trace import steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +41,13 @@ class Rows:
     ] = None
 
 
+class Device(Enum):
+    """What stands for a GPU."""
+
+    meta = "meta"
+    cpu = "cpu"
+
+
 @dataclass(frozen=True)
 class Step:
     """How a step of a PyTorch program is recorded, and where it goes."""
@@ -53,8 +63,29 @@ class Step:
             "for {batch}, and sizes follow.",
         ),
     ] = None
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            "--vary",
+            metavar="NAME",
+            help="The script's variable with the batch size, such as batch_size; found by its name if left out.",
+        ),
+    ] = None
+    most: Annotated[
+        int | None,
+        typer.Option("--steps", metavar="N", min=1, help="Optimizer steps after which the script is ended."),
+    ] = steps.MOST_STEPS
+    on: Annotated[
+        Device | None,
+        typer.Option(
+            "--on",
+            help="What stands for the GPU: tensors without values (meta), or the CPU, which computes them. "
+            "The CPU if the script needs values, else meta.",
+        ),
+    ] = None
     python: Annotated[
-        str | None, typer.Option("--python", help="The Python that has PyTorch; Octavo's own if left out.")
+        str | None,
+        typer.Option("--python", help="The Python that has PyTorch; Octavo's own or one on the path if left out."),
     ] = None
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
 
@@ -146,7 +177,8 @@ def record(
     name="torch",
     context_settings={"ignore_unknown_options": True},
     epilog=options.examples(
-        "octavo trace torch train.py -o train.step",
+        "octavo trace torch train.py",
+        "octavo trace torch train.py -o train.step --vary batch_size",
         "octavo trace torch train.py resnet50 {batch} --batch 128 -o resnet50.step --python /usr/bin/python3",
         "octavo run --workload resnet50.step --set workload.batch=32 --set workload.iterations=3",
     ),
@@ -165,20 +197,37 @@ def torch_step(
     wanted: Step = _STEP,
     said: options.Said = options.SAID,
 ) -> None:
-    """Record a step of a PyTorch program, on the CPU or the meta device: operators, tensors and how long they live.
+    """Record a PyTorch program without a GPU: a step's operators and tensors, and how much memory a GPU needs for it.
+
+    The script runs unchanged and sees a GPU, whose tensors have sizes and no values.
 
     The step is the last that the script marks with `torch.profiler.record_function("octavo-step")`, else the last up to
     the end of an `optimizer.step()`, else the last call of a model.
     """
     sink = said.sink()
     check_free(wanted.output, force=wanted.force)
-    step = trace.record_torch(script, wanted.output, arguments or [], batch=wanted.batch, python=wanted.python)
-    found = trace.facts(step)
-    sink.document({"file": str(wanted.output), **found})
+    step = trace.record_torch(
+        script,
+        wanted.output,
+        arguments or [],
+        batch=wanted.batch,
+        python=wanted.python,
+        steps=wanted.most,
+        on=None if wanted.on is None else wanted.on.value,
+        vary=wanted.vary,
+    )
+    found, needs = trace.facts(step), ask.ask(wanted.output)
+    sink.document({"file": str(wanted.output), **found, "needs": needs.to_dict()})
+    sink.tell(needs.needs)
+    sink.table("Memory at that moment", ["of what", "bytes"], [row[:2] for row in needs.roles()])
     rows = [
         (key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)) for key, value in found.items()
     ]
-    sink.table(str(wanted.output), ["what", "value"], rows)
+    sink.table(f"A step, in {wanted.output}", ["what", "value"], rows)
+    for note in (*needs.program.assumed, *needs.notes):
+        sink.tell(f"Note: {note}")
+    sink.say(f"Does it fit? octavo fit {wanted.output} --memory 24GB")
+    sink.say(f"What to do about it: octavo advise {wanted.output} --memory 24GB")
 
 
 @app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))

@@ -8,7 +8,8 @@
 //! - The smallest block that fits is taken, the lower address first, and split if enough is left. Neighbours that are
 //!   free become one.
 //!
-//! There is one stream, and memory never runs out, so nothing is given back.
+//! There is one stream. Where memory is limited and a new segment has no room, all segments without a block in use are
+//! given back before it is tried once more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +50,8 @@ pub struct Place {
 pub struct Allocator {
     small: Segments,
     large: Segments,
+    /// Bytes that all segments may have, if they are limited.
+    room: Option<u64>,
 }
 
 /// Segments of one pool, and their blocks.
@@ -56,6 +59,8 @@ pub struct Allocator {
 struct Segments {
     /// Bytes of all segments.
     end: u64,
+    /// Bytes of those that were given back.
+    given_back: u64,
     /// By address: size, segment, and whether it is free. Blocks of a segment leave no gap.
     blocks: BTreeMap<u64, Block>,
     /// Free ones by size, then address.
@@ -71,12 +76,54 @@ struct Block {
 }
 
 impl Allocator {
+    /// One whose segments have at most `room` bytes together.
+    #[must_use]
+    pub fn within(room: u64) -> Self {
+        Self { room: Some(room), ..Self::default() }
+    }
+
     /// A place for `bytes` bytes, at least one.
+    ///
+    /// # Panics When memory is limited, and runs out.
     pub fn allocate(&mut self, bytes: u64) -> Place {
+        self.try_allocate(bytes).expect("memory without a limit")
+    }
+
+    /// A place for `bytes` bytes, at least one; none if memory is limited, and has no room.
+    pub fn try_allocate(&mut self, bytes: u64) -> Option<Place> {
         let bytes = bytes.next_multiple_of(STEP);
         let (pool, least) = if bytes <= SMALL { (Pool::Small, STEP) } else { (Pool::Large, SMALL + 1) };
+        if self.of(pool).fitting(bytes).is_none() && !self.has_room(segment_for(bytes)) {
+            for each in [Pool::Small, Pool::Large] {
+                self.of(each).give_segments_back();
+            }
+            if !self.has_room(segment_for(bytes)) {
+                return None;
+            }
+        }
         let address = self.of(pool).allocate(bytes, least);
-        Place { pool, address }
+        Some(Place { pool, address })
+    }
+
+    /// Bytes of the block at a place: those asked for in steps of 512, or more where the rest is not worth a block.
+    ///
+    /// # Panics When the place is empty.
+    #[must_use]
+    pub fn bytes(&self, place: Place) -> u64 {
+        match place.pool {
+            Pool::Small => self.small.blocks[&place.address].bytes,
+            Pool::Large => self.large.blocks[&place.address].bytes,
+        }
+    }
+
+    /// Bytes of all segments that are held.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.small.held() + self.large.held()
+    }
+
+    fn has_room(&self, more: u64) -> bool {
+        self.room.is_none_or(|room| self.held().saturating_add(more) <= room)
     }
 
     /// Gives a place back.
@@ -113,10 +160,33 @@ fn segment_for(bytes: u64) -> u64 {
 }
 
 impl Segments {
+    fn held(&self) -> u64 {
+        self.end - self.given_back
+    }
+
+    /// The free block that is taken for `bytes`: size and address.
+    fn fitting(&self, bytes: u64) -> Option<(u64, u64)> {
+        self.free.range((bytes, 0)..).next().copied()
+    }
+
+    /// Gives back segments that are one free block.
+    fn give_segments_back(&mut self) {
+        let alone = |&(_, at): &(u64, u64)| {
+            let segment = self.blocks[&at].segment;
+            let same = |other: Option<(&u64, &Block)>| other.is_some_and(|(_, block)| block.segment == segment);
+            !same(self.blocks.range(..at).next_back()) && !same(self.blocks.range(at + 1..).next())
+        };
+        let whole: Vec<(u64, u64)> = self.free.iter().copied().filter(alone).collect();
+        for (bytes, at) in whole {
+            self.free.remove(&(bytes, at));
+            self.blocks.remove(&at);
+            self.given_back += bytes;
+        }
+    }
+
     /// The address of a block of `bytes`, cut from a larger one if at least `least` bytes are left.
     fn allocate(&mut self, bytes: u64, least: u64) -> u64 {
-        let fitting = self.free.range((bytes, 0)..).next().copied();
-        let (found, address) = fitting.unwrap_or_else(|| self.add_segment(segment_for(bytes)));
+        let (found, address) = self.fitting(bytes).unwrap_or_else(|| self.add_segment(segment_for(bytes)));
         self.free.remove(&(found, address));
         let block = self.blocks.get_mut(&address).expect("free blocks are blocks");
         block.free = false;

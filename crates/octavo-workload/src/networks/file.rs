@@ -34,6 +34,9 @@ pub struct File {
     pub batch: Option<u32>,
     tensors: Vec<(Role, Linear)>,
     operators: Vec<Recorded>,
+    /// The history of the program's memory, which replays do not need.
+    #[serde(default, rename = "memory")]
+    _memory: serde::de::IgnoredAny,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -12,6 +12,7 @@ mod exchange;
 pub mod file;
 mod grain;
 mod layout;
+pub mod memory;
 pub mod places;
 pub mod replay;
 pub mod ring;

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MARK = "octavo-step"
 
 
+class EnoughError(BaseException):
+    """Enough steps are recorded: the program may end. Programs that catch `Exception` do not catch it."""
+
+
 @dataclass
 class Part:
     """A part of the tape, and what was there when it began."""
@@ -35,8 +39,15 @@ class Part:
 class Marks:
     """Watches where steps begin and end."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Tape, most_steps: int | None = None) -> None:
         self._tape = tape
+        self._most_steps = most_steps
+        self._names: dict[int, str] = {}
+        """Names of modules within the model that was called last."""
+        self.model: Any = None
+        """The model that was called last."""
+        self.optimizer: Any = None
+        """The optimizer that stepped last."""
         self._found: dict[str, Part] = {}
         self._begun: dict[str, tuple[int, set[int]]] = {}
         self._depth = 0
@@ -95,12 +106,17 @@ class Marks:
     def _stepping(self, step: Callable[..., Any]) -> Callable[..., Any]:
         # Schedulers look at the names of what they wrap.
         @functools.wraps(step)
-        def stepped(_optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        def stepped(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if "training" not in self._begun:
                 self._begin("training")
+            self.optimizer = optimizer
+            self._tape.note_gradients(optimizer)
             result = step(*args, **kwargs)
+            self._tape.note_state(optimizer)
             self._end("training")
             self._begin("training")
+            if self._most_steps is not None and self._tape.history.steps >= self._most_steps:
+                raise EnoughError
             return result
 
         return stepped
@@ -109,14 +125,20 @@ class Marks:
         call = torch.nn.Module.__call__
 
         def called(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._tape.history.thread:
+                return call(module, *args, **kwargs)  # recomputed on the way back
             if self._depth == 0:
                 self._begin("call")
                 if "training" not in self._begun:
                     self._begin("training")
+                self.model = module
+                self._names = {id(one): name for name, one in module.named_modules()}
             self._depth += 1
+            span = self._tape.history.enter(self._names.get(id(module), ""), type(module).__name__)
             try:
                 return call(module, *args, **kwargs)
             finally:
+                self._tape.history.leave(span)
                 self._depth -= 1
                 if self._depth == 0:
                     self._end("call")

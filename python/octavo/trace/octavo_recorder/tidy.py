@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .marks import Part
-    from .tape import Tape
+    from .tape import Event, Tape
 
 
-def step(tape: Tape, part: Part) -> dict[str, Any]:
-    """Tensors with roles, and operators with what each makes and gives back."""
-    operators, freed = _operators(part)
+def step(tape: Tape, part: Part, leave_out: set[int]) -> dict[str, Any]:
+    """Tensors with roles, and operators with what each makes and gives back, but for some tensors."""
+    operators, freed = _operators(_without(part.events, leave_out))
     made = {number: index for index, one in enumerate(operators) for number in one["allocates"]}
     touched = {operand[0] for one in operators for operand in (*one["reads"], *one["writes"])} | set(made)
     written = {operand[0] for one in operators for operand in one["writes"]}
@@ -40,12 +40,29 @@ def step(tape: Tape, part: Part) -> dict[str, Any]:
     }
 
 
-def _operators(part: Part) -> tuple[list[dict[str, Any]], dict[int, int]]:
+def _without(events: list[Event], leave_out: set[int]) -> list[Event]:
+    """Events without tensors, and without what touches no others."""
+    if not leave_out:
+        return events
+    found: list[Event] = []
+    for event in events:
+        if event[0] == "free":
+            found.extend([event] if event[1] not in leave_out else [])
+            continue
+        what, name, flops, reads, writes, made = event
+        reads, writes = ([one for one in touched if one[0] not in leave_out] for touched in (reads, writes))
+        made = [one for one in made if one not in leave_out]
+        if reads or writes or made:
+            found.append((what, name, flops, reads, writes, made))
+    return found
+
+
+def _operators(events: list[Event]) -> tuple[list[dict[str, Any]], dict[int, int]]:
     """Operators with what is given back before each, and before which each tensor is."""
     operators: list[dict[str, Any]] = []
     freed: dict[int, int] = {}
     frees: list[int] = []
-    for event in part.events:
+    for event in events:
         if event[0] == "free":
             frees.append(event[1])
             continue
