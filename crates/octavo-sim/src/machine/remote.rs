@@ -10,6 +10,7 @@ use crate::gpu::path::lines::{Lines, Waiting};
 use crate::gpu::path::waiting::{Found, Queued, Turn};
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
+use crate::gpu::units::stalls::Request;
 use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
@@ -104,6 +105,37 @@ impl<L: Listen> Hardware<'_, L> {
         done
     }
 
+    /// An access to lines of another processor's memory, known at `time`, that arrive at `done`: what it takes longer
+    /// than alone, it waits for its turn.
+    #[inline]
+    pub(super) fn remote_request(&self, gpu: usize, entry: Entry, run: Run, (time, done): (u64, u64)) -> Request {
+        let queued = (done - time).saturating_sub(self.idle_remote(gpu, entry.target(), run));
+        self.request((self.page_of(run.line()), run.is_write(), false), time, queued)
+    }
+
+    /// The time of lines of another processor's memory that wait for no others.
+    fn idle_remote(&self, gpu: usize, owner: MemoryId, run: Run) -> u64 {
+        let (own, count) = (ProcessorId::gpu(gpu), u64::from(run.count()));
+        let (request, answer) = self.packets(run.is_write());
+        let there = self.links.idle((own, owner.processor()), request * count);
+        let back = self.links.idle((owner.processor(), own), answer * count);
+        let served = if owner.gpu_index().is_some() {
+            self.costs.memory
+        } else if owner == HOST_MEMORY {
+            self.costs.host_memory
+        } else {
+            self.links.memories.idle(owner, count * LINE_BYTES)
+        };
+        self.costs.l1_lookup + count * self.costs.line + there + served + back + self.costs.l1_fill
+    }
+
+    /// Bytes of the request and of the answer for a line.
+    #[inline]
+    const fn packets(&self, write: bool) -> (u64, u64) {
+        let header = self.costs.header_bytes;
+        if write { (header + LINE_BYTES, header) } else { (header, header + LINE_BYTES) }
+    }
+
     /// One line that is not in the first level, requested and answered by itself; returns when it has arrived.
     pub(super) fn remote_line(&mut self, gpu: usize, owner: MemoryId, run: Run, time: u64) -> u64 {
         self.travel(gpu, owner, Lines::first_of(run), time)
@@ -118,9 +150,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
         let now = self.clock.now();
         let start = self.gpus[gpu].begin_travel(count, (now, time));
-        let header = self.costs.header_bytes;
-        let (request, answer) =
-            if lines.run.is_write() { (header + LINE_BYTES, header) } else { (header, header + LINE_BYTES) };
+        let (request, answer) = self.packets(lines.run.is_write());
         let arrived = self.links.send(now, start, (own, owner.processor()), request * count as u64, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
         let left = self.links.send(now, served, (owner.processor(), own), answer * count as u64, Traffic::Lines);
