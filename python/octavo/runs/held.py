@@ -16,7 +16,7 @@ PROFILE = "profile"
 """The name of results in manifests."""
 SCENARIO_FILE = "scenario.toml"
 SUMMARY_FILE = "summary.json"
-RESULT_FORMAT = 2
+RESULT_FORMAT = 3
 """The `format` in `summary.json`; it grows with every change of the content or the meaning of results."""
 
 ProfileTable: TypeAlias = Literal["lifetimes", "mapping_intervals", "mappings", "process_intervals", "processes"]
@@ -42,6 +42,7 @@ TABLES = (
     "placement",
     "process_intervals",
     "processes",
+    "stalls",
     "traffic",
     "traffic_intervals",
     "walks",

@@ -1,7 +1,7 @@
 //! Durations of a node in picoseconds, computed once.
 
 use octavo_node::{InstructionConfig, NodeConfig};
-use octavo_program::Op;
+use octavo_program::{InstructionMix, Op};
 use octavo_units::Cycles;
 
 /// The durations that the simulation adds up, in picoseconds.
@@ -37,6 +37,8 @@ pub(crate) struct Costs {
     pub group_launch: u64,
     pub barrier: u64,
     pub kernel_overhead: u64,
+    /// A line of the own memory that no cache has and that waits for no other, from the first level and back.
+    pub memory: u64,
     pub l1: u64,
     pub l1_lookup: u64,
     pub l1_fill: u64,
@@ -92,6 +94,15 @@ impl Costs {
         if self.tags_at_once == 1 { taken } else { taken / u64::from(op.lines_together().min(self.tags_at_once)) }
     }
 
+    /// The time that instructions take a wavefront alone: those of shared memory apart from the others.
+    #[inline]
+    pub const fn alone(&self, instructions: InstructionMix) -> (u64, u64) {
+        let InstructionMix { vector, scalar, local_data, branch } = instructions;
+        let vector = self.vector_alu.lasts(vector as u64);
+        let scalar = self.scalar_alu.lasts(scalar as u64);
+        (vector + scalar + self.branch.lasts(branch as u64), self.local_data.lasts(local_data as u64))
+    }
+
     pub fn new(node: &NodeConfig, page_bytes: u64, walk_levels: u32) -> Self {
         let time = |cycles: Cycles| node.clock.time_for(cycles).0;
         let class = |class: &InstructionConfig| {
@@ -126,6 +137,7 @@ impl Costs {
             group_launch: time(node.compute.group_launch),
             barrier: time(node.compute.barrier),
             kernel_overhead: time(node.compute.kernel_overhead),
+            memory: idle_memory(node),
             l1: time(node.l1.latency),
             l1_lookup: time(node.l1.lookup),
             l1_fill: time(node.l1.fill),
@@ -142,4 +154,12 @@ impl Costs {
             fault_bytes: node.host.fault_message.0,
         }
     }
+}
+
+fn idle_memory(node: &NodeConfig) -> u64 {
+    let time = |cycles: Cycles| node.clock.time_for(cycles).0;
+    let (l2, dram) = (&node.l2, &node.dram);
+    let line = time(dram.line_cycles) * u64::from(dram.lone_line_percent.max(100)) / 100;
+    let bank = time(l2.latency) + (time(Cycles(1)) / u64::from(l2.lines_per_cycle)).max(1);
+    time(node.l1.lookup) + 2 * time(l2.crossbar) + bank + time(dram.latency) + line + time(node.l1.fill)
 }

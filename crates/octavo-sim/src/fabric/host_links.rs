@@ -88,6 +88,12 @@ impl HostLinks {
         up.max(self.send_down(now, time, to, bytes, traffic)) + self.latency
     }
 
+    /// The time of `bytes` on an idle link to the host, or from it.
+    pub fn idle(&self, up: bool, bytes: u64) -> u64 {
+        let rate = if up { self.up_rate } else { self.down_rate };
+        rate.time_for(bytes).max(1) + self.latency
+    }
+
     /// Bytes so far, by their purpose: from the host, and to it.
     pub fn bytes(&self) -> ([u64; Traffic::COUNT], [u64; Traffic::COUNT]) {
         (sum(&self.down), sum(&self.up))

@@ -36,6 +36,21 @@ impl Links {
         }
     }
 
+    /// The time that `bytes` take where they wait for no others.
+    #[inline]
+    pub fn idle(&self, path: (ProcessorId, ProcessorId), bytes: u64) -> u64 {
+        let (from, to) = path;
+        match (from.gpu_index(), to.gpu_index()) {
+            (Some(from), Some(to)) => self
+                .peers
+                .idle((from, to), bytes)
+                .unwrap_or_else(|| self.host.idle(true, bytes) + self.host.idle(false, bytes)),
+            (Some(_), None) => self.host.idle(true, bytes),
+            (None, Some(_)) => self.host.idle(false, bytes),
+            (None, None) => 0,
+        }
+    }
+
     /// Bytes of all links between the host and GPUs so far, by their purpose: from the host, and to it.
     pub fn host_bytes(&self) -> ([u64; Traffic::COUNT], [u64; Traffic::COUNT]) {
         self.host.bytes()

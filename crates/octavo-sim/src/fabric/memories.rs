@@ -52,6 +52,14 @@ impl FurtherMemories {
         memory.lane.reserve(now, time, memory.rate.time_for(bytes).max(1)) + memory.latency
     }
 
+    /// The time that `bytes` of such a memory take alone.
+    pub fn idle(&self, memory: MemoryId, bytes: u64) -> u64 {
+        let index = memory.host_index().and_then(|index| index.checked_sub(1));
+        index
+            .and_then(|index| self.0.get(index))
+            .map_or(0, |memory| memory.rate.time_for(bytes).max(1) + memory.latency)
+    }
+
     /// Use of every memory.
     pub fn usage(&self) -> impl Iterator<Item = LinkUse> + '_ {
         let memories = self.0.iter().zip(1..);

@@ -50,6 +50,11 @@ impl Pairs {
         Some(direction.send(now, time, rate.packet(bytes, traffic)))
     }
 
+    /// The rate of a pair's links, if it has any.
+    pub fn rate(&self, (from, to): (usize, usize)) -> Option<Rate> {
+        Some(self.wires[from * self.gpus + to].as_ref()?.rate)
+    }
+
     /// Use of both directions of every pair.
     pub fn usage(&self) -> impl Iterator<Item = LinkUse> + '_ {
         self.wires.iter().enumerate().filter_map(|(place, wire)| {

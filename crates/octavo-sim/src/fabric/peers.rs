@@ -69,6 +69,16 @@ impl Peers {
         }
     }
 
+    /// The time of `bytes` on idle links; `None` if the two have none.
+    pub fn idle(&self, (from, to): (usize, usize), bytes: u64) -> Option<u64> {
+        let rate = match &self.pairs {
+            Some(pairs) => pairs.rate((from, to))?,
+            None => self.rate,
+        };
+        let across = self.trunks.as_ref().map_or(0, |trunks| trunks.across((from, to)));
+        Some(rate.time_for(bytes).max(1) + self.latency + across)
+    }
+
     /// Use of every direction of every link.
     pub fn usage(&self) -> Vec<LinkUse> {
         let mut rows = Vec::new();

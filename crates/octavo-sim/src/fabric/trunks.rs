@@ -85,6 +85,11 @@ impl Trunks {
         pass(now, inputs.map(|inputs| &mut inputs.down[far]), into, below, packet)
     }
 
+    /// The latency from one GPU's switch to another's.
+    pub fn across(&self, (from, to): (usize, usize)) -> u64 {
+        if from / self.gpus_per_switch == to / self.gpus_per_switch { 0 } else { self.latency }
+    }
+
     /// Use of all of them.
     pub fn usage(&self) -> impl Iterator<Item = LinkUse> + '_ {
         let up = self.up.iter().zip(1..).map(|(trunk, switch)| trunk.usage(format!("switch{switch}->root")));

@@ -6,7 +6,7 @@ use crate::functional::group::Queues;
 use crate::functional::job::Doing;
 use crate::functional::run::Run;
 use crate::gpu::units::occupancy::Occupancy;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::happening::{Happening, Listen, Work};
 
 impl<L: Listen> Run<'_, L> {
     /// Splits a launch of a job over its GPUs and fills their compute units.
@@ -30,7 +30,8 @@ impl<L: Listen> Run<'_, L> {
     pub fn end_launch(&mut self, job: usize) {
         let state = &mut self.jobs[job];
         let (name, began, ended) = (&state.shape.kernel, state.launch_began, state.lines);
-        self.machine.tables.say(Happening::Kernel { name, began, ended });
+        let work = Work::default();
+        self.machine.tables.say(Happening::Kernel { job, name, began, ended, work });
         state.launch += 1;
         let next = state.launch;
         self.launches_done += 1;

@@ -80,6 +80,11 @@ pub struct Accesses {
     /// Picoseconds from the arrival of the wake until these were tried, summed over them. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub deferred_retry_ps: u64,
+    /// Picoseconds that lines waited for their turn at banks of caches and of memory, and at miss registers: not a
+    /// result, but how a single access learns it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub queued: u64,
     /// Far-fault walks forwarded to another GPU, when Trans-FW is on.
     pub forwarded_walks: u64,
     /// Forwarded walks whose guess was wrong.

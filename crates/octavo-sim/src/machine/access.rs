@@ -11,6 +11,7 @@ use crate::gpu::path::lines::Waiting;
 use crate::gpu::run::Run;
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::translation::Translation;
+use crate::gpu::units::stalls::{Stall, Tally};
 use crate::machine::deferral::Deferred;
 use crate::machine::executor::Free;
 use crate::machine::faults::fault_of;
@@ -78,10 +79,18 @@ impl<L: Listen> Node<'_, L> {
 
     /// Issues a scalar load; returns when its wavefront can continue.
     #[inline(never)]
-    pub(super) fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
+    pub(super) fn scalar_load(
+        &mut self,
+        (gpu, unit): (usize, usize),
+        slot: usize,
+        time: u64,
+        op: Op,
+        tally: &mut Tally,
+    ) -> u64 {
         let Hardware { gpus, costs, accesses, clock, .. } = &mut self.hardware;
         let over = gpus[gpu].issue_scalar(unit, (clock.now(), time), costs);
         accesses.scalar_loads += 1;
+        tally.computed(over - time, (costs.scalar_issue, 0));
         for line in op.line()..op.line() + u64::from(op.count()) {
             let run = Run::of(Op::scalar_load(line, 1));
             self.scalar_line((gpu, unit), slot, run, over + self.hardware.costs.scalar_pipeline);
@@ -134,7 +143,8 @@ impl<L: Listen> Node<'_, L> {
                 node.hardware.serve_translated(gpu, unit, slot, entry, run, time);
             }
         });
-        self.hardware.end_pending(slot);
+        let what = if translated { Stall::Walk } else { Stall::Fault };
+        self.hardware.end_pending(slot, (what, self.hardware.page_of(run.line())));
         self.leave_replay(replay);
     }
 
@@ -142,7 +152,8 @@ impl<L: Listen> Node<'_, L> {
     pub(super) fn remote_queue(&mut self, gpu: usize) {
         while let Some(next) = self.hardware.next_of_queue(gpu) {
             self.leave_queue(next);
-            self.hardware.end_pending(next.slot as usize);
+            let page = self.hardware.page_of(next.lines().run.line());
+            self.hardware.end_pending(next.slot as usize, (Stall::Queue, page));
         }
     }
 
@@ -159,7 +170,8 @@ impl<L: Listen> Node<'_, L> {
             let page = self.hardware.page_of(lines.run.line());
             self.hardware.say(Happening::UnderWay { gpu, page, until: done });
             let count = lines.count() as u32;
-            return self.hardware.note_done((gpu, unit), slot, count, done, lines.run.is_write());
+            let request = self.hardware.remote_request(gpu, entry, lines.run, (time, done));
+            return self.hardware.note_done((gpu, unit), slot, count, done, request);
         }
         for line in lines.iter() {
             self.access_page(gpu, unit, slot, lines.one(line), time);

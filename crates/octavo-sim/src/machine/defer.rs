@@ -3,6 +3,7 @@
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;
+use crate::gpu::units::stalls::Stall;
 use crate::machine::deferral::Deferred;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
@@ -25,9 +26,15 @@ impl<L: Listen> Hardware<'_, L> {
         self.clock.schedule(time, Kind::Access, number);
     }
 
-    /// One pending access fewer; the last lets a waiting wavefront continue.
-    pub(super) fn end_pending(&mut self, slot: usize) {
-        if let Some(time) = self.waves.end_pending(slot, self.clock.now()) {
+    /// One pending access fewer, to lines of a page, which waited for something; the last lets a waiting wavefront
+    /// continue.
+    pub(super) fn end_pending(&mut self, slot: usize, waited: (Stall, u32)) {
+        let asleep = self.waves.asleep_since(slot);
+        let goes_on = self.waves.end_pending(slot, self.clock.now());
+        if let Some(since) = asleep {
+            self.say_ended(slot, since, goes_on, waited);
+        }
+        if let Some(time) = goes_on {
             // It may go on at once, before its event was among those known ahead.
             let op = self.waves.next_op(slot);
             self.waves.hint(slot, op);

@@ -7,9 +7,10 @@ use octavo_program::Share;
 use crate::engine::event::Kind;
 use crate::gpu::units::groups::NewGroup;
 use crate::gpu::units::occupancy::Occupancy;
+use crate::gpu::units::stalls::Stall;
 use crate::gpu::units::wave::Fetcher;
 use crate::lot::Lot;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::happening::{Happening, Listen, Work};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
 use crate::machine::jobs::rounds::BUSY_PAUSE;
@@ -87,7 +88,11 @@ impl<L: Listen> Node<'_, L> {
         let simds = self.hardware.config.compute.simds_per_unit;
         let new = NewGroup { program: application, group, gpu, unit, wavefronts, simds };
         let begins = self.dispatchers[gpu].start(self.hardware.clock.now()) + late;
-        self.hardware.begin_group(new, begins);
+        let begin = begins + self.hardware.costs.group_launch;
+        let work = &mut self.jobs.running[application].work;
+        work.wavefronts += u64::from(wavefronts);
+        work.resident = work.resident.wrapping_sub(begin * u64::from(wavefronts));
+        self.hardware.begin_group(new, begin);
         true
     }
 
@@ -95,6 +100,8 @@ impl<L: Listen> Node<'_, L> {
     #[inline(never)]
     pub(super) fn end_wave(&mut self, slot: usize) {
         let Fetcher { program: application, gpu, unit, .. } = self.hardware.waves.fetcher(slot);
+        let work = &mut self.jobs.running[application].work;
+        work.resident = work.resident.wrapping_add(self.hardware.clock.now());
         if !self.hardware.end_wave(slot) {
             return;
         }
@@ -114,7 +121,8 @@ impl<L: Listen> Node<'_, L> {
         self.jobs.ended = self.jobs.ended.max(ended);
         let state = &mut self.jobs.running[application];
         let (name, began) = (&state.shape.kernel, state.launch_began);
-        self.hardware.say(Happening::Kernel { name, began, ended });
+        let work = Work { ran: stored - began, ..std::mem::take(&mut state.work) };
+        self.hardware.say(Happening::Kernel { job: application, name, began, ended, work });
         self.hardware.launch_ends(application);
         state.launch += 1;
         self.jobs.launches_done += 1;
@@ -156,10 +164,9 @@ impl<L: Listen> Hardware<'_, L> {
         units.map(|(gpu, unit)| self.gpus[gpu].unit(unit).quiet()).max().unwrap_or(0)
     }
 
-    /// A work-group is launched at `begins`, and its wavefronts begin.
-    fn begin_group(&mut self, new: NewGroup, begins: u64) {
-        let Self { clock, costs, gpus, waves, fetch, .. } = self;
-        let begin = begins + costs.group_launch;
+    /// The wavefronts of a work-group begin.
+    fn begin_group(&mut self, new: NewGroup, begin: u64) {
+        let Self { clock, gpus, waves, fetch, .. } = self;
         let unit = gpus[new.gpu].unit(new.unit);
         unit.begin_group();
         waves.begin_group(new, unit, |slot| {
@@ -190,9 +197,16 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     fn release_barrier_if_complete(&mut self, leader: usize) {
-        let Self { clock, costs, waves, .. } = self;
+        let Self { clock, costs, waves, listeners, .. } = self;
         let (now, barrier) = (clock.now(), costs.barrier);
-        let go_on = |time, slot, op| clock.schedule_wave(time + barrier, slot, op);
+        let go_on = |(since, time), (slot, job), op| {
+            let wait = time + barrier - since;
+            if wait > 0 {
+                listeners.hear(now, Happening::Stalled { job, what: Stall::Barrier, page: None, wait });
+                listeners.hear(now, Happening::WaitEnds { job, what: Stall::Barrier, page: None });
+            }
+            clock.schedule_wave(time + barrier, slot, op);
+        };
         waves.release_barrier_if_complete(leader, now, go_on);
     }
 }

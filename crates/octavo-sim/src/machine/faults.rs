@@ -9,6 +9,7 @@ use crate::engine::horizon::RESERVED_AHEAD;
 use crate::fabric::links::Traffic;
 use crate::gpu::fault_buffer::Written;
 use crate::gpu::run::Run;
+use crate::gpu::units::stalls::Stall;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
@@ -112,7 +113,7 @@ impl<L: Listen> Node<'_, L> {
                 node.access_again((gpu, unit), slot, waiter.run, time);
             }
         });
-        self.hardware.end_pending(slot);
+        self.hardware.end_pending(slot, (Stall::Fault, self.hardware.page_of(waiter.run.line())));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
 use crate::gpu::touched::Touched;
+use crate::gpu::units::stalls::{Answer, Stall, Tally};
 use crate::machine::phase::Phase;
 
 /// The causes of access time, except for faults.
@@ -25,6 +26,16 @@ pub(crate) enum Spent {
     Walk,
     /// Stores on their way to replicas.
     Duplication,
+}
+
+/// The wavefronts of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub wavefronts: u64,
+    /// From the beginning of each to its end, summed.
+    pub resident: u64,
+    /// From the beginning of the launch until all of them and their stores were over.
+    pub ran: u64,
 }
 
 /// Something that happens. Times are picoseconds.
@@ -79,8 +90,18 @@ pub(crate) enum Happening<'a> {
     JobEnds { job: usize },
     /// An action of a whole program ends.
     Phase { job: usize, action: u32, phase: Phase, name: &'a str, began: u64, ended: u64 },
-    /// A kernel began and will have ended at these times.
-    Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
+    /// A wavefront of a job issued for some time.
+    Issued { job: usize, tally: &'a Tally },
+    /// A wavefront of a job waits for some time, for lines of a page if it is for lines.
+    Stalled { job: usize, what: Stall, page: Option<u32>, wait: u64 },
+    /// A wavefront of a job has waited for an answer for some time.
+    Answered { job: usize, answer: Answer, wait: u64 },
+    /// A wait of a wavefront ends with something else.
+    WaitEnds { job: usize, what: Stall, page: Option<u32> },
+    /// The last part of what a wavefront issued has passed while it waited.
+    Overlapped { job: usize, time: u64 },
+    /// A kernel of a job began and will have ended at these times.
+    Kernel { job: usize, name: &'a Cow<'static, str>, began: u64, ended: u64, work: Work },
     /// A launch begins on a node whose host and GPUs are coherent.
     LaunchBegins { job: usize, accesses: &'a Accesses, links: &'a Links, host: Passed },
     /// It ends; [`Kernel`](Self::Kernel) has said which.

@@ -4,6 +4,7 @@ use octavo_program::{InstructionMix, Op, OpKind};
 
 use crate::gpu::run::Run;
 use crate::gpu::units::issue::Stop;
+use crate::gpu::units::stalls::{Stall, Tally};
 use crate::gpu::units::wave::Next;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
@@ -25,16 +26,21 @@ impl<L: Listen> Node<'_, L> {
         &mut self,
         slot: usize,
         op: u16,
-        issue: impl FnOnce(&mut Self, (usize, usize), usize, &mut Next) -> Stop,
+        issue: impl FnOnce(&mut Self, (usize, usize), usize, &mut Next, &mut Tally) -> Stop,
     ) {
         let (gpu, unit) = self.hardware.waves.place(slot);
         let goes_on = self.hardware.issue_time(gpu, unit);
-        if goes_on > self.hardware.clock.now() {
+        let now = self.hardware.clock.now();
+        self.hardware.say_woken(slot);
+        if goes_on > now {
+            self.hardware.say_stalled(slot, Stall::Fault, None, goes_on - now);
             return self.hardware.schedule_wave(goes_on, slot);
         }
         let mut next = self.hardware.waves.next(slot, op);
-        let stop = issue(self, (gpu, unit), slot, &mut next);
-        self.hardware.waves.stop_at(slot, next);
+        let mut tally = Tally::begin(self.hardware.waves.is_within(slot));
+        let stop = issue(self, (gpu, unit), slot, &mut next, &mut tally);
+        self.hardware.say_issued(slot, &tally);
+        self.hardware.waves.stop_at(slot, next, tally.is_within());
         match stop {
             Stop::Asleep => {}
             Stop::Until(time) => self.hardware.schedule_wave(time, slot),
@@ -45,7 +51,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Issues operations from `next` on, which then is the one to begin with next time.
     #[inline(always)]
-    fn issue(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
+    fn issue(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next, tally: &mut Tally) -> Stop {
         let mut time = self.hardware.clock.now();
         while time <= self.hardware.clock.now() + AHEAD {
             let Some(op) = self.hardware.waves.op(slot, *next) else {
@@ -57,20 +63,22 @@ impl<L: Listen> Node<'_, L> {
                 self.hardware.gpus[gpu].hint_operation(unit, after);
             }
             match op.kind() {
-                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
+                OpKind::Load | OpKind::Store => time = self.memory((gpu, unit), slot, time, op, tally),
                 OpKind::Compute if self.hardware.config.compute.books_in_buckets => {
-                    time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions());
+                    time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions(), tally);
                 }
-                OpKind::Compute if op.is_vector_only() => time = self.hardware.compute(gpu, slot, time, op.count()),
-                OpKind::Compute => time = self.hardware.mixed((gpu, unit), slot, time, op.instructions()),
+                OpKind::Compute if op.is_vector_only() => {
+                    time = self.hardware.compute(gpu, slot, time, op.count(), tally)
+                }
+                OpKind::Compute => time = self.hardware.mixed((gpu, unit), slot, time, op.instructions(), tally),
                 OpKind::Wait => {
                     // It wakes when its data has arrived, and goes on behind the wait.
                     if let Some(stop) = self.wait(slot, time, op.count()) {
                         return stop;
                     }
                 }
-                OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
-                OpKind::Fetch => time = self.hardware.run_on(slot, time, op),
+                OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op, tally),
+                OpKind::Fetch => time = self.hardware.run_on(slot, time, op, tally),
                 OpKind::Barrier => return Stop::Barrier(time),
                 OpKind::End => {
                     let Some(stop) = self.wait(slot, time, op.count()) else { return Stop::End };
@@ -98,10 +106,18 @@ impl<L: Listen> Node<'_, L> {
 
     /// Issues the lines of one memory operation; returns when the last was issued.
     #[inline]
-    pub(super) fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
+    pub(super) fn memory(
+        &mut self,
+        (gpu, unit): (usize, usize),
+        slot: usize,
+        time: u64,
+        op: Op,
+        tally: &mut Tally,
+    ) -> u64 {
         let duration = self.hardware.costs.pipeline(op);
         let now = self.hardware.clock.now();
         let issued = self.hardware.gpus[gpu].issue_lines(unit, (now, time), duration);
+        let behind_gather = self.hardware.gpus[gpu].unit(unit).behind_gather(tally.gathers(op));
         let over = issued + duration;
         let entered = issued + self.hardware.costs.memory_pipeline;
         if op.is_ragged() {
@@ -112,30 +128,52 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.waves.note_issued(slot, op);
         // Whether the instruction goes on is not foreseen: therefore a selection, not a branch.
         let next_instruction = over.max(time + self.hardware.costs.memory_issue);
-        if op.continues() { over } else { next_instruction }
+        let after = if op.continues() { over } else { next_instruction };
+        tally.issued(op, (issued - time, behind_gather), after - issued);
+        after
     }
 }
 
 impl<L: Listen> Hardware<'_, L> {
     /// Vector-ALU instructions occupy the wavefront's SIMD; returns their end.
     #[inline]
-    fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32) -> u64 {
+    fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32, tally: &mut Tally) -> u64 {
         self.accesses.compute_instructions += u64::from(instructions);
-        self.gpus[gpu].run_vector(self.waves.simd(slot), &self.costs, time, instructions)
+        let over = self.gpus[gpu].run_vector(self.waves.simd(slot), &self.costs, time, instructions);
+        tally.computed(over - time, (self.costs.vector_alu.lasts(instructions.into()), 0));
+        over
     }
 
     /// Instructions of several classes; returns their end.
     #[inline]
-    fn mixed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, instructions: InstructionMix) -> u64 {
-        let Self { costs, gpus, waves, fetch, accesses, .. } = self;
-        let time = gpus[gpu].run_mixed((unit, waves.simd(slot)), costs, time, instructions, accesses);
-        fetch.branched(waves.fetcher(slot), time, instructions.branch, accesses)
+    fn mixed(
+        &mut self,
+        (gpu, unit): (usize, usize),
+        slot: usize,
+        time: u64,
+        instructions: InstructionMix,
+        tally: &mut Tally,
+    ) -> u64 {
+        let Self { costs, gpus, waves, accesses, .. } = self;
+        let over = gpus[gpu].run_mixed((unit, waves.simd(slot)), costs, time, instructions, accesses);
+        tally.computed(over - time, self.costs.alone(instructions));
+        self.branch(slot, over, instructions.branch, tally)
+    }
+
+    /// The wavefront has passed branches at `time`; returns when it has its code.
+    #[inline]
+    pub(super) fn branch(&mut self, slot: usize, time: u64, branches: u32, tally: &mut Tally) -> u64 {
+        let over = self.fetch.branched(self.waves.fetcher(slot), time, branches, &mut self.accesses);
+        tally.fetched(over - time);
+        over
     }
 
     /// The wavefront runs on into lines of code; returns when it has the last.
     #[inline]
-    pub(super) fn run_on(&mut self, slot: usize, time: u64, op: Op) -> u64 {
-        self.fetch.run_on(self.waves.fetcher(slot), time, op.line(), op.count(), &mut self.accesses)
+    pub(super) fn run_on(&mut self, slot: usize, time: u64, op: Op, tally: &mut Tally) -> u64 {
+        let over = self.fetch.run_on(self.waves.fetcher(slot), time, op.line(), op.count(), &mut self.accesses);
+        tally.fetched(over - time);
+        over
     }
 
     /// The time when `unit` can issue: now, or at the end of a drain.

@@ -5,6 +5,7 @@ use octavo_program::{InstructionMix, Op, OpKind};
 use crate::engine::event::Kind;
 use crate::gpu::units::decoder::Decoded;
 use crate::gpu::units::issue::Stop;
+use crate::gpu::units::stalls::{Stall, Tally};
 use crate::gpu::units::wave::Next;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
@@ -18,7 +19,7 @@ impl<L: Listen> Node<'_, L> {
     }
 
     /// Issues operations from `next` on until the next access is due later, or the wavefront waits or ends.
-    fn issue_timed(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
+    fn issue_timed(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next, tally: &mut Tally) -> Stop {
         let now = self.hardware.clock.now();
         let mut time = now;
         loop {
@@ -40,17 +41,25 @@ impl<L: Listen> Node<'_, L> {
                 OpKind::Load | OpKind::Store if self.hardware.config.compute.lines_in_flight > 0 => {
                     match self.memory_queued((gpu, unit), slot, op, next) {
                         Some(stop) => return stop,
-                        None => time += self.hardware.costs.memory_issue,
+                        None => time += self.hardware.alone(self.hardware.costs.memory_issue, tally),
                     }
                 }
-                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
-                OpKind::Compute => time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions()),
+                OpKind::Load | OpKind::Store => time = self.memory((gpu, unit), slot, time, op, tally),
+                OpKind::Compute => {
+                    time = self.hardware.compute_timed((gpu, unit), slot, time, op.instructions(), tally);
+                }
                 OpKind::Wait => match self.wait(slot, time, op.count()) {
-                    Some(stop) => return stop.later(self.hardware.costs.wait),
-                    None => time += self.hardware.costs.wait,
+                    Some(stop) => {
+                        if let Stop::Until(_) = stop {
+                            let wait = self.hardware.alone(self.hardware.costs.wait, tally);
+                            self.hardware.waves.wait_later(slot, wait);
+                        }
+                        return stop.later(self.hardware.costs.wait);
+                    }
+                    None => time += self.hardware.alone(self.hardware.costs.wait, tally),
                 },
-                OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
-                OpKind::Fetch => time = self.hardware.run_on(slot, time, op),
+                OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op, tally),
+                OpKind::Fetch => time = self.hardware.run_on(slot, time, op, tally),
                 OpKind::Barrier => return Stop::Barrier(time),
                 OpKind::End => {
                     let Some(stop) = self.wait(slot, time, op.count()) else { return Stop::End };
@@ -71,11 +80,12 @@ impl<L: Listen> Node<'_, L> {
         let room = self.hardware.gpus[gpu].unit(unit).room_for_lines(now, lines);
         if room > now {
             next.op -= 1;
+            self.hardware.say_stalled(slot, Stall::Queue, None, room - now);
             return Some(Stop::Until(room));
         }
         let mut part = Some(op);
         while let Some(op) = part {
-            self.memory(gpu, unit, slot, now, op);
+            self.memory((gpu, unit), slot, now, op, &mut Tally::default());
             part = op.continues().then(|| self.hardware.waves.op(slot, *next)).flatten();
             next.op += u16::from(part.is_some());
         }
@@ -92,11 +102,19 @@ impl<L: Listen> Hardware<'_, L> {
         slot: usize,
         time: u64,
         instructions: InstructionMix,
+        tally: &mut Tally,
     ) -> u64 {
-        let Self { costs, gpus, waves, fetch, accesses, clock, .. } = self;
+        let Self { costs, gpus, waves, accesses, clock, .. } = self;
         let place = (unit, waves.simd(slot));
-        let time = gpus[gpu].run_between(place, costs, (clock.now(), time), instructions, accesses);
-        fetch.branched(waves.fetcher(slot), time, instructions.branch, accesses)
+        let over = gpus[gpu].run_between(place, costs, (clock.now(), time), instructions, accesses);
+        tally.computed(over - time, self.costs.alone(instructions));
+        self.branch(slot, over, instructions.branch, tally)
+    }
+
+    /// A wavefront issues something for a time, which it returns.
+    fn alone(&self, time: u64, tally: &mut Tally) -> u64 {
+        tally.computed(time, (time, 0));
+        time
     }
 
     /// Whether SIMDs share a decoder that these instructions need.
@@ -107,6 +125,12 @@ impl<L: Listen> Hardware<'_, L> {
     /// The wavefront sleeps until its vector instructions end.
     fn begin_vectors(&mut self, (gpu, unit): (usize, usize), slot: usize, instructions: InstructionMix) {
         self.accesses.compute_instructions += u64::from(instructions.vector);
+        // Until it is woken, it waits for others; what it takes alone passes in any case.
+        let alone = self.costs.vector_alu.lasts(instructions.vector.into());
+        let mut tally = Tally::default();
+        tally.computed(alone, (alone, 0));
+        self.say_issued(slot, &tally);
+        self.waves.sleep_from(slot, self.clock.now() + alone);
         let now = self.clock.now().div_ceil(self.costs.cycle);
         let (seat, age) = self.waves.seat_and_age(slot);
         let Some(decoder) = self.gpus[gpu].decoder(unit) else { return };
@@ -123,7 +147,10 @@ impl<L: Listen> Hardware<'_, L> {
             decoder.take_over(now, &mut over);
         }
         for Decoded { slot, rest } in over.drain(..) {
-            let time = self.compute_timed((gpu, unit), slot, self.clock.now(), rest);
+            self.say_decoded(slot);
+            let mut tally = Tally::default();
+            let time = self.compute_timed((gpu, unit), slot, self.clock.now(), rest, &mut tally);
+            self.say_issued(slot, &tally);
             self.schedule_wave(time, slot);
         }
         self.decoded = over;

@@ -21,6 +21,7 @@ pub(crate) mod jobs;
 pub(crate) mod node;
 mod notices;
 pub(crate) mod outcome;
+mod passing;
 pub(crate) mod phase;
 pub(crate) mod program;
 mod remote;

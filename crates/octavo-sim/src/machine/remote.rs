@@ -10,6 +10,7 @@ use crate::gpu::path::lines::{Lines, Waiting};
 use crate::gpu::path::waiting::{Found, Queued, Turn};
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
+use crate::gpu::units::stalls::Request;
 use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
@@ -114,6 +115,40 @@ impl<L: Listen> Hardware<'_, L> {
         done
     }
 
+    /// An access to lines of another processor's memory, known at `time`, that arrive at `done`: what it takes longer
+    /// than alone, it waits for its turn.
+    #[inline]
+    pub(super) fn remote_request(&self, gpu: usize, entry: Entry, run: Run, (time, done): (u64, u64)) -> Request {
+        let queued = (done - time).saturating_sub(self.idle_remote(gpu, entry.target(), run));
+        self.request((self.page_of(run.line()), run.is_write(), false), time, queued)
+    }
+
+    /// The time of lines of another processor's memory that wait for no others.
+    fn idle_remote(&self, gpu: usize, owner: MemoryId, run: Run) -> u64 {
+        let (own, count) = (ProcessorId::gpu(gpu), u64::from(run.count()));
+        let lone = (run.line() & 1) + ((run.line() + count) & 1);
+        let (request, answer) = self.packets(owner, run.is_write(), (count, lone));
+        let there = self.links.idle((own, owner.processor()), request);
+        let back = self.links.idle((owner.processor(), own), answer);
+        let served = if owner.gpu_index().is_some() {
+            self.costs.memory
+        } else if owner == HOST_MEMORY {
+            self.costs.host_memory
+        } else {
+            self.links.memories.idle(owner, count * LINE_BYTES)
+        };
+        self.costs.l1_lookup + count * self.costs.line + there + served + back + self.costs.l1_fill
+    }
+
+    /// Bytes of the requests and of the answers for `count` lines, of which `lone` come without their other half.
+    #[inline]
+    fn packets(&self, owner: MemoryId, write: bool, (count, lone): (u64, u64)) -> (u64, u64) {
+        let headers = self.costs.header_bytes * count;
+        let lone = if owner.gpu_index().is_none() { self.costs.lone_bytes * lone } else { 0 };
+        let data = headers + LINE_BYTES * count + lone;
+        if write { (data, headers) } else { (headers, data) }
+    }
+
     /// One line that is not in the first level, requested and answered by itself; returns when it has arrived.
     pub(super) fn remote_line(&mut self, gpu: usize, owner: MemoryId, run: Run, time: u64) -> u64 {
         self.travel(gpu, owner, Lines::first_of(run), time)
@@ -129,8 +164,8 @@ impl<L: Listen> Hardware<'_, L> {
         let now = self.clock.now();
         let posted = self.is_posted(lines.run);
         let start = if posted { time } else { self.gpus[gpu].begin_travel(count, (now, time)) };
-        let (headers, data) = self.bytes_of(owner, lines);
-        let (request, answer) = if lines.run.is_write() { (data, headers) } else { (headers, data) };
+        let lone = if self.costs.lone_bytes > 0 { lines.lone() } else { 0 };
+        let (request, answer) = self.packets(owner, lines.run.is_write(), (count as u64, lone));
         let arrived = self.links.send(now, start, (own, owner.processor()), request, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
         let left = self.links.send(now, served, (owner.processor(), own), answer, Traffic::Lines);
@@ -141,14 +176,6 @@ impl<L: Listen> Hardware<'_, L> {
             self.gpus[gpu].end_travel(now, count, (start, done));
         }
         done
-    }
-
-    /// Bytes of packets that carry no line and of those that carry one.
-    #[inline(always)]
-    fn bytes_of(&self, owner: MemoryId, lines: Lines) -> (u64, u64) {
-        let headers = self.costs.header_bytes * lines.count() as u64;
-        let lone = if owner.gpu_index().is_none() && self.costs.lone_bytes > 0 { lines.lone() } else { 0 };
-        (headers, headers + LINE_BYTES * lines.count() as u64 + self.costs.lone_bytes * lone)
     }
 
     /// The owner's caches and memory; returns when the last line is ready to travel.

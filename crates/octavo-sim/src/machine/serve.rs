@@ -6,6 +6,7 @@ use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::path::access::Served;
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
+use crate::gpu::units::stalls::Request;
 use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
@@ -14,15 +15,22 @@ impl<L: Listen> Hardware<'_, L> {
     #[inline(always)]
     pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
         self.say(Happening::Accessed { gpu, page: self.page_of(run.line()), write: run.is_write() });
-        let done = if self.serves_specially || run.is_write() && entry.is_broadcast() {
-            self.serve_specially(gpu, unit, slot, entry, run, time)
-        } else if entry.target() == MemoryId::gpu(gpu) {
+        let own = entry.target() == MemoryId::gpu(gpu);
+        let (done, queued) = if self.serves_specially || run.is_write() && entry.is_broadcast() {
+            let before = self.accesses.queued;
+            let done = self.serve_specially(gpu, unit, slot, entry, run, time);
+            (done, self.accesses.queued - before)
+        } else if own {
             self.serve_local(gpu, unit, entry, run, time)
         } else {
-            self.serve_remote(gpu, unit, slot, entry, run, time)
+            (self.serve_remote(gpu, unit, slot, entry, run, time), 0)
         };
         self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
-        self.note_done((gpu, unit), slot, run.count(), done, run.is_write());
+        let request = match own {
+            true => self.request((self.page_of(run.line()), run.is_write(), true), time, queued),
+            false => self.remote_request(gpu, entry, run, (time, done)),
+        };
+        self.note_done((gpu, unit), slot, run.count(), done, request);
     }
 
     /// Lines of caches that serve in order or have no tags, and stores that go to every replica of their page.
@@ -48,24 +56,32 @@ impl<L: Listen> Hardware<'_, L> {
         if self.settling.is_some() {
             self.settle_local(gpu, run, time)
         } else {
-            self.serve_local(gpu, unit, entry, run, time)
+            self.serve_local(gpu, unit, entry, run, time).0
         }
     }
 
+    /// Lines of the own memory, and how long the last to arrive waited for its turn.
     #[inline(always)]
-    fn serve_local(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+    fn serve_local(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> (u64, u64) {
         let Self { clock, costs, gpus, accesses, .. } = self;
         let served = gpus[gpu].serve_local(unit, entry, run, (clock.now(), time), costs, accesses);
-        let Served { last, spent, beyond_l1 } = served;
+        let Served { last, spent, queued, beyond_l1 } = served;
         self.say(Happening::Spent(Spent::Local, spent));
         self.reports.count(gpu, self.page_of(run.line()), beyond_l1);
-        last
+        (last, queued)
     }
 
     /// An access of this many lines of the wavefront in `slot` of a unit will end at `done`. The wavefront does not
     /// wait for stores that are posted.
     #[inline]
-    pub(super) fn note_done(&mut self, (gpu, unit): (usize, usize), slot: usize, lines: u32, done: u64, write: bool) {
+    pub(super) fn note_done(
+        &mut self,
+        (gpu, unit): (usize, usize),
+        slot: usize,
+        lines: u32,
+        done: u64,
+        request: Request,
+    ) {
         let unit = self.gpus[gpu].unit(unit);
         let answered = if self.config.compute.answers_in_order {
             unit.note_done_in_order(done, u64::from(lines) * self.costs.answer)
@@ -73,8 +89,10 @@ impl<L: Listen> Hardware<'_, L> {
             unit.note_done(done);
             done
         };
-        if !(write && self.config.compute.posted_stores) {
-            self.waves.note_answer(slot, answered);
+        // What waits for earlier answers waits for its turn.
+        let request = Request { queued: request.queued + (answered - done), ..request };
+        if !(request.write && self.config.compute.posted_stores) {
+            self.waves.note_answer(slot, answered, request.answered(answered));
         }
     }
 
@@ -144,14 +162,17 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Serves a line of a scalar load of the wavefront in `slot`, whose translation arrives at `time`.
     pub(super) fn serve_scalar(&mut self, (gpu, unit): (usize, usize), slot: usize, entry: Entry, run: Run, time: u64) {
-        let (cache, now) = (self.scalar_cache(unit), self.clock.now());
+        let (cache, now, before) = (self.scalar_cache(unit), self.clock.now(), self.accesses.queued);
         self.say(Happening::Accessed { gpu, page: self.page_of(run.line()), write: false });
         let start = self.gpus[gpu].begin_scalar(cache, now, time);
         let answer = self.scalar_answer((gpu, cache), entry, run, start);
         let done = self.gpus[gpu].end_scalar((unit, cache), now, (start, answer), &self.costs);
         self.say(Happening::UnderWay { gpu, page: self.page_of(run.line()), until: done });
         self.gpus[gpu].unit(unit).note_scalar_done(done);
-        self.waves.note_answer(slot, done);
+        let own = entry.target() == MemoryId::gpu(gpu);
+        let queued = self.accesses.queued - before + (start - time);
+        let request = self.request((self.page_of(run.line()), false, own), time, queued);
+        self.waves.note_answer(slot, done, request.answered(done));
     }
 
     /// The answer of a line that the scalar cache accepts at `time`.

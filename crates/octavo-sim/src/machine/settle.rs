@@ -10,6 +10,7 @@ use crate::gpu::run::Run;
 use crate::gpu::settling::Segment;
 use crate::gpu::translate::entry::Entry;
 use crate::gpu::units::issue::Stop;
+use crate::gpu::units::stalls::Tally;
 use crate::gpu::units::wave::Next;
 use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
@@ -32,7 +33,7 @@ impl<L: Listen> Node<'_, L> {
     }
 
     /// Issues operations from `next` on, and processes pending ones when it stops.
-    fn issue_settled(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
+    fn issue_settled(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next, _: &mut Tally) -> Stop {
         let place = Place { gpu, unit, slot };
         let mut segment = Segment::begin(self.hardware.clock.now());
         match self.issue_segments(place, next, &mut segment) {
@@ -56,9 +57,11 @@ impl<L: Listen> Node<'_, L> {
                 OpKind::Compute => Ok(self.hardware.settle_compute(place, segment, time, op)),
                 OpKind::Wait => self.settle_wait(place, segment, time, op),
                 OpKind::ScalarLoad if time <= now + AHEAD => {
-                    Ok(self.scalar_load((place.gpu, place.unit), place.slot, time, op))
+                    Ok(self.scalar_load((place.gpu, place.unit), place.slot, time, op, &mut Tally::default()))
                 }
-                OpKind::Fetch if time <= now + AHEAD => Ok(self.hardware.run_on(place.slot, time, op)),
+                OpKind::Fetch if time <= now + AHEAD => {
+                    Ok(self.hardware.run_on(place.slot, time, op, &mut Tally::default()))
+                }
                 OpKind::ScalarLoad | OpKind::Fetch => Err(Stop::Until(time)),
                 OpKind::Barrier => {
                     next.op += 1;
@@ -195,7 +198,8 @@ impl<L: Listen> Hardware<'_, L> {
             let entered = done.last + (over - time) + self.costs.memory_pipeline + self.costs.l1_tlb;
             let answered = self.settle_lines(place.gpu, &done, entered);
             let lines = done.hits + done.loads + done.stores + done.partial_stores;
-            self.note_done((place.gpu, place.unit), place.slot, lines, answered, false);
+            let request = self.request((0, false, true), entered, 0);
+            self.note_done((place.gpu, place.unit), place.slot, lines, answered, request);
         }
         over
     }

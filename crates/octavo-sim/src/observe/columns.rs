@@ -50,6 +50,7 @@ pub const TABLES: &[TableMeaning] = &[
     table("page_groups", "64 KiB of an allocation", PAGE_GROUPS),
     table("links", "direction of a link, and further memory of the host", LINKS),
     table("kernels", "launch", KERNELS),
+    table("stalls", "kernel, what its wavefronts did or waited for, and allocation", STALLS),
     table("jobs", "repetition of a job", JOBS),
     table("traffic", "launch, on coherent nodes", TRAFFIC),
     table("capacity", "change of a GPU's memory", CAPACITY),
@@ -104,7 +105,23 @@ const KERNELS: &[ColumnMeaning] = &[
     KERNEL,
     BEGAN.only(Of::Timed),
     ENDED.only(Of::Timed),
+    number("run_ps", "ps", "how long it ran, without the gap to the next launch").only(Of::Timed),
+    number("wavefronts", "wavefronts", "that it had").only(Of::Timed),
+    number("wavefront_ps", "ps", "from the beginning of each to its end, summed").only(Of::Timed),
     number("lines", "lines", "that it accessed").only(Of::Untimed),
+];
+const STALLS: &[ColumnMeaning] = &[
+    KERNEL,
+    ColumnMeaning {
+        name: "stall",
+        kind: "category",
+        unit: "",
+        meaning: "what its wavefronts did or waited for",
+        of: Of::All,
+    },
+    text("allocation", "whose lines they waited for; empty if for none"),
+    number("wavefront_ps", "ps", "that its wavefronts spent so, summed"),
+    number("waits", "waits", "that ended with it"),
 ];
 const JOBS: &[ColumnMeaning] = &[
     text("job", "its name"),

@@ -130,6 +130,9 @@ fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64, 
     if options.record_walks {
         recorder.keep_walks(workload.address_end().div_ceil(page_bytes) as usize);
     }
+    if node.settles().is_none() {
+        recorder.keep_stalls(workload);
+    }
     if matches!(&node.driver.service, ServiceModel::Batch(batch) if batch.replay == Replay::BatchFlush) {
         recorder.keep_taken();
     }

@@ -39,6 +39,7 @@ mod random;
 mod refused;
 mod remote;
 mod scarce;
+mod stalls;
 mod support;
 mod timeline;
 mod trans_fw;

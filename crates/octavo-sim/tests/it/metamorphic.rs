@@ -73,11 +73,11 @@ fn run(workload: &dyn Workload, (gpus, placement): (u32, &str), percent: u32) ->
     simulate_jobs(&node, &memory(placement), &[Job::alone(workload, None)], options).expect("it is valid")
 }
 
-/// The same with one text for another in all columns.
+/// The same with one name for another in all columns; rows of no buffer have none.
 fn renamed(mut result: RunResult, rename: impl Fn(&str) -> String) -> RunResult {
     for column in result.tables.iter_mut().flat_map(|table| &mut table.columns) {
         if let (true, Values::Text(texts)) = (column.name == "allocation", &mut column.values) {
-            texts.iter_mut().for_each(|text| *text = rename(text));
+            texts.iter_mut().filter(|text| !text.is_empty()).for_each(|text| *text = rename(text));
         }
     }
     result

@@ -55,6 +55,12 @@ impl Dram {
         self.banks[bank].reserve(now, time, cost) + self.latency
     }
 
+    /// The longest that a line takes which waits for no other.
+    #[inline]
+    pub const fn idle(&self) -> u64 {
+        self.lone_cost + self.latency
+    }
+
     /// The cost of a line in its bank, if the halves of 128 bytes are cheaper together than alone.
     #[inline]
     fn half(&mut self, bank: usize, line: u64) -> u64 {

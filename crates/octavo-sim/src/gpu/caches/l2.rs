@@ -75,13 +75,15 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
             self.written.note(line);
         }
         let bank = self.interleave.bank(line);
-        let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
+        let arrived = time + self.crossbar;
+        let accepted = self.banks[bank].input.reserve(now, arrived, self.input_cost);
+        counts.queued += accepted - arrived - self.input_cost;
         let Some(at) = self.lines.look_up(line as u32) else {
             return self.miss(now, accepted + self.latency, (line, bank), access, dram, counts);
         };
         counts.l2_hits += 1;
         if self.lock > 0 && (write || !self.lines.is_settled(at, accepted)) {
-            return self.hit_locking(now, (accepted, bank), at, write);
+            return self.hit_locking(now, (accepted, bank), at, write, counts);
         }
         if write {
             self.lines.make_dirty(at);
@@ -93,10 +95,18 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
 
     /// A hit where stores and data from memory lock a line, and this one may be locked or become so.
     #[inline(never)]
-    fn hit_locking(&mut self, now: u64, (accepted, bank): (u64, usize), at: Place, write: bool) -> u64 {
+    fn hit_locking(
+        &mut self,
+        now: u64,
+        (accepted, bank): (u64, usize),
+        at: Place,
+        write: bool,
+        counts: &mut Accesses,
+    ) -> u64 {
         let state = self.lines.state(at);
         let locked = accepted < self.unlocked(state);
         let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
+        counts.queued += turn - accepted;
         if write {
             self.lines.set_state(now, at, self.after_store(turn, state));
         }
@@ -128,6 +138,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
             LineAccess::Store => false,
         };
         let ready = if fetched { self.fetch(now, time, bank, line, dram) } else { time };
+        counts.queued += if fetched { (ready - time).saturating_sub(dram.idle()) } else { 0 };
         counts.dram_reads += u64::from(fetched);
         counts.store_fetches += u64::from(fetched & write);
         counts.dram_writes += wrote_back;

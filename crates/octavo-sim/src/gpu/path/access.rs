@@ -15,6 +15,8 @@ pub(crate) struct Served {
     pub last: u64,
     /// Their latencies, summed.
     pub spent: u64,
+    /// How long the last to arrive waited for its turn.
+    pub queued: u64,
     /// The number of lines that the first level did not have.
     pub beyond_l1: u32,
 }
@@ -31,8 +33,9 @@ impl Gpu {
         costs: &Costs,
         accesses: &mut Accesses,
     ) -> Served {
-        let (mut start, mut last, mut spent, mut beyond_l1) = (time, time, 0, 0);
+        let (mut start, mut last, mut spent, mut beyond_l1, mut queued) = (time, time, 0, 0, 0);
         for line in run.line()..run.line() + u64::from(run.count()) {
+            let before = accesses.queued;
             let done = if run.is_write() {
                 beyond_l1 += 1;
                 self.l2_line(now, line, run.line_access(), start + costs.l1_lookup, accesses) + costs.l1_fill
@@ -44,10 +47,14 @@ impl Gpu {
                 self.load_missed(now, unit, (line, entry.version()), start + costs.l1_lookup, costs, accesses)
             };
             spent += done - start;
-            last = last.max(done);
+            if done > last {
+                // A line that others have asked for waits with them.
+                queued = (accesses.queued - before).max((done - start).saturating_sub(costs.memory));
+                last = done;
+            }
             start += costs.line;
         }
-        Served { last, spent, beyond_l1 }
+        Served { last, spent, queued, beyond_l1 }
     }
 
     /// A load of `line`, whose page's mapping has that version, after a miss in the first-level cache: from the GPU's
@@ -63,6 +70,7 @@ impl Gpu {
         accesses: &mut Accesses,
     ) -> u64 {
         let start = self.units[unit].misses.available(now, time);
+        accesses.queued += start - time;
         let done = self.l2_line(now, line, LineAccess::Load, start, accesses) + costs.l1_fill;
         self.units[unit].misses.take(now, start, done);
         self.l1.insert(unit, line, version, done);

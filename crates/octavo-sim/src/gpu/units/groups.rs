@@ -74,15 +74,21 @@ impl Waves {
     pub fn arrive_at_barrier(&mut self, slot: usize, time: u64) -> usize {
         let leader = self.waves[slot].leader as usize;
         self.waves[slot].state = State::Barrier;
+        self.waits[slot].since = time;
         let group = &mut self.groups[leader];
         group.arrived += 1;
         group.arrival = group.arrival.max(time);
         leader
     }
 
-    /// If all wavefronts that have not ended are at the barrier they continue: `go_on` gets the time, the slot and the
-    /// operation.
-    pub fn release_barrier_if_complete(&mut self, leader: usize, now: u64, mut go_on: impl FnMut(u64, usize, u16)) {
+    /// If all wavefronts that have not ended are at the barrier they continue: `go_on` gets when they arrived and when
+    /// they leave, the slot, the program and the operation.
+    pub fn release_barrier_if_complete(
+        &mut self,
+        leader: usize,
+        now: u64,
+        mut go_on: impl FnMut((u64, u64), (usize, usize), u16),
+    ) {
         let group = &mut self.groups[leader];
         if group.arrived == 0 || group.arrived < group.running {
             return;
@@ -94,7 +100,8 @@ impl Waves {
             let wave = &mut self.waves[slot as usize];
             if wave.state == State::Barrier {
                 wave.state = State::Scheduled;
-                go_on(release, slot as usize, wave.next_op);
+                let since = self.waits[slot as usize].since;
+                go_on((since, release), (slot as usize, wave.application.into()), wave.next_op);
             }
             slot = wave.next;
         }

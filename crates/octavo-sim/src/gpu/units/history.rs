@@ -2,6 +2,8 @@
 
 use prefetch_index::prefetch_index;
 
+use crate::gpu::units::stalls::Answer;
+
 /// Instructions remembered of each wavefront. GCN3 counts at most 15 outstanding; a wait that would leave more waits
 /// until this many are left.
 const REMEMBERED: usize = 15;
@@ -19,6 +21,8 @@ struct Recent {
 /// By wavefront slot, as far as there were any.
 pub(crate) struct History {
     recent: Vec<Recent>,
+    /// By wavefront slot, what each of those times is the arrival of.
+    answers: Vec<[Answer; REMEMBERED]>,
     /// Some waits of the workload leave instructions outstanding.
     is_kept: bool,
 }
@@ -26,7 +30,7 @@ pub(crate) struct History {
 impl History {
     /// `is_kept`: some waits of the workload leave instructions outstanding; nothing is remembered otherwise.
     pub const fn new(is_kept: bool) -> Self {
-        Self { recent: Vec::new(), is_kept }
+        Self { recent: Vec::new(), answers: Vec::new(), is_kept }
     }
 
     /// A wavefront begins in `slot`, which is new or had others before.
@@ -36,6 +40,7 @@ impl History {
         }
         if slot >= self.recent.len() {
             self.recent.resize(slot + 1, Recent::default());
+            self.answers.resize(slot + 1, Default::default());
         }
         self.recent[slot].count = 0;
     }
@@ -55,23 +60,34 @@ impl History {
         }
     }
 
-    /// The wavefront has issued an instruction; it and all before it end at `over`.
+    /// The wavefront has issued an instruction; it and all before it end at `over`, with this answer.
     #[inline]
-    pub fn note(&mut self, slot: usize, over: u64) {
+    pub fn note(&mut self, slot: usize, (over, answer): (u64, Answer)) {
         if let Some(Recent { times, count }) = self.recent.get_mut(slot) {
-            times[*count as usize % REMEMBERED] = over;
+            let place = *count as usize % REMEMBERED;
+            times[place] = over;
+            self.answers[slot][place] = answer;
             *count += 1;
         }
     }
 
-    /// The end of all but the `youngest` latest instructions.
-    pub fn all_but(&self, slot: usize, youngest: u32) -> u64 {
-        let Some(Recent { times, count }) = self.recent.get(slot) else { return 0 };
+    /// The end of all but the `youngest` latest instructions, and the place of its answer, which is needed later.
+    pub fn all_but(&self, slot: usize, youngest: u32) -> (u64, usize) {
+        let Some(Recent { times, count }) = self.recent.get(slot) else { return (0, 0) };
         let youngest = u64::from(youngest).min(REMEMBERED as u64 - 1);
         match count.checked_sub(youngest + 1) {
-            Some(index) => times[index as usize % REMEMBERED],
-            None => 0,
+            Some(index) => {
+                let place = index as usize % REMEMBERED;
+                prefetch_index(&self.answers[slot], place);
+                (times[place], place)
+            }
+            None => (0, 0),
         }
+    }
+
+    /// The answer that is remembered at a place.
+    pub fn answer(&self, slot: usize, place: usize) -> Answer {
+        self.answers[slot][place]
     }
 }
 
@@ -82,24 +98,27 @@ mod tests {
     #[test]
     fn a_wait_that_leaves_one_outstanding_waits_for_the_one_before() {
         let mut history = History::new(true);
+        let all_but = |history: &History, left| history.all_but(1, left).0;
         history.begin_wave(1);
-        assert_eq!(history.all_but(1, 0), 0);
+        assert_eq!(all_but(&history, 0), 0);
         for over in [10, 20, 30] {
-            history.note(1, over);
+            history.note(1, (over, Answer { page: over as u32, ..Answer::default() }));
         }
-        assert_eq!([0, 1, 2, 3].map(|left| history.all_but(1, left)), [30, 20, 10, 0]);
-        (4..40).for_each(|over| history.note(1, over * 10));
-        assert_eq!(history.all_but(1, 14), 250);
-        assert_eq!(history.all_but(1, 60), 250, "no more than are remembered");
+        assert_eq!([0, 1, 2, 3].map(|left| all_but(&history, left)), [30, 20, 10, 0]);
+        let page = |left| history.answer(1, history.all_but(1, left).1).page;
+        assert_eq!([0, 1, 2].map(page), [30, 20, 10]);
+        (4..40).for_each(|over| history.note(1, (over * 10, Answer::default())));
+        assert_eq!(all_but(&history, 14), 250);
+        assert_eq!(all_but(&history, 60), 250, "no more than are remembered");
         history.begin_wave(1);
-        assert_eq!(history.all_but(1, 0), 0);
+        assert_eq!(all_but(&history, 0), 0);
     }
 
     #[test]
     fn nothing_is_kept_that_nobody_asks_for() {
         let mut history = History::new(false);
         history.begin_wave(1);
-        history.note(1, 10);
-        assert_eq!((history.is_kept(), history.all_but(1, 0)), (false, 0));
+        history.note(1, (10, Answer::default()));
+        assert_eq!((history.is_kept(), history.all_but(1, 0)), (false, (0, 0)));
     }
 }

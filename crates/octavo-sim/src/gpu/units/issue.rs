@@ -5,7 +5,7 @@ use octavo_program::InstructionMix;
 use crate::engine::costs::Costs;
 use crate::gpu::counts::Accesses;
 use crate::gpu::state::Gpu;
-use crate::gpu::units::wave::{State, Waves};
+use crate::gpu::units::wave::{Awaited, State, Waves};
 
 /// Why a wavefront does not continue for now.
 pub(crate) enum Stop {
@@ -83,16 +83,25 @@ impl Gpu {
 }
 
 impl Waves {
-    /// How a wavefront waits for all its requests except for its `youngest` latest instructions; `None` if it need not.
-    /// Accesses that wait for the driver are waited for in any case.
+    /// How a wavefront waits for all its requests except for its `youngest` latest instructions; `None` if it need not. Accesses that wait for the driver are waited for in any case.
     #[inline]
     pub fn wait_for_memory(&mut self, slot: usize, now: u64, time: u64, youngest: u32) -> Option<Stop> {
         let wave = &mut self.waves[slot];
         if wave.pending > 0 {
             wave.state = State::Pending;
+            self.waits[slot].since = time;
             return Some(Stop::Asleep);
         }
-        let there = if youngest == 0 { wave.ready } else { self.history.all_but(slot, youngest) };
+        let (there, awaited) = if youngest == 0 {
+            (wave.ready, Awaited::Last)
+        } else {
+            let (there, place) = self.history.all_but(slot, youngest);
+            (there, Awaited::At(place as u8))
+        };
+        if there > time {
+            let waits = &mut self.waits[slot];
+            (waits.since, waits.awaited) = (time, awaited);
+        }
         let ready = there.max(time);
         (ready > now).then_some(Stop::Until(ready))
     }

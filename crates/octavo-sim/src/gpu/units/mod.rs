@@ -10,5 +10,6 @@ pub(crate) mod line_queue;
 pub(crate) mod occupancy;
 pub(crate) mod pipelines;
 pub(crate) mod schedule;
+pub(crate) mod stalls;
 pub(crate) mod unit;
 pub(crate) mod wave;

@@ -19,6 +19,8 @@ pub(crate) struct Unit {
     pub(in crate::gpu) blocked: u64,
     /// The end of a pause in which the first-level TLB looks nothing up, because a miss holds up the memory pipeline.
     pub(in crate::gpu) held: u64,
+    /// The lines that its memory pipeline took last are part of a gather.
+    gathers: bool,
     /// Work-groups in flight.
     pub(in crate::gpu) groups: u32,
     /// The end of a pause in which it issues nothing, because pages are being drained.
@@ -49,6 +51,7 @@ impl Unit {
             branch: 0,
             blocked: 0,
             held: 0,
+            gathers: false,
             groups: 0,
             paused: 0,
             in_flight: 0,
@@ -95,6 +98,12 @@ impl Unit {
         let issued = self.port.max(time);
         self.port = issued + duration;
         issued
+    }
+
+    /// Whether the lines in front are part of a gather; the ones that follow are if `gathers`.
+    #[inline]
+    pub const fn behind_gather(&mut self, gathers: bool) -> bool {
+        std::mem::replace(&mut self.gathers, gathers)
     }
 
     /// The time when the queue of lines has room for those of an instruction that is issued at `time`.

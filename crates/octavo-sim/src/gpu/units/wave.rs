@@ -9,6 +9,7 @@ use prefetch_index::prefetch_index;
 
 use crate::gpu::units::history::History;
 use crate::gpu::units::schedule::Scheduler;
+use crate::gpu::units::stalls::Answer;
 
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
@@ -74,6 +75,8 @@ pub(super) struct Wave {
     /// Its next operation and how many its buffer has.
     pub next_op: u16,
     pub ops: u16,
+    /// Some lines of an instruction are issued, and others are not.
+    pub within: bool,
     pub state: State,
 }
 
@@ -90,6 +93,28 @@ impl Wave {
 pub(crate) struct Next {
     pub op: u16,
     end: u16,
+}
+
+/// The answer that a wavefront waits for, whose arrival is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Awaited {
+    #[default]
+    None,
+    /// The last of all.
+    Last,
+    /// One that [`History`] remembers.
+    At(u8),
+}
+
+/// What a wavefront waits for: not needed to run it, and so not in its record.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub(super) struct Waits {
+    /// The answer that [`Wave::ready`] is the arrival of.
+    pub answer: Answer,
+    /// Since when it waits.
+    pub since: u64,
+    pub awaited: Awaited,
 }
 
 /// A work-group in flight, kept at its first wavefront's slot.
@@ -117,6 +142,7 @@ pub(crate) struct Waves {
     pub(super) waves: Vec<Wave>,
     /// By the slot of a work-group's first wavefront.
     pub(super) groups: Vec<Group>,
+    pub(super) waits: Vec<Waits>,
     /// Buffers of operations.
     chunks: Vec<Chunk>,
     free: Vec<u32>,
@@ -129,7 +155,15 @@ impl Waves {
     /// `loads_ahead`: the number of a wavefront's loads that are moved ahead of waits; 0 for unchanged streams.
     pub fn new(history: History, loads_ahead: u32) -> Self {
         let scheduler = Scheduler::new(loads_ahead);
-        Self { waves: Vec::new(), groups: Vec::new(), chunks: Vec::new(), free: Vec::new(), history, scheduler }
+        Self {
+            waves: Vec::new(),
+            groups: Vec::new(),
+            waits: Vec::new(),
+            chunks: Vec::new(),
+            free: Vec::new(),
+            history,
+            scheduler,
+        }
     }
 
     /// The most that were in flight at once so far.
@@ -143,6 +177,7 @@ impl Waves {
         self.free.pop().unwrap_or_else(|| {
             self.waves.push(Wave::default());
             self.groups.push(Group::default());
+            self.waits.push(Waits::default());
             self.chunks.push(Chunk([Op::END; LONG_CHUNK]));
             self.waves.len() as u32 - 1
         })
@@ -179,6 +214,32 @@ impl Waves {
         Fetcher { program: wave.application.into(), gpu: wave.gpu.into(), unit: wave.unit.into(), slot }
     }
 
+    /// The program that it is part of.
+    #[inline]
+    pub fn program(&self, slot: usize) -> usize {
+        self.waves[slot].application.into()
+    }
+
+    /// Whether it is within an instruction of which some lines are issued.
+    #[inline]
+    pub fn is_within(&self, slot: usize) -> bool {
+        self.waves[slot].within
+    }
+
+    /// It goes on: the answer that it waited for, if it was one whose arrival was known, and since when.
+    #[inline]
+    pub fn wake(&mut self, slot: usize) -> Option<(Answer, u64)> {
+        let Waits { answer, since, awaited } = self.waits[slot];
+        if awaited == Awaited::None {
+            return None;
+        }
+        self.waits[slot].awaited = Awaited::None;
+        Some(match awaited {
+            Awaited::At(place) => (self.history.answer(slot, place.into()), since),
+            _ => (answer, since),
+        })
+    }
+
     /// It continues there, with operation `op`.
     #[inline]
     pub fn next(&self, slot: usize, op: u16) -> Next {
@@ -191,10 +252,11 @@ impl Waves {
         self.waves[slot].next_op
     }
 
-    /// The wavefront continues at `next` later.
+    /// The wavefront continues at `next` later, within an instruction or at its beginning.
     #[inline]
-    pub fn stop_at(&mut self, slot: usize, next: Next) {
-        self.waves[slot].next_op = next.op;
+    pub fn stop_at(&mut self, slot: usize, next: Next, within: bool) {
+        let wave = &mut self.waves[slot];
+        (wave.next_op, wave.within) = (next.op, within);
     }
 
     /// The operation at `next` of the buffer of the wavefront in `slot`; `None` if there are no more.
@@ -239,9 +301,41 @@ impl Waves {
 
     /// The wavefront has the answer to an access at `answered`.
     #[inline]
-    pub fn note_answer(&mut self, slot: usize, answered: u64) {
+    pub fn note_answer(&mut self, slot: usize, answered: u64, answer: Answer) {
         let wave = &mut self.waves[slot];
-        wave.ready = wave.ready.max(answered);
+        if answered > wave.ready {
+            wave.ready = answered;
+            self.waits[slot].answer = answer;
+        }
+    }
+
+    /// Since when the wavefront is asleep until its pending accesses have ended; `None` if it is not.
+    #[inline]
+    pub fn asleep_since(&self, slot: usize) -> Option<u64> {
+        (self.waves[slot].state == State::Pending).then(|| self.waits[slot].since)
+    }
+
+    /// It waits for this long less: it goes on later than what it waits for arrives.
+    pub fn wait_later(&mut self, slot: usize, more: u64) {
+        self.waits[slot].since += more;
+    }
+
+    /// Since when it sleeps, whatever for.
+    #[inline]
+    pub fn slept_from(&self, slot: usize) -> u64 {
+        self.waits[slot].since
+    }
+
+    /// What it slept for until `since` is told.
+    #[inline]
+    pub fn sleep_from(&mut self, slot: usize, since: u64) {
+        self.waits[slot].since = since;
+    }
+
+    /// The answer that arrives last of all it has asked for.
+    #[inline]
+    pub fn last_answer(&self, slot: usize) -> Answer {
+        self.waits[slot].answer
     }
 
     /// Whether waits may leave instructions outstanding.
@@ -255,7 +349,7 @@ impl Waves {
     pub fn note_issued(&mut self, slot: usize, op: Op) {
         // Most workloads keep none, which is foreseen; whether the instruction goes on is not.
         if self.history.is_kept() && !op.continues() {
-            self.history.note(slot, self.waves[slot].ready);
+            self.history.note(slot, (self.waves[slot].ready, self.waits[slot].answer));
         }
     }
 
@@ -291,5 +385,6 @@ impl Waves {
     #[inline(always)]
     pub fn hint_record(&self, slot: usize) {
         prefetch_index(&self.waves, slot);
+        prefetch_index(&self.waits, slot);
     }
 }

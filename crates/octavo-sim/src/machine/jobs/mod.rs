@@ -13,6 +13,7 @@ use octavo_program::{Application, Launch, Resources, Share, Workload};
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
 use crate::lot::Lot;
+use crate::machine::happening::Work;
 use crate::machine::starts::Starts;
 use crate::rounds::Rounds;
 
@@ -37,6 +38,8 @@ pub(crate) struct Running {
     /// By GPU: the compute unit at which dispatch looks for room first.
     pub next_unit: Vec<usize>,
     pub launch_began: u64,
+    /// The wavefronts of the launch that have begun. Those in flight are taken off by when they began.
+    pub work: Work,
     /// When it ended for the first time.
     pub finished: Option<u64>,
     /// It has ended and has not begun again.
@@ -113,6 +116,7 @@ impl Running {
             next_unit: lot.units.iter().map(|units| units.start).collect(),
             lot,
             launch_began: 0,
+            work: Work::default(),
             finished: None,
             resting: false,
         }

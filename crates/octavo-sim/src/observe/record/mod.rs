@@ -1,13 +1,13 @@
 //! Records of a run for its tables, in addition to totals.
 
 pub(super) mod groups;
+mod kernels;
 mod samples;
+mod stalls;
 mod tables;
 pub(super) mod timeline;
 mod traffic;
 mod walks;
-
-use std::borrow::Cow;
 
 use octavo_driver::{Faults, Happening as Driver, Request};
 use octavo_manager::{Access, AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
@@ -15,17 +15,18 @@ use octavo_program::{Application, Workload};
 
 pub(crate) use self::groups::GROUP_BYTES;
 use self::groups::GroupCounts;
+use self::kernels::Kernel;
 pub(crate) use self::samples::MOST as MOST_INTERVALS;
 use self::samples::Samples;
+use self::stalls::StallLog;
 use self::timeline::{EventKind, Timeline};
-use self::traffic::{Kernel, TrafficLog};
+use self::traffic::TrafficLog;
 use self::walks::Walks;
 use crate::bound::Recorded;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Running;
 use crate::observe::jobs::{JobCounts, JobLog, JobSummary};
 use crate::observe::phases::{PhaseLog, Phases};
-use crate::observe::table::TEXT_BYTES;
 use crate::rounds::Rounds;
 
 /// Names of the kinds of rows in the `events` table, by code.
@@ -38,6 +39,8 @@ pub(crate) struct Recorder {
     page_bytes: u64,
     groups: Vec<GroupCounts>,
     kernels: Vec<Kernel>,
+    /// The time of wavefronts, where they are followed.
+    stalls: Option<StallLog>,
     traffic: TrafficLog,
     samples: Option<Samples>,
     timeline: Option<Timeline>,
@@ -67,6 +70,7 @@ impl Recorder {
             page_bytes,
             groups: vec![GroupCounts::default(); groups],
             kernels: Vec::new(),
+            stalls: None,
             traffic: TrafficLog::default(),
             samples: (interval > 0).then(|| Samples::every(interval)),
             timeline: events.map(Timeline::new),
@@ -86,6 +90,11 @@ impl Recorder {
     /// The walks of GPUs are wanted, for pages below `pages`.
     pub fn keep_walks(&mut self, pages: usize) {
         self.walks = Some(Walks::new(pages));
+    }
+
+    /// The time of wavefronts is wanted.
+    pub fn keep_stalls(&mut self, workload: &dyn Workload) {
+        self.stalls = Some(StallLog::new(workload, self.page_bytes));
     }
 
     /// The driver discards faults that it has not taken.
@@ -113,8 +122,11 @@ impl Recorder {
         self.event(time, EventKind::of_fault(write), PageRun::one(page), gpu.memory(), HOST_MEMORY);
     }
 
-    fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
-        self.kernels.push((name, began, ended));
+    fn kernel(&mut self, job: usize, kernel: Kernel) {
+        if let Some(stalls) = &mut self.stalls {
+            stalls.launch_ends(job, &kernel.name);
+        }
+        self.kernels.push(kernel);
     }
 
     fn notification(&mut self, time: u64, gpu: ProcessorId, page: u32) {
@@ -199,10 +211,10 @@ impl Recorder {
         let timeline = self.timeline.as_ref().map(Timeline::recorded);
         let samples = self.samples.as_ref().map(Samples::recorded);
         let jobs = self.jobs.as_ref().map(JobLog::recorded);
-        let kernels = Recorded::stay(self.kernels.len(), size_of::<Kernel>(), 2 * size_of::<u64>() + TEXT_BYTES);
-        let each =
-            [timeline, samples, jobs, Some(kernels), Some(self.traffic.recorded()), Some(self.phases.recorded())];
-        each.into_iter().flatten().fold(Recorded::default(), Recorded::and)
+        let stalls = self.stalls.as_ref().map(StallLog::recorded);
+        let always = [Kernel::recorded(self.kernels.len()), self.traffic.recorded(), self.phases.recorded()];
+        let each = [timeline, samples, jobs, stalls].into_iter().chain(always.map(Some));
+        each.flatten().fold(Recorded::default(), Recorded::and)
     }
 
     /// The duration of each kind of phase of a job's whole program.
@@ -261,7 +273,34 @@ impl Listen for Recorder {
             Happening::MappedRemotely { pages, by, at } => self.remote_map(now, pages, by, at),
             Happening::Discarded { pages, memory } => self.discard(now, pages, memory),
             Happening::Attribute(change) => self.attribute(now, change),
-            Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
+            Happening::Issued { job, tally } => {
+                if let Some(stalls) = &mut self.stalls {
+                    stalls.issued(job, tally);
+                }
+            }
+            Happening::Stalled { job, what, page, wait } => {
+                if let Some(stalls) = &mut self.stalls {
+                    stalls.stalled(job, what, page, wait);
+                }
+            }
+            Happening::Answered { job, answer, wait } => {
+                if let Some(stalls) = &mut self.stalls {
+                    stalls.answered(job, answer, wait);
+                }
+            }
+            Happening::WaitEnds { job, what, page } => {
+                if let Some(stalls) = &mut self.stalls {
+                    stalls.wait_ends(job, what, page);
+                }
+            }
+            Happening::Overlapped { job, time } => {
+                if let Some(stalls) = &mut self.stalls {
+                    stalls.overlapped(job, time);
+                }
+            }
+            Happening::Kernel { job, name, began, ended, work } => {
+                self.kernel(job, Kernel { name: name.clone(), began, ended, work });
+            }
             Happening::LaunchBegins { job, accesses, links, host } => self.traffic.begins(job, accesses, links, host),
             Happening::LaunchEnds { job, accesses, links, host } => self.traffic.ends(job, accesses, links, host),
             Happening::Capacity { gpu, pages } => {

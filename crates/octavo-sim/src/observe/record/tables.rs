@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use octavo_program::{Buffer, Workload, pages_of};
 
+use super::kernels;
 use super::samples::Samples;
 use super::timeline::EventKind;
-use super::traffic::Kernel;
 use super::{Capacity, GROUP_BYTES, GroupCounts, Recorder};
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::observe::jobs::JobLog;
@@ -16,10 +16,15 @@ impl Recorder {
     /// The tables of the run.
     pub fn tables(self, workload: &dyn Workload, links: &[LinkUse]) -> Vec<Table> {
         let buffers = workload.buffers();
-        let mut tables =
-            vec![self.allocations(buffers), self.page_groups(buffers), link_table(links), kernel_table(&self.kernels)];
+        let mut tables = vec![
+            self.allocations(buffers),
+            self.page_groups(buffers),
+            link_table(links),
+            kernels::table(&self.kernels),
+        ];
         let ends = self.samples.as_ref().map(Samples::ends).unwrap_or_default();
         let (traffic, over_time) = self.traffic.tables(&self.kernels, ends);
+        tables.extend(self.stalls.map(|stalls| stalls.table(buffers)));
         tables.extend(traffic);
         let names = self.jobs.as_ref().map(JobLog::names);
         tables.extend(self.phases.table(names));
@@ -39,7 +44,7 @@ impl Recorder {
     /// The tables of a run without time, in which line accesses replace it.
     pub fn tables_without_time(self, workload: &dyn Workload) -> Vec<Table> {
         let buffers = workload.buffers();
-        let mut tables = vec![self.allocations(buffers), self.page_groups(buffers), lines_table(&self.kernels)];
+        let mut tables = vec![self.allocations(buffers), self.page_groups(buffers), kernels::in_lines(&self.kernels)];
         tables.extend(self.timeline.map(|timeline| timeline.table(self.page_bytes, "lines")));
         tables.extend(self.jobs.map(|log| log.table(["began_lines", "ended_lines"])));
         tables
@@ -108,17 +113,6 @@ fn link_table(links: &[LinkUse]) -> Table {
     Table::new("links", columns)
 }
 
-/// Kernels that began and ended after this many line accesses.
-fn lines_table(kernels: &[Kernel]) -> Table {
-    Table::new(
-        "kernels",
-        vec![
-            Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_string()).collect()),
-            Column::u64("lines", kernels.iter().map(|(_, began, ended)| ended - began).collect()),
-        ],
-    )
-}
-
 /// Bytes of 0 stand for no limit.
 fn capacity_table(capacity: &[Capacity], page_bytes: u64) -> Table {
     let bytes = |row: &Capacity| row.pages.map_or(0, |pages| u64::from(pages) * page_bytes);
@@ -128,17 +122,6 @@ fn capacity_table(capacity: &[Capacity], page_bytes: u64) -> Table {
             Column::u64("time_ps", capacity.iter().map(|row| row.time).collect()),
             Column::u64("gpu", capacity.iter().map(|row| row.gpu as u64).collect()),
             Column::u64("bytes", capacity.iter().map(bytes).collect()),
-        ],
-    )
-}
-
-fn kernel_table(kernels: &[Kernel]) -> Table {
-    Table::new(
-        "kernels",
-        vec![
-            Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_string()).collect()),
-            Column::u64("began_ps", kernels.iter().map(|kernel| kernel.1).collect()),
-            Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.2).collect()),
         ],
     )
 }

@@ -1,9 +1,8 @@
 //! Traffic between the levels of memory, by launch and over time, on nodes whose host and GPUs are coherent.
 
-use std::borrow::Cow;
-
 use octavo_program::LINE_BYTES;
 
+use super::kernels::{self, Kernel};
 use crate::bound::Recorded;
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::{Links, Traffic};
@@ -22,9 +21,6 @@ const LEVELS: [&str; 9] = [
     "lpddr_read_bytes",
     "lpddr_written_bytes",
 ];
-
-/// A kernel that ran: its name, when it began and when it ended.
-pub(super) type Kernel = (Cow<'static, str>, u64, u64);
 
 /// Bytes so far, by level.
 type Bytes = [i64; LEVELS.len()];
@@ -78,9 +74,9 @@ impl TrafficLog {
             return None;
         }
         let mut columns = vec![
-            Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_string()).collect()),
-            Column::u64("began_ps", kernels.iter().map(|kernel| kernel.1).collect()),
-            Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.2).collect()),
+            kernels::names(kernels),
+            Column::u64("began_ps", kernels.iter().map(|kernel| kernel.began).collect()),
+            Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.ended).collect()),
         ];
         columns.extend(level_columns(&self.rows));
         Some(Table::new("traffic", columns))

@@ -36,7 +36,7 @@ impl Spans<'_> {
             Happening::WakeLeaves { fault, arrives } => self.fault_wakes(fault.0, now, arrives),
             Happening::FaultEnds { fault } => self.fault_ended(fault.0, now),
             Happening::Step { slot, step, is_done, until } => self.plan_step(slot, step, is_done, (now, until)),
-            Happening::Kernel { name, began, ended } => self.kernel(name, began, ended),
+            Happening::Kernel { name, began, ended, .. } => self.kernel(name, began, ended),
             Happening::Driver(happening) => self.driver(now, happening),
             Happening::Moment { manager, links } if self.due(now) => {
                 self.links(now, &links.usage());

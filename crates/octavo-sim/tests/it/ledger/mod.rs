@@ -44,7 +44,7 @@ pub type Law = Result<(), String>;
 type Check = fn(&Books) -> Law;
 
 /// Every law, by name.
-const LAWS: [(&str, Check); 21] = [
+const LAWS: [(&str, Check); 22] = [
     ("events are the counts of page groups", counts::events_are_groups),
     ("page groups sum up to allocations", counts::groups_sum_up),
     ("jobs sum up to allocations and are the summary's", counts::jobs_sum_up),
@@ -64,6 +64,7 @@ const LAWS: [(&str, Check); 21] = [
     ("no memory holds more than it can", holders::within_capacity),
     ("parts of waits sum up to waits", times::waits),
     ("phases sum up, and nothing ends after the end", times::phases),
+    ("stalls sum up to the time of wavefronts", times::stalls),
     ("tables have the columns that are told of them", told::columns),
     ("totals have the keys that are told of them", told::totals),
 ];

@@ -17,6 +17,30 @@ pub fn waits(books: &Books) -> Law {
     same("sum of the parts", sums.values().map(|(_, time)| time).sum(), total)
 }
 
+/// What the wavefronts of a kernel did and waited for sums up to the time from the beginning of each to its end. A launch
+/// does not end before its wavefronts.
+pub fn stalls(books: &Books) -> Law {
+    if books.table("stalls").is_none() {
+        return Ok(());
+    }
+    let mut sums = BTreeMap::<&str, u64>::new();
+    for (name, time) in books.texts("stalls", "kernel").iter().zip(books.numbers("stalls", "wavefront_ps")) {
+        *sums.entry(name).or_default() += time;
+    }
+    let column = |name| books.numbers("kernels", name);
+    let mut expected = BTreeMap::<&str, u64>::new();
+    for (row, name) in books.texts("kernels", "kernel").iter().enumerate() {
+        let whole = column("ended_ps")[row] - column("began_ps")[row];
+        at_most(format!("run_ps of {name}"), column("run_ps")[row], whole)?;
+        at_most(format!("wavefront_ps of {name}"), column("wavefront_ps")[row], column("wavefronts")[row] * whole)?;
+        *expected.entry(name).or_default() += column("wavefront_ps")[row];
+    }
+    for (name, time) in expected {
+        same(format!("wavefront_ps of {name}"), sums.remove(name).unwrap_or(0), time)?;
+    }
+    same("kernels that are in stalls alone", sums.len() as u64, 0)
+}
+
 /// Phases and the columns of the summary that they sum up to.
 const PHASES: [(&str, &[&str]); 6] = [
     ("allocation_ps", &["allocation"]),
