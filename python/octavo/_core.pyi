@@ -35,6 +35,7 @@ __all__ = [
     "Unsubscribe",
     "Yield",
     "budget_choice",
+    "caching_allocator",
     "event_kinds",
     "gpu_compile",
     "gpu_describe",
@@ -230,6 +231,9 @@ def graph_sparsity(
 
 def budget_choice(candidates: list[tuple[int, float]], budget: int) -> tuple[list[bool], float, bool]:
     """Which candidates (bytes, gain) get a budget, what they gain together, and whether nothing gains more."""
+
+def caching_allocator(blocks: list[int], events: list[int], room: int | None = None) -> tuple[list[int], list[int]]:
+    """Bytes of PyTorch's blocks, and of its segments, after each event."""
 
 def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""
