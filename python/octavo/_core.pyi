@@ -5,77 +5,17 @@ from os import PathLike
 from typing import Any, Final, Literal, final
 
 __all__ = [
-    "VERSION",
-    "AccessCount",
-    "CounterNotification",
-    "Decision",
-    "Fault",
-    "GpuError",
-    "Hint",
-    "Interrupted",
-    "JobMemory",
-    "Memory",
-    "Move",
-    "Needs",
-    "Node",
-    "Occupancy",
-    "OptionError",
-    "OutOfMemory",
-    "OverTime",
-    "Page",
-    "PolicyError",
-    "Residency",
-    "ScenarioError",
-    "Service",
-    "Shortage",
-    "SimulationError",
-    "TraceError",
-    "TraceWriter",
-    "UnknownGpuProbe",
-    "Unsubscribe",
-    "Yield",
-    "budget_choice",
-    "event_kinds",
-    "gpu_compile",
-    "gpu_describe",
-    "gpu_host",
-    "gpu_memory",
-    "gpu_probe",
-    "gpu_probes",
-    "graph_sparsity",
-    "host_access_penalty",
-    "inspect_workload",
-    "listing",
-    "memory_around",
-    "memory_needed",
-    "memory_resident",
-    "page_order",
-    "penalty_readings",
-    "prefetch_replay",
-    "quantity",
-    "quantum_volume",
-    "read_notes",
-    "resolve",
-    "result_schema",
-    "roofline_ceilings",
-    "roofline_crossing",
-    "roofline_zone_end",
-    "run",
-    "schema",
-    "schema_spelled_out",
-    "table_bytes",
-    "table_flaw",
-    "toml_flaw",
-    "toml_line",
-    "trace_convert",
-    "trace_formats",
-    "trace_head",
-    "trace_info",
-    "trace_record",
-    "trace_validate",
-    "workload_program",
-    "workload_result",
-]
+    "VERSION", "AccessCount", "CounterNotification", "Decision", "Fault", "GpuError", "Hint", "Interrupted",
+    "JobMemory", "Memory", "Move", "Needs", "Node", "Occupancy", "OptionError", "OutOfMemory", "OverTime", "Page",
+    "PolicyError", "Residency", "ScenarioError", "Service", "Shortage", "SimulationError", "TraceError", "TraceWriter",
+    "UnknownGpuProbe", "Unsubscribe", "Yield", "budget_choice", "caching_allocator", "event_kinds", "gpu_compile",
+    "gpu_describe", "gpu_host", "gpu_memory", "gpu_probe", "gpu_probes", "graph_sparsity", "host_access_penalty",
+    "inspect_workload", "listing", "memory_around", "memory_needed", "memory_resident", "page_order",
+    "penalty_readings", "prefetch_replay", "quantity", "quantum_volume", "read_notes", "resolve", "result_schema",
+    "roofline_ceilings", "roofline_crossing", "roofline_zone_end", "run", "schema", "schema_spelled_out", "table_bytes",
+    "table_flaw", "toml_flaw", "toml_line", "trace_convert", "trace_formats", "trace_head", "trace_info",
+    "trace_record", "trace_validate", "workload_program", "workload_result",
+]  # fmt: skip
 
 VERSION: Final[str]
 
@@ -230,6 +170,9 @@ def graph_sparsity(
 
 def budget_choice(candidates: list[tuple[int, float]], budget: int) -> tuple[list[bool], float, bool]:
     """Which candidates (bytes, gain) get a budget, what they gain together, and whether nothing gains more."""
+
+def caching_allocator(blocks: list[int], events: list[int], room: int | None = None) -> tuple[list[int], list[int]]:
+    """Bytes of PyTorch's blocks, and of its segments, after each event."""
 
 def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""

@@ -39,6 +39,10 @@ class Gpu:
         """Whether tensors on it can be told from those of the host."""
         return self.used and self.on == "meta"
 
+    def host(self, history: History) -> set[int]:
+        """Tensors that are not on it."""
+        return history.host if self.is_apart else set()
+
     def assume(self, what: str) -> None:
         """Something that the program does otherwise on a real GPU."""
         self._assumed[what] = None
@@ -146,10 +150,10 @@ def _memory(history: History, sizes: list[int], gpu: Gpu) -> dict[str, Any]:
     since = [0]
 
     def most() -> int:
-        return history.most(sizes, since[0])
+        return history.most(sizes, since[0], gpu.host(history))
 
     def now() -> int:
-        return history.most(sizes, len(history.events))
+        return history.most(sizes, len(history.events), gpu.host(history))
 
     def reset(_device: Any = None) -> None:
         since[0] = len(history.events)

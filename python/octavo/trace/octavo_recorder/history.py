@@ -92,14 +92,14 @@ class History:
         """How many steps have ended."""
         return sum(what == "end" for _, what in self.marks)
 
-    def most(self, sizes: list[int], since: int) -> int:
+    def most(self, sizes: list[int], since: int, leave_out: set[int]) -> int:
         """The most bytes that all blocks have at once from a place in the history on, in whole steps."""
         now = most = 0
         for place, event in enumerate(self.events):
             if place == since:
                 most = now
             number = event if event >= 0 else -1 - event
-            if number in self.host:
+            if number in leave_out:
                 continue
             size = -(-sizes[number] // STEP) * STEP
             now += size if event >= 0 else -size

@@ -82,7 +82,7 @@ def _run(main: types.ModuleType, script: str, vary: dict[str, int]) -> None:
 
 def _names(main: types.ModuleType, marks: Marks) -> dict[str, str]:
     """What the script calls its model and its optimizer, and the optimizer's class."""
-    found = {}
+    found: dict[str, str] = {}
     for name, value in main.__dict__.items():
         if value is marks.model and value is not None:
             found.setdefault("model", name)

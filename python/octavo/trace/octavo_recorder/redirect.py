@@ -9,6 +9,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .gpu import Gpu
 
 _LOWER = {
@@ -33,7 +35,7 @@ class Redirect(TorchFunctionMode):  # type: ignore[misc]
     def __init__(self, gpu: Gpu) -> None:
         super().__init__()
         self._gpu = gpu
-        self._own = {
+        self._own: dict[str, Callable[..., Any]] = {
             "backward": self._backward,
             "cuda": self._to_gpu,
             "pin_memory": lambda tensor, *_, **__: tensor,

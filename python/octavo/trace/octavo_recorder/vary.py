@@ -47,5 +47,5 @@ def numbers(script: Path) -> dict[str, tuple[int, int]]:
     for statement in tree.body:
         for name, number in assigned(statement):
             twice |= {name} & found.keys()
-            found[name] = number.value, statement.lineno
+            found[name] = int(number.value), statement.lineno  # type: ignore[arg-type]
     return {name: one for name, one in found.items() if name not in twice}
