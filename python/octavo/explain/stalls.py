@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -57,7 +57,7 @@ def of_kernels(result: RunResult) -> list[Stalled]:
     return [_stalled(row, rows[row["kernel"]], total) for row in launched.to_dicts()]
 
 
-def _stalled(launched: Mapping[str, int], rows: Iterable[Mapping[str, int]], total: int) -> Stalled:
+def _stalled(launched: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], total: int) -> Stalled:
     spent: dict[str, int] = defaultdict(int)
     waited: dict[str, int] = defaultdict(int)
     waits = 0
