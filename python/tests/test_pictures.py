@@ -56,6 +56,7 @@ FAMILIES = {
     "kinds": (list(colours.KINDS.values()), 25),
     "series": (list(colours.SERIES), 13),
     "waits": (list(colours.WAITS), 13),
+    "stalls": (list(colours.STALLS), 13),
     "levels": (list(colours.LEVELS), 13),
     "faults of the host": (list(colours.HOST_FAULTS), 13),
     "memories of the host": (list(colours.HOST_MEMORIES), 13),
@@ -108,7 +109,15 @@ def test_no_colour_has_two_meanings():
     causes, phases, kinds = (family.values() for family in (colours.CAUSES, colours.PHASES, colours.KINDS))
     families = (colours.PLACEMENTS.values(), colours.PROCESSORS, causes, phases, kinds)
     ramps = (colours.SHARING, colours.ACTIVITY, colours.BUSY, (colours.SEVERAL,))
-    named = (colours.WAITS, colours.LEVELS, colours.HOST_FAULTS, colours.HOST_MEMORIES, colours.PAIRS, colours.BUFFERS)
+    named = (
+        colours.WAITS,
+        colours.STALLS,
+        colours.LEVELS,
+        colours.HOST_FAULTS,
+        colours.HOST_MEMORIES,
+        colours.PAIRS,
+        colours.BUFFERS,
+    )
     every = [colour for family in (*families, *named, colours.SERIES, colours.ACCESS) for colour in family]
     assert len({*every, *itertools.chain(*ramps)}) == len(every) + sum(map(len, ramps))
     places = [seen(colour, SIMULATED["normal"]) for colour in every]

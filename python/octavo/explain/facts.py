@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.explain.occupied import occupied
+from octavo.explain.stalls import Stalled, of_kernels
 from octavo.explain.waits import Wait, waits
 from octavo.quantities import bytes_of, count
 from octavo.runs import events, measures
@@ -53,6 +54,8 @@ class Facts:
     """Their delay, on average."""
     without_room: int = 0
     """Pages that took up no room on GPUs whose memory has a limit (`ideal`)."""
+    kernels: list[Stalled] = field(default_factory=list)
+    """What kernels spend their time with, longest first; empty where no wavefronts are followed."""
     node: str = ""
     """The node, its memory system and whether it was validated, for pictures."""
 
@@ -84,6 +87,7 @@ def facts(result: RunResult) -> Facts:
         waits=waits(result),
         **_retries(result.totals["accesses"]),
         without_room=_without_room(summary),
+        kernels=of_kernels(result),
         node=briefs([result.scenario.values]),
     )
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.explain import words
+from octavo.explain.stalls import together
+from octavo.explain.words_of_stalls import NAMES
 from octavo.runs import pictures
 from octavo.runs.pictures import sheet
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from octavo.explain.what_if import Remedy
 
 _MOST_LINKS = 4
+_DRAWN = 0.005
+"""The share of the kernels' time from which on a stall is drawn; our choice."""
 
 
 def apart(names: tuple[str, str], causes: Mapping[str, float], width: float | None) -> pictures.Picture:
@@ -43,9 +47,12 @@ def draw(name: str, found: Facts, remedies: Sequence[Remedy] | None, width: floa
         return pictures.bars(
             None, table, xlabel="relative time", title=title, line_at=1.0, width=width, intervals=ends or None
         )
+    spent = {NAMES[stall]: share for stall, share in together(found.kernels).items() if share >= _DRAWN}
     used = {**({} if found.driver is None else {"driver": found.driver}), **found.occupied}
     busiest = {f"link {name.replace('->', ' → ')}": share for name, share in list(found.links.items())[:_MOST_LINKS]}
     parts = {f"In use, % of what there is{_of_all(found)}": used | busiest}
+    if spent:
+        parts = {"What the kernels' time passes with, %": spent} | parts
     if found.waits:
         parts["What faults wait for, % of their wait"] = {words.WAITED[one.part]: one.share for one in found.waits[:-1]}
     rounded = {name: {what: round(share * 100, 1) for what, share in part.items()} for name, part in parts.items()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from octavo.errors import InterruptedRun, OutputError, PolicyError, SimulationError
 from octavo.explain.changes import PLACEMENT, changes
+from octavo.explain.stalls import of_kernels, together
 from octavo.runs import replicates
 from octavo.runs.execute import Point, execute
 from octavo.runs.held import SCENARIO_FILE, is_finished
@@ -137,7 +138,7 @@ class _Tries:
     def __init__(self, result: RunResult, root: Path) -> None:
         self.result, self.root, self.scenario = result, root, result.scenario
         self.recipe = Recipe(self.scenario.toml, str(result.folder / SCENARIO_FILE))
-        self.found = dict(changes(self.recipe, self.scenario))
+        self.found = dict(changes(self.recipe, self.scenario, together(of_kernels(result))))
 
     def points(self, count: int) -> list[Point]:
         """Every change, and with several replicates the run itself, each this many times."""

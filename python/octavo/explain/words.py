@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.explain import words_of_stalls
 from octavo.explain.changes import PLACEMENT
 from octavo.explain.occupied import REMOTE
 from octavo.explain.what_if import TIE
@@ -49,13 +50,21 @@ _MANIFOLD = 2.0
 _TOLD = 0.05
 """The share of the accesses' time above which a cause is mentioned; our choice."""
 MOST_BUFFERS, _MOST_PAIRS = 3, 3
+_OWN = "local"
+"""The cause that says least about a run: stalls tell it better."""
 
 
 def run(name: str, found: Facts) -> list[str]:
     """A run's explanation in sentences."""
+    told = [_causes(found), words_of_stalls.of_all(found.kernels)]
+    if next(iter(found.shares), None) == _OWN and told[1]:
+        told = told[1:]
+    first, *others = filter(None, told)
     return [
-        f"{name} took {milliseconds(found.time_ps)}: {_causes(found)}.",
+        f"{name} took {milliseconds(found.time_ps)}: {first}.",
+        *(f"{other[0].upper()}{other[1:]}." for other in others),
         *_phases(found),
+        *words_of_stalls.of_each(found.kernels),
         *_driver(found),
         *_waits(found),
         *_retries(found),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.explain.words import WAITED
 from octavo.report import charts_over_time as over_time
+from octavo.report import stalls
 from octavo.report.drawing import PHASES, PLAIN, TIME, WHOLE, bars, causes_scale, channel, chart, marks, scale_of
 from octavo.runs import colours
 
@@ -34,6 +35,7 @@ def specifications(legends: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         "sweepfaults": _sweep(legends["series"], "faults", "faults"),
         "causes": _causes(list(legends["causes"])),
         "waits": _waits(),
+        "stalls": _parts("stall", scale_of(stalls.SHADES), "time_ms", TIME),
         "phases": _phases(),
         "spans": over_time.spans(),
         "faults": over_time.lines("faults", "faults per ms"),

@@ -12,7 +12,7 @@ from octavo.explain import what_if, words
 from octavo.explain.compare import Difference
 from octavo.explain.facts import facts, pairs
 from octavo.quantities import bytes_of
-from octavo.report import phases, shade, speed, sweep
+from octavo.report import phases, shade, speed, stalls, sweep
 from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack
 from octavo.report.profiled import MOVED
@@ -78,6 +78,7 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "published": speed.beside_published(runs, speedups),
         "causes": speed.causes(runs),
         "spent": {cause.replace("_", " "): text for cause, text in words.SPENT.items()},
+        "stalls": stalls.rows(runs),
         "phases": phases.totals(runs),
         "spans": phases.spans(runs),
         "translation": translation(runs),

@@ -79,6 +79,11 @@ SERIES = ("#7373e6", "#b28040", "#801a73", "#5999a6", "#994c59", "#4000cc", "#40
 
 WAITS = ("#b6ec5c", "#4a14a4", "#5c8014", "#c892fa", "#5c3838", "#9238fa", "#dadafa", "#80b680")
 """Colours of the parts of a fault's wait, in the order of `fault_waits`."""
+STALLS = (
+    *("#747e9c", "#7eb09c", "#b0eca6", "#e2b010", "#6a2ea6", "#2474ec"),
+    *("#92d8f6", "#d86a1a", "#4c1a10", "#9c9cf6", "#ba1a38"),
+)
+"""Colours of what the time of kernels passes with, in the order of `report.stalls`."""
 LEVELS = ("#fa92fa", "#6e2638", "#daec14", "#1414da", "#c86e14")
 """Colours of the levels of memory with traffic, as `levels.LEVELS`."""
 HOST_FAULTS = ("#92fa38", "#1426b6")

@@ -186,6 +186,7 @@ function ofRuns() {
   advice();
   speed();
   causes();
+  stalls();
   phases();
   pageMaps();
   overTime();

@@ -71,6 +71,38 @@ function causes() {
   later(() => chart.draw(data.causes.map((row) => ({ ...row, label: runOf(row).label, relative: base.get(row.run) * row.share, whole: base.get(row.run) }))));
 }
 
+// What the time of kernels passes with
+
+function stalls() {
+  if (!data.stalls.length) return;
+  const shares = [
+    { title: "kernel", value: (row) => row.kernel, text: true },
+    { title: "passes with", value: (row) => row.stall, text: true },
+    { title: "share", value: (row) => percent.format(row.share) },
+    { title: "time", value: (row) => duration(row.time_ms * 1e9) },
+  ];
+  const kernels = [
+    label,
+    { title: "kernel", value: (row) => row.kernel, text: true },
+    { title: "launches", value: (row) => number.format(row.launches) },
+    { title: "time", value: (row) => duration(row.whole * 1e9) },
+    { title: "loads in series", value: (row) => digits.format(row.in_series) },
+    { title: "waits for lines of", value: (row) => row.buffers || "–", text: true },
+  ];
+  const rows = data.stalls.map((row) => ({ ...row, label: row.kernel }));
+  const firsts = rows.filter((row, index) => row.kernel !== rows[index - 1]?.kernel || row.run !== rows[index - 1]?.run);
+  const made = section("stalls", "Stalls", "What the time of each kernel passes with: gaps between launches, and for the rest what its wavefronts do or wait for, each counted from its beginning to its end. Queues are the part of a wait in which lines wait for their turn. The longest kernels are drawn.");
+  perRun(made, "By kernel", "stalls", shares, { rows, only: (run) => rows.some((row) => row.run === run), prepare: onlyVisible });
+  made.append(table("Kernels in numbers: loads in series are how often a wavefront waits for loads on average, one after another", kernels, firsts));
+}
+
+// The legend names the parts that are wide enough to be seen.
+function onlyVisible(specification) {
+  const { color } = specification.layer[0].encoding;
+  const seen = new Set(specification.datasets.rows.filter((row) => row.share >= 0.005).map((row) => row.stall));
+  color.legend = { ...color.legend, values: color.scale.domain.filter((name) => seen.has(name)) };
+}
+
 // Phases of whole programs
 
 function phases() {

@@ -78,7 +78,7 @@ impl History {
         match count.checked_sub(youngest + 1) {
             Some(index) => {
                 let place = index as usize % REMEMBERED;
-                prefetch_index(&self.answers[slot], place);
+                prefetch_index(self.answers[slot].as_slice(), place);
                 (times[place], place)
             }
             None => (0, 0),

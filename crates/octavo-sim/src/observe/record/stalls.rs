@@ -1,6 +1,5 @@
 //! Where the time of wavefronts went: by kernel, by what they did or waited for, and by the buffer that they waited for.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
@@ -52,7 +51,7 @@ pub(super) struct StallLog {
     running: Vec<Row>,
     /// By kernel, in the order in which they ended first: by buffer.
     kernels: Vec<BTreeMap<u32, Row>>,
-    numbers: BTreeMap<Cow<'static, str>, usize>,
+    numbers: BTreeMap<String, usize>,
     rows: usize,
 }
 
@@ -121,11 +120,11 @@ impl StallLog {
     }
 
     /// A launch of a job ended.
-    pub fn launch_ends(&mut self, job: usize, kernel: &Cow<'static, str>) {
+    pub fn launch_ends(&mut self, job: usize, kernel: &str) {
         let number = match self.numbers.get(kernel) {
             Some(number) => *number,
             None => {
-                self.numbers.insert(kernel.clone(), self.kernels.len());
+                self.numbers.insert(kernel.to_owned(), self.kernels.len());
                 self.kernels.push(BTreeMap::new());
                 self.kernels.len() - 1
             }
