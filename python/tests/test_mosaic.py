@@ -275,7 +275,7 @@ def test_the_reduced_set_is_one_command(cli):
     done = cli(*arguments, "--part", "page-sizes", "--part", "hit-rates", "-o", "out")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert set(document) == {"folder", "page-sizes", "hit-rates"}
+    assert set(document) == {"folder", "remarks", "page-sizes", "hit-rates"}
     assert document["page-sizes"]["compared"][0]["published"] == 0.481
     again = cli(*arguments, "--part", "page-sizes", "-o", "out")
     assert json.loads(again.stdout)["page-sizes"] == document["page-sizes"], "what is finished is kept"

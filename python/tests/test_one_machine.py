@@ -8,6 +8,7 @@ import pytest
 
 import octavo
 from octavo.scenarios.catalogue import names
+from octavo_studies.grace_hopper.programs import PROGRAMS
 from octavo_studies.grace_hopper.study import Study
 from octavo_studies.memmap import study as placements
 
@@ -53,9 +54,11 @@ def test_all_ways_to_ask_give_one_answer(node, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("node", [*STOCK_DRIVER, *OTHERS])
 def test_a_study_runs_a_node_as_other_commands_do(node, kind, tmp_path):
+    """But for what the GPU alone uses."""
+    only_gpu = PROGRAMS["hotspot"].only_gpu_overrides() if kind != "explicit" else ()
     study = Study(tmp_path, node=node, scale=SCALE)
     [of_study] = study.run("kinds", {("hotspot", kind): ()}).results.values()
-    own = octavo.run("hs", scale=SCALE, node=node, kind=kind, overrides=["workload.input=grace-hopper"])
+    own = octavo.run("hs", scale=SCALE, node=node, kind=kind, overrides=["workload.input=grace-hopper", *only_gpu])
     assert of_study.seconds == own.seconds
     assert of_study.scenario.values["memory"] == own.scenario.values["memory"]
 

@@ -51,7 +51,7 @@ def test_tables_carry_the_version_that_made_them(study):
 
 CHEAP = {
     "mosaic": ("mosaic", "--part", "page-sizes", "--part", "paging"),
-    "grace_hopper": ("grace-hopper", "--part", "kinds", "--part", "srad"),
+    "grace_hopper": ("grace-hopper", "--part", "srad"),
 }
 """Parts of reduced studies that take seconds, made again."""
 

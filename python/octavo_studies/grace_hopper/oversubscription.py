@@ -43,7 +43,7 @@ LEVELS = {
 }
 """Columns of the table of traffic by level."""
 SHARED = {
-    "hotspot": ("MatrixTemp0", "MatrixTemp1", "MatrixPower"),
+    "hotspot": ("MatrixTemp0", "MatrixPower"),
     "needle": ("input_itemsets", "reference"),
     "pathfinder": ("gpuResult0", "gpuWall"),
     QUANTUM: ("amplitudes",),

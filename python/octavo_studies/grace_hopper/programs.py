@@ -30,7 +30,7 @@ class Program:
 
 
 PROGRAMS = {
-    "hotspot": Program("hs", "CPU"),
+    "hotspot": Program("hs", "CPU", ("MatrixTemp1",)),
     "srad": Program("srad", "GPU", ("C", "E_C", "W_C", "S_C", "N_C")),
     "needle": Program("nw", "CPU", ("output_itemsets",)),
     "pathfinder": Program("pathfinder", "CPU", ("gpuResult1",)),

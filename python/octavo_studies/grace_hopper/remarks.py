@@ -19,6 +19,8 @@ Verdict = tuple[bool | None, str, str]
 FAR = 1.1
 """Slow-down of managed memory over the slow-down of system memory, from which managed memory is hurt far more;
 chosen."""
+EQUAL = 1.01
+"""Times within this ratio are equal where pages of two sizes are compared; chosen."""
 _NEARLY_ALL = 0.8
 """Share of a difference that is nearly all of it; chosen."""
 QUANTUM = "quantum-volume"
@@ -165,7 +167,7 @@ def _by_pages(points: pl.DataFrame, measure: str, what: str, *, helps: bool) -> 
             why.append(f"{program}: {small['faults']} and {large['faults']} faults, {moved}")
     if not ratios:
         return None
-    holds = _some(ratio > 1 if helps else ratio < 1 for ratio in ratios.values())
+    holds = _some(ratio > EQUAL if helps else ratio < 1 / EQUAL for ratio in ratios.values())
     return holds, f"{what}, 4 KiB over 64 KiB: {listed(ratios)}", "; ".join(why)
 
 
