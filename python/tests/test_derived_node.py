@@ -44,6 +44,7 @@ VALUES = {
     "launch_stream": (2.4e-6, "s"),
     "copy_bandwidth_h2d_pinned": (42e9, "B/s"),
     "zero_copy_bandwidth_read_sequential": (37e9, "B/s"),
+    "zero_copy_bandwidth_read_random": (8e9, "B/s"),
     "zero_copy_round_trip_read": (1.6e-6, "s"),
     "managed_fault_group_to_gpu": (33e-6, "s"),
     "managed_fault_page_to_gpu": (6.5e-6, "s"),

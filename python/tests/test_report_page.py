@@ -22,7 +22,7 @@ from octavo.report import report
 from octavo.runs.events import KINDS
 
 SECTIONS = [
-    *("Why", "Speed-up", "Time by cause", "Page map", "Over time"),
+    *("Why", "Speed-up", "Time by cause", "Stalls", "Page map", "Over time"),
     *("Translation", "Memory in use", "Allocations", "Runs"),
 ]
 
@@ -516,7 +516,7 @@ def test_profiles_of_real_programs_are_shown_as_far_as_they_go(browser, runs, tm
     path = report([tmp_path / "profile", *([runs / "grit"] if beside else [])], tmp_path / "profile.html")
     watched = Watched(browser, path)
     page = watched.drawn()
-    left_out = () if beside else ("Speed-up", "Time by cause", "Why", "Translation")
+    left_out = () if beside else ("Speed-up", "Time by cause", "Stalls", "Why", "Translation")
     expected = [name for name in SECTIONS if name not in (*left_out, *(["Speed-up"] if beside else []))]
     assert page.get_by_role("heading", level=2).all_inner_texts() == expected
     assert "Profiles of real programs tell of faults" in page.inner_text("main")
@@ -538,7 +538,7 @@ def test_a_sampled_program_stands_beside_simulated_runs(browser, runs, tmp_path,
     path = report([*([runs / "grit"] if beside else []), tmp_path / "measured"], tmp_path / "both.html")
     watched = Watched(browser, path)
     page = watched.drawn()
-    left_out = {"Speed-up"} if beside else {"Speed-up", "Time by cause", "Why", "Translation", "Allocations"}
+    left_out = {"Speed-up"} if beside else {"Speed-up", "Time by cause", "Stalls", "Why", "Translation", "Allocations"}
     expected = [name for name in SECTIONS if name not in left_out]
     assert page.get_by_role("heading", level=2).all_inner_texts() == expected
     assert "Programs that octavo profile sampled tell of memory in use" in page.inner_text("main")

@@ -227,7 +227,7 @@ fn fourier_transforms() {
 #[test]
 fn breadth_first_search() {
     let buffers = &[("edge_offsets", "edge offsets")];
-    Case { trace: "bfs-node-4096-degree-3", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+    Case { trace: "bfs-node-1024-degree-3", buffers, untouched: &[], tolerance: Tolerance::EXACT }
         .check(&BfsShoc::new(recorded_graph()));
 }
 
@@ -237,17 +237,17 @@ fn breadth_first_search_of_another_graph() {
     let buffers = &[("edge_offsets", "edge offsets")];
     // Nodes lie on other levels: how many turns store anything, on which pages and by which work-groups is the
     // graph's own. All other totals are within 1 %.
-    let tolerance = Tolerance { totals: 0.03, pages: 0.05, sharing: 1.0, wavefronts: 1.0 };
-    Case { trace: "bfs-node-4096-degree-3", buffers, untouched: &[], tolerance }
-        .check(&*model("bfs-shoc", &[("nodes", 4096), ("degree", 3)]));
+    let tolerance = Tolerance { totals: 0.04, pages: 0.05, sharing: 1.0, wavefronts: 1.0 };
+    Case { trace: "bfs-node-1024-degree-3", buffers, untouched: &[], tolerance }
+        .check(&*model("bfs-shoc", &[("nodes", 1024), ("degree", 3)]));
 }
 
-/// MGPUSim's default graph of 4096 nodes with 6144 edges: its edges in the order in which they were drawn, with the
+/// MGPUSim's graph of 1024 nodes with 1536 edges: its edges in the order in which they were drawn, with the
 /// seed 42 of its benchmark: three hexadecimal digits for each end. Data, not code: the sequence of Go's random source is
 /// not ours to reproduce.
 fn recorded_graph() -> Graph {
-    let digits: String = include_str!("data/bfs/graph-4096-3.txt").lines().collect();
+    let digits: String = include_str!("data/bfs/graph-1024-3.txt").lines().collect();
     let number = |place: usize| u32::from_str_radix(&digits[place..place + 3], 16).unwrap();
     let pairs: Vec<_> = (0..digits.len()).step_by(6).map(|place| (number(place), number(place + 3))).collect();
-    Graph::from_pairs(4096, &pairs)
+    Graph::from_pairs(1024, &pairs)
 }

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo import trace
-from octavo.advice.step import ask
 from octavo.cli import options
 from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
@@ -204,6 +203,8 @@ def torch_step(
     The step is the last that the script marks with `torch.profiler.record_function("octavo-step")`, else the last up to
     the end of an `optimizer.step()`, else the last call of a model.
     """
+    from octavo.advice.step import ask  # noqa: PLC0415 - slow to import
+
     sink = said.sink()
     check_free(wanted.output, force=wanted.force)
     step = trace.record_torch(
