@@ -15,7 +15,7 @@ import pytest
 from conftest import contents, refused
 
 import octavo
-from octavo.apart.process import Process, VanishedError
+from octavo.isolation.process import Process, VanishedError
 from octavo.policies import Decision, PlacementPolicy
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from conftest import refused
 
 from octavo.errors import CalibrationError
-from octavo.measured.calibrate import apart
+from octavo.measurements.calibrate import probe_process
 
 if TYPE_CHECKING:
     from conftest import Environment
@@ -29,7 +29,7 @@ def nothing(*_step: object) -> None:
 
 def test_what_was_measured_and_every_step_come_back():
     steps = []
-    result = apart.measure("launches", 0, quick=True, progress=lambda *step: steps.append(step))
+    result = probe_process.measure("launches", 0, quick=True, progress=lambda *step: steps.append(step))
     assert {"series", "repetition", "seconds"} <= result["columns"].keys()
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert steps[0][2] == "1 launches"
@@ -37,19 +37,19 @@ def test_what_was_measured_and_every_step_come_back():
 
 def test_records_are_bytes_again():
     result = {"columns": {}, "activity": {"records": b"\x00\xff", "cupti": 26}}
-    assert apart._opened(apart._closed(result))["activity"]["records"] == b"\x00\xff"
+    assert probe_process._opened(probe_process._closed(result))["activity"]["records"] == b"\x00\xff"
 
 
 def test_what_the_driver_refuses_is_an_error(monkeypatch):
     monkeypatch.setenv("OCTAVO_STAND_IN_FAIL", "cuLaunchKernel")
     with refused("refused-call", CalibrationError, key="cuLaunchKernel", found="CUDA_ERROR_UNKNOWN"):
-        apart.measure("launches", 0, quick=True, progress=nothing)
+        probe_process.measure("launches", 0, quick=True, progress=nothing)
 
 
 def test_a_process_that_ends_early_is_an_error(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
     with refused("bad-measurement", CalibrationError):
-        apart.measure("launches", 0, quick=True, progress=nothing)
+        probe_process.measure("launches", 0, quick=True, progress=nothing)
 
 
 def test_an_interruption_ends_the_process(monkeypatch):
@@ -65,12 +65,12 @@ def test_an_interruption_ends_the_process(monkeypatch):
 
     monkeypatch.setattr(subprocess, "Popen", Kept)
     with pytest.raises(KeyboardInterrupt):
-        apart.measure("zero_copy", 0, quick=True, progress=interrupt)
+        probe_process.measure("zero_copy", 0, quick=True, progress=interrupt)
     assert [process.returncode for process in started] == [-9]
 
 
 def test_a_process_that_nobody_listens_to_ends_without_a_word():
-    command = [sys.executable, "-m", "octavo.measured.calibrate.apart", "launches", "0", "quick"]
+    command = [sys.executable, "-m", "octavo.measurements.calibrate.probe_process", "launches", "0", "quick"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert process.stderr.read() == ""

@@ -6,7 +6,7 @@ import pytest
 from conftest import refused
 
 from octavo.errors import ScenarioError
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import Recipe
 
 GRIT, ON_TOUCH = ["memory.placement=grit"], ["memory.placement=on-touch"]
@@ -30,21 +30,21 @@ GRIT, ON_TOUCH = ["memory.placement=grit"], ["memory.placement=on-touch"]
 )
 def test_what_clashes(change, varied, key):
     base = Recipe.from_names("fir", "grit").with_overrides([change])
-    assert lost.clash(base, change, varied) == key
+    assert conflicts.clash(base, change, varied) == key
 
 
 def test_scale_and_seed_may_be_varied_and_others_not():
     base = Recipe.from_names("fir")
-    lost.refuse_varied(base, ["workload.scale=0.5", "seed=3"], [["workload.scale=0.25", "seed=4"]], "it")
+    conflicts.refuse_varied(base, ["workload.scale=0.5", "seed=3"], [["workload.scale=0.25", "seed=4"]], "it")
     with refused("already-set", ScenarioError, key="node.gpus"):
-        lost.refuse_varied(base.with_overrides(["node.gpus=2"]), ["node.gpus=2"], [["node.gpus=4"]], "it")
+        conflicts.refuse_varied(base.with_overrides(["node.gpus=2"]), ["node.gpus=2"], [["node.gpus=4"]], "it")
 
 
 @pytest.mark.parametrize("change", ["program.kind=pinned", "program.kind.x=1", 'program={kind="pinned"}', "program={}"])
 def test_a_study_keeps_its_own_keys(change):
     with refused("already-set", ScenarioError, key=change.partition("=")[0]):
-        lost.refuse([change], {"program.kind": "--kind"})
+        conflicts.refuse([change], {"program.kind": "--kind"})
 
 
 def test_keys_that_only_begin_alike_are_others():
-    lost.refuse(["program.kinds=1", "nodes.gpus=2"], {"program.kind": "", "node": ""})
+    conflicts.refuse(["program.kinds=1", "nodes.gpus=2"], {"program.kind": "", "node": ""})

@@ -8,16 +8,16 @@ if TYPE_CHECKING:
     from tidy.graph import Graph
 
 FLOORS = (
-    ("core", "_core addresses arrays errors extras files given html plain quantities roofline verbs"),
-    ("scenario", "apart arguments generators policies scenarios workloads"),
+    ("core", "_core addresses arrays checks errors extras files html plain quantities roofline verbs"),
+    ("scenario", "arguments generators isolation policies scenarios workloads"),
     ("results and runs", "api comparisons runs sweeps trace variants"),
-    ("answers", "advice explain gates measured transform"),
+    ("answers", "advice explain gates measurements transform"),
     ("reports", "report"),
     ("command line and facade", "__init__ __main__ cli"),
 )
 """From the ground up: what is on each floor, files and folders of the package."""
 STUDIES = (
-    ("engine", "engine published"),
+    ("engine", "engine publications"),
     ("studies", "grace_hopper grit harvest memmap mosaic validate"),
     ("commands", "__init__ reproduce"),
 )
