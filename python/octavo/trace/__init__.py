@@ -22,15 +22,15 @@ __all__ = ["Trace", "convert", "facts", "formats", "open", "record", "record_tor
 
 # Imported when they are first used: a run checks its traces, and needs none of these.
 _HOME_OF = {
-    "Trace": "reading",
-    "convert": "converting",
+    "Trace": "reader",
+    "convert": "conversion",
     "facts": "steps",
-    "formats": "converting",
-    "open": "reading",
+    "formats": "conversion",
+    "open": "reader",
     "record": "recording",
     "record_torch": "steps",
-    "seal": "sealing",
-    "write": "writing",
+    "seal": "seal",
+    "write": "writer",
 }
 
 
