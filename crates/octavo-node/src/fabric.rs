@@ -51,7 +51,7 @@ pub struct SwitchConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairConfig {
-    /// The two, from 0, in any order.
+    /// The two GPUs of the pair, numbered from 0, in any order.
     pub gpus: [u32; 2],
     /// Links between them, which share their traffic.
     pub count: u32,

@@ -105,7 +105,7 @@ fn required(system: &System, data: &Data, come: f64) -> Option<Bandwidth> {
     (data.kernel_seconds > 0.0).then(|| Bandwidth(each.clamp(1.0, 1e18) as u64))
 }
 
-/// Pages that faults in flight wait for: those that resident warps span with a word for each lane.
+/// Pages with faults in flight: as many as the resident warps touch if each lane accesses one word.
 fn together(system: &System, data: &Data, resident: Option<f64>) -> u64 {
     if data.faults_together > 0 {
         return data.faults_together;

@@ -72,7 +72,7 @@ fn buffers(program: &mut ProgramBuilder) -> Vec<BufferId> {
     kinds.into_iter().enumerate().map(add).collect()
 }
 
-/// An action before it has a place: its kind, and numbers that choose the rest.
+/// A random action: its kind, and numbers from which its allocation and range are chosen.
 #[derive(Clone, Debug)]
 struct Drawn {
     what: u8,

@@ -274,7 +274,7 @@ class Penalty:
     copy: float
     thrashes: bool
     phi: float
-    """The sum: costs less what host placement saves. Below 0, the host is the better place, unless it thrashes."""
+    """The costs of host placement minus what it saves. Below 0, the host is the better place, unless it thrashes."""
     advises_host: bool
 
     @property

@@ -42,7 +42,7 @@ WAITED = {
 BUSY = 0.8
 """The share of the time above which something counts as what bounds a run; our choice."""
 _QUEUED = 1.0
-"""The share above which something bounds a run, if waiting requests count in its share; our choice."""
+"""The share of time above which a resource bounds a run; waiting requests count. Our choice."""
 _WAITING = (REMOTE,)
 """Shares that include waiting requests."""
 _MANIFOLD = 2.0

@@ -63,7 +63,7 @@ class Recorded(Generator):
     file: ClassVar[str]
     """The recorded program beside the file of the class."""
     sha256: ClassVar[str]
-    """Of that file: another program is another workload."""
+    """Digest of the program's file: a changed file is another workload."""
 
     nanoseconds_per_instruction: float = option(
         2.525,

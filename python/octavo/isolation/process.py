@@ -52,7 +52,7 @@ class Wish(IntEnum):
 
 
 def go_on() -> Wish:
-    """An order that nothing can stop."""
+    """Never stop: the order for work that cannot be interrupted."""
     return Wish.GO_ON
 
 

@@ -242,7 +242,7 @@ def experiment_folder(
 
     Raises:
         ExtraError: it draws, and Matplotlib is not installed.
-        OutputError: another process is at it, it cannot be written, it holds another experiment and `force` does not
+        OutputError: another process writes it, it cannot be written, it holds another experiment and `force` does not
             allow to replace it, or it holds a file of somebody else that would be in the way.
 
     """

@@ -139,7 +139,7 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
 
 
 def _popped(tables: _Tables) -> Iterator[tuple[str, _Columns]]:
-    """One after another, each no longer than needed: the tables of a long run take most of its memory."""
+    """Yield one table at a time, and keep none: the tables of a long run take most of its memory."""
     while tables:
         yield tables.pop(0)
 

@@ -127,7 +127,7 @@ def opened(
     """The folder of a sweep, for this process alone; `writes` are files of this sweep besides those of every sweep.
 
     Raises:
-        OutputError: it cannot be written, another process is at it, it holds something else and `force` does not allow
+        OutputError: it cannot be written, another process writes it, it holds something else and `force` does not allow
             to replace it, or a file of somebody else is in the way. With `force`, results of any sweep are removed;
             other files never are.
 

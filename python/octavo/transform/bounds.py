@@ -124,7 +124,7 @@ class Bounds:
         )
 
     def _has_value(self, declared: Node, at: Node) -> bool:
-        """Whether a variable is given a value on every way to `at`: where it is declared, or by a statement before."""
+        """Whether every path to `at` initialises the variable, in its declaration or in an earlier statement."""
         function = declared.function
         if declared.kind == "PARM_DECL" or function is None or _made_from(declared):
             return True

@@ -48,7 +48,7 @@ class Node:
     parameters: tuple[str, ...] = ()
     """For a call: the types of the parameters."""
     static: bool = False
-    """For a variable: no other file sees it."""
+    """Whether a variable has internal linkage, so that no other file sees it."""
     virtual: bool = False
     """For a method: the method that is called shows only when the program runs."""
     constant: int | None = None

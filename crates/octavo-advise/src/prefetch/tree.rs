@@ -53,7 +53,7 @@ impl Tree {
         Ok(Self { block: BLOCK / page.0, big_page: (BIG_PAGE / page.0).max(1), threshold, pages })
     }
 
-    /// The part of the allocation in the block around a page.
+    /// The part of a page's allocation that lies in the page's block.
     fn region(&self, page: u64) -> Region {
         let block = aligned(page, self.block);
         let pages = block.start.max(self.pages.start)..block.end.min(self.pages.end);

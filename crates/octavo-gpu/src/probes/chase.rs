@@ -160,7 +160,7 @@ impl Work {
     }
 }
 
-/// Seconds of `cycles`, by a clock that ran for `of_cycles` in `nanoseconds`.
+/// Converts `cycles` into seconds, with a clock that counted `of_cycles` in `nanoseconds`.
 fn seconds(cycles: u64, of_cycles: u64, nanoseconds: u64) -> f64 {
     cycles as f64 * (nanoseconds as f64 * 1e-9) / of_cycles as f64
 }

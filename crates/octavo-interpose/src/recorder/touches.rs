@@ -68,7 +68,7 @@ impl Touches {
         }
     }
 
-    /// The host's touches of an allocation since it had access. False if that is never seen.
+    /// Records the host's touches of an allocation since the host got access; false where touches cannot be seen.
     fn touched(&mut self, place: Place, steps: &mut Steps) -> bool {
         let old = self.looks.get(&place.number).copied();
         if old.is_some_and(|old| old.after.is_none()) {

@@ -104,8 +104,8 @@ const KINDS: [Kind; 30] = [
 pub(crate) struct Event {
     pub kind: Kind,
     pub index: u32,
-    /// For a wavefront, its next operation: so the simulating machine reads the operation together with the wavefront's
-    /// record, not after it.
+    /// The next operation of a wavefront, kept here so that the processor prefetches it together with the wavefront's
+    /// record.
     pub op: u16,
 }
 

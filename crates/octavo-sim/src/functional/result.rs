@@ -109,7 +109,7 @@ pub struct Moved {
     pub write_collapse_bytes: u64,
     /// Pages that leave a full memory.
     pub eviction_bytes: u64,
-    /// Pages that are brought before they are requested.
+    /// Pages prefetched.
     pub prefetch_bytes: u64,
     /// Copies on the host of pages that other GPUs keep. Not listed if there are none.
     #[serde(skip_serializing_if = "crate::gpu::counts::is_zero")]

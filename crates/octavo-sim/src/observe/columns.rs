@@ -61,7 +61,7 @@ pub const TABLES: &[TableMeaning] = &[
     table("link_intervals", "interval and direction of a link", LINK_INTERVALS),
     table("memory_intervals", "interval and processor, or further memory of the host", MEMORY_INTERVALS),
     table("events", "event on neighbouring pages", EVENTS),
-    table("walks", "value of what a placement keeps about pages", WALKS),
+    table("walks", "value of the attribute that a placement keeps for each page", WALKS),
     table("placement", "64 KiB of an allocation and memory that has pages of it", PLACEMENT),
     table("accesses", "GPU and memory that served it", ACCESSES),
 ];

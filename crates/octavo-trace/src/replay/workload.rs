@@ -166,7 +166,8 @@ impl TraceWorkload {
     }
 }
 
-/// Copies whole instructions up to the end of the wavefront; returns how many operations, and whether it ended.
+/// Copies whole instructions until the wavefront ends or the buffer is full; returns the number of operations copied, and
+/// whether the wavefront ended.
 fn copy(ops: &[Op], out: &mut OpSink<'_>) -> (usize, bool) {
     let room = out.remaining();
     let mut count = 0;

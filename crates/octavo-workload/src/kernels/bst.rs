@@ -23,7 +23,7 @@ use self::tree::{NONE, Tree};
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_lanes, store_span};
 use crate::scale;
 
-/// Bytes of a key, of a link and of a depth; of a node, and where in it its links and its lock are.
+/// Bytes of a key, a link, a depth and a whole node, and the offsets of links and lock in a node.
 const KEY: u64 = 8;
 const LINK: u64 = 8;
 const DEPTH: u64 = 4;

@@ -292,7 +292,7 @@ impl Workload for Cons {
         true
     }
 
-    /// Two parts: to local memory, and from there.
+    /// Emits both halves of a group: loads into local memory, then reads from it and stores.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let rows = launch.is_multiple_of(2);
         let tile = if rows { self.row_tile(group) } else { self.column_tile(group, wavefront) };

@@ -27,7 +27,7 @@ NAMES: dict[Name, str] = {
 }
 """Ways to run in too little memory."""
 _EVEN = 1.005
-"""Times as long from which on something is slower; chosen, of words alone."""
+"""The ratio of times from which on the answer says "slower"; chosen, it only decides words."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Memory:
 
     @property
     def room(self) -> int:
-        """What the program can have of the GPU."""
+        """Bytes of GPU memory that the program can use."""
         return self.gpu - self.reserve
 
 

@@ -69,7 +69,7 @@ class _Next(NamedTuple):
     needed: bool
     """Whether what is in it is read."""
     copied: bool
-    """Whether what the device has written of it so far is copied to the host later, if it stays."""
+    """Whether data that the device has written must later be copied to the host, if the buffer stays."""
     fetched: bool
     """Whether a launch needs it from the host, if it leaves."""
     launch: float

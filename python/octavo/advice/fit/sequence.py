@@ -56,7 +56,7 @@ class Step:
     seconds: float = 0.0
     """What a launch takes where all is in place."""
     share: Mapping[int, float] = field(default_factory=dict)
-    """Of each piece, the share that the device touches; all where nothing is said."""
+    """The share of each piece that the device touches; 1 for pieces that are not listed."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Needs:
 
     @property
     def verdict(self) -> Literal["fits", "fails"]:
-        """Whether it runs in this memory."""
+        """Whether the step runs in this memory."""
         return "fits" if self.within.peak.fails is None else "fails"
 
     def advice(self, role: Role) -> str:

@@ -29,7 +29,7 @@ _MOST_BATCH = 1 << 20
 _POINTS = 12
 """Batch sizes of the frontier at most; chosen."""
 _WORTH = 0.01
-"""The part of the peak from which on saving it is worth a line; chosen, of words alone."""
+"""The share of the peak that a saving must reach to get a line; chosen, it only decides words."""
 
 
 def ask(

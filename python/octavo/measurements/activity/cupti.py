@@ -74,7 +74,7 @@ def decode(records: bytes, layout: str | None = None, *, dropped: int = 0) -> Ac
 
     Args:
         records: records one after another, without anything between them.
-        layout: version of the structure, as in `LAYOUTS`; told from the records if left out.
+        layout: version of the structure, as in `LAYOUTS`; by default, found from the records.
         dropped: records that CUPTI itself could not keep.
 
     Returns: rows in the order of the records. Left out and counted are records that make no sense, a last record that

@@ -31,7 +31,7 @@ def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = N
     Args:
         path: records one after another, without anything between them; may be packed with xz.
         folder: the result folder to write.
-        layout: `v2` or `v3`, as `octavo.measurements.activity.LAYOUTS` has it; told from the records if left out.
+        layout: `v2` or `v3`, as `octavo.measurements.activity.LAYOUTS` has it; by default, found from the records.
         force: replace a result that is there.
 
     Raises:

@@ -106,7 +106,7 @@ def status(pid: int, proc: Path = PROC) -> Status | None:
 
 
 def mappings(pid: int, proc: Path = PROC) -> list[Mapping] | None:
-    """The mappings of a process; the kernel looks at each of its pages for that."""
+    """Return the mappings of a process. The kernel visits every page of the process to answer."""
     content = _read(proc / str(pid) / "smaps")
     if content is None:
         return None

@@ -123,7 +123,7 @@ def _watched(function: Any, began: Any, ended: Any) -> Any:
 
 
 def see_through_functional() -> None:
-    """Let the mode see what functions of these modules call, in place of the functions."""
+    """Make functions of these modules transparent to the mode, so that it sees the operators that they call."""
     for where in (torch.nn.functional, torch.autograd):
         for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
             if hasattr(where, name):

@@ -33,7 +33,7 @@ class Columns:
     lines: Array
 
     def packed(self, launch: int) -> tuple[Any, ...]:
-        """As the engine's `TraceWriter` takes them."""
+        """Return the columns in the form that the engine's `TraceWriter` takes."""
         launches = np.full(len(self.kind), launch, dtype="<u4")
         numbers = [launches, self.group, self.sequence, *self.counts, self.wavefront, self.bytes, self.kind, self.lanes]
         columns = [np.ascontiguousarray(each).tobytes() for each in (*numbers, *self.waits)]

@@ -63,7 +63,7 @@ impl Shortage<'_> {
         self.frames.capacity(self.memory).saturating_sub(self.staying + self.awaiting)
     }
 
-    /// Address spaces that were ever seen, in order of their numbers.
+    /// All address spaces seen so far, in order of their numbers.
     pub fn spaces(&self) -> impl Iterator<Item = SpaceId> + '_ {
         self.tenants.spaces()
     }

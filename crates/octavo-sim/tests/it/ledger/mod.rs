@@ -3,10 +3,10 @@
 //! Each law is one sentence about a result. None knows how a run decides, and all hold for every scenario.
 
 mod bytes;
+mod columns;
 mod counts;
 mod holders;
 mod times;
-mod columns;
 
 use std::collections::BTreeMap;
 

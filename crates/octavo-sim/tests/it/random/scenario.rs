@@ -25,7 +25,7 @@ const ANY_PROGRAM: &str = "{ name = 'fir', scale = 0.0005 }";
 pub struct Drawn(pub Vec<Setting>);
 
 impl Drawn {
-    /// The scenario of a number, and what it means.
+    /// Returns the scenario with this number, and its description.
     pub fn of(number: u64) -> (Self, Resolved) {
         let draw = &mut Draw::of(number);
         let mut drawn = Self(Vec::new());

@@ -126,7 +126,7 @@ fn nth_move(mut index: u32) -> (u32, u32) {
 }
 
 impl Walk<'_> {
-    /// The second kernel is that with sensitivities. Steps: every turn of every loop.
+    /// Emits every iteration of every loop; `sensitivities` selects the second kernel.
     pub fn fill(&self, sensitivities: bool, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let parts: &[(Part, u32)] = if sensitivities { &Part::SENSITIVITIES } else { &Part::VALUES };
         let count = parts.iter().map(|(_, times)| times).sum();
