@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.quantities import count, cycle, split
 from octavo.runs import measures
-from octavo.scenarios.about import about, listed
+from octavo.scenarios.about import About, about, listed, together
 from octavo.scenarios.scenario import value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
@@ -53,6 +53,30 @@ def of(scenario: Scenario, summary: Mapping[str, Any]) -> list[Decided]:
     for part in sorted(spent, key=lambda part: (-part.share, part.key)):
         largest.setdefault(part.key, part)
     return [part for part in largest.values() if _counts(value_at(node, part.key))]
+
+
+def by_node(results: Iterable[RunResult]) -> dict[About, list[Decided]]:
+    """The nodes of results, and of each the values that decide any of its results, with their largest share."""
+    deciding: dict[About, list[Decided]] = {}
+    for result in results:
+        deciding.setdefault(about(result.scenario.values), []).extend(of(result.scenario, result.totals))
+    return {
+        node: _largest(value for one in same for value in deciding[one]) for node, same in together(deciding).items()
+    }
+
+
+def documents(nodes: Mapping[About, Sequence[Decided]]) -> list[dict[str, Any]]:
+    """The same for JSON, with all of these values, the part of the run that each decides, and its share of the time."""
+    return [{**node.to_dict(), "decided": [asdict(value) for value in values]} for node, values in nodes.items()]
+
+
+def _largest(found: Iterable[Decided]) -> list[Decided]:
+    """Each value once, with its largest share, the largest first."""
+    largest: dict[str, Decided] = {}
+    for value in found:
+        if value.key not in largest or largest[value.key].share < value.share:
+            largest[value.key] = value
+    return sorted(largest.values(), key=lambda one: (-one.share, one.key))
 
 
 def _counts(value: object) -> bool:

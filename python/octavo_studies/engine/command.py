@@ -13,6 +13,7 @@ from octavo.cli import options
 from octavo.cli.requests import spread
 from octavo.runs.execute import Progress  # noqa: TC001 - as above
 from octavo.runs.progress import watching
+from octavo.runs.unsourced_values import Decided, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -96,8 +97,8 @@ class Command:
                 one(sink)
             else:
                 sink.table(one.title, one.columns, one.rows)
-        for sentence in dict.fromkeys(_nodes(answer.document)):
-            sink.tell(f"Note: {sentence}")
+        for note in dict.fromkeys(_nodes(answer.document)):
+            sink.tell(f"Note: {note}")
         sink.document({"folder": str(answer.root), **answer.document})
         sink.say(f"{self.leaves}: {answer.root}")
         if answer.status:
@@ -105,9 +106,12 @@ class Command:
 
 
 def _nodes(document: Mapping[str, Any]) -> Iterator[str]:
-    """What a study's report, or the reports of its parts, say of the nodes that ran."""
+    """What a study's report, or the reports of its parts, say of the nodes that ran, and which values decide there."""
     for name, value in document.items():
         if name == "nodes":
-            yield from (node["sentence"] for node in value)
+            for node in value:
+                yield node["sentence"]
+                if said := sentence([Decided(**one) for one in node["decided"]]):
+                    yield said
         elif isinstance(value, Mapping):
             yield from _nodes(value)

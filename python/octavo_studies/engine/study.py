@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from octavo.files.links import inside
-from octavo.runs import pictures
+from octavo.runs import pictures, unsourced_values
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import RUNS
 from octavo.runs.slugs import slug
 from octavo.scenarios import conflicts
-from octavo.scenarios.about import about, brief, together
+from octavo.scenarios.about import brief
 from octavo.scenarios.scenario import Recipe, digest
 from octavo_studies.engine.findings import Found
 
@@ -62,8 +62,8 @@ class Runs(Generic[Key]):
             draw: draws the pictures into the folder.
 
         """
-        nodes = together(about(result.scenario.values) for result in self.results.values())
-        found = Found(self.root, title, points, {**document, "nodes": [node.to_dict() for node in nodes]})
+        nodes = unsourced_values.by_node(self.results.values())
+        found = Found(self.root, title, points, {**document, "nodes": unsourced_values.documents(nodes)})
         with experiment_folder(self.root, self.digest, force=False), pictures.below(lambda: brief(nodes)):
             draw(found)
             found.save(self.digest)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.runs import pictures
+from octavo.runs import pictures, unsourced_values
 from octavo.runs.comparison import SAVED
-from octavo.scenarios.about import brief, together
+from octavo.scenarios.about import brief
 from octavo_studies.engine import Found, compared
 from octavo_studies.memmap import systems
 from octavo_studies.memmap.tables import geometric
 from octavo_studies.publications import published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
+    from octavo.runs.unsourced_values import Decided
     from octavo.scenarios.about import About
 
 FILES = (*SAVED, "structures.parquet", "roofline.parquet", "costs.parquet")
@@ -29,7 +30,7 @@ def of(
     of_cases: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
     roofline: pl.DataFrame,
     costs: pl.DataFrame,
-    nodes: Iterable[About],
+    nodes: Mapping[About, Sequence[Decided]],
 ) -> Found:
     """What was found, in tables.
 
@@ -52,7 +53,7 @@ def of(
         "systems": table,
         "structures": structures,
         "roofline": roofline,
-        "nodes": [node.to_dict() for node in together(nodes)],
+        "nodes": unsourced_values.documents(nodes),
     }
     return Found(root, "Host or device for each data structure", points, document, files)
 

@@ -11,13 +11,13 @@ from octavo.advice import pipeline, programs, proposal, systems, verification
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.plain import one_of
+from octavo.runs import unsourced_values
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.runs.result import RunResult
 from octavo.runs.slugs import slug
 from octavo.scenarios import conflicts
-from octavo.scenarios.about import about
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 from octavo_studies import engine
 from octavo_studies.memmap import findings, kernels, tables
@@ -126,7 +126,7 @@ def reproduce(study: Study) -> Found:
     with experiment_folder(root, key, force=study.force, draws=True, writes=findings.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(study, next(iter(scenarios.values())), root)
-        nodes = [about(scenario.values) for scenario in scenarios.values()]
+        nodes = unsourced_values.by_node(case.managed for case in cases)
         what = findings.of(root, tables.of(cases), roofline, tables.costs(cases), nodes)
         findings.save(what, key, nodes)
     return what
