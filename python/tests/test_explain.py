@@ -212,6 +212,19 @@ def test_a_difference_adds_up(runs, on_touch):
     assert "stencil2d under grit took" in found.sentences[0]
     assert {row["allocation"] for row in found.buffers} == {"data1", "data2"}
     assert "no difference of 0.5% or more" in difference(on_touch, on_touch).sentences[0]
+    kernels = [sum(one.time_ps for one in facts.kernels) for facts in found.facts]
+    assert sum(found.stalls.values()) == pytest.approx(kernels[1] - kernels[0])
+
+
+def test_a_difference_of_whole_programs_is_one_of_phases_first(tmp_path):
+    asked = {"node": "cuda-sm90", "scale": 1 / 256, "kinds": ["explicit", "pinned"]}
+    found = octavo.compare(workloads="spmv", output=tmp_path / "spmv", **asked)
+    why = difference(*found.results.values())
+    allocation = [one.phases["allocation"] * one.time_ps for one in why.facts]
+    assert why.causes["allocation"] == pytest.approx(allocation[1] - allocation[0])
+    remote = sum(part for cause, part in why.causes.items() if cause in words.SPENT)
+    kernels = [one.phases["kernels"] * one.time_ps for one in why.facts]
+    assert remote == pytest.approx(kernels[1] - kernels[0])
 
 
 def test_pictures_and_words_for_notebooks(explained, on_touch):

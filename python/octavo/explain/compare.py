@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo.explain import picture, words
+from octavo.explain import picture, stalls, words, words_of_stalls
 from octavo.explain.facts import Facts, facts
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from octavo.runs.pictures import Picture
     from octavo.runs.result import RunResult
 
 _TOLD = 0.05
 """The share of the difference above which a cause is mentioned; our choice."""
+_KERNELS = "kernels"
+"""The phase that accesses belong to."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,21 @@ class Difference:
     def causes(self) -> dict[str, float]:
         """Picoseconds that the second run takes longer for each cause, largest change first.
 
-        A run's time is split like the time of its accesses: accesses overlap, so these are parts, not waits.
+        Phases of whole programs are causes; of these, some may overlap. The time of kernels is split like the time of
+        its accesses: accesses overlap, so these are parts, not waits.
+        """
+        first, second = (_spent(one) for one in self.facts)
+        parts = {cause: second.get(cause, 0.0) - first.get(cause, 0.0) for cause in {**first, **second}}
+        return dict(sorted(parts.items(), key=lambda item: -abs(item[1])))
+
+    @property
+    def stalls(self) -> dict[str, float]:
+        """Picoseconds that the second run's kernels spend more with each stall, largest change first.
+
+        Empty where a run follows no wavefronts (fidelity `page`).
         """
         first, second = self.facts
-        names = {**first.shares, **second.shares}
-        parts = {
-            cause: second.shares.get(cause, 0.0) * second.time_ps - first.shares.get(cause, 0.0) * first.time_ps
-            for cause in names
-        }
-        return dict(sorted(parts.items(), key=lambda item: -abs(item[1])))
+        return stalls.changes(first.kernels, second.kernels) if first.kernels and second.kernels else {}
 
     @property
     def buffers(self) -> list[dict[str, Any]]:
@@ -64,8 +74,9 @@ class Difference:
         first, second = self.facts
         change = second.time_ps / first.time_ps - 1
         total = second.time_ps - first.time_ps
-        told = [(cause, part) for cause, part in self.causes.items() if total and abs(part) >= _TOLD * abs(total)]
-        parts = [f"{part * 1e-9:+,.3f} ms {words.SPENT[cause]}".replace("-", "−", 1) for cause, part in told]
+        phases = {phase: f"in {phase.replace('_', ' ')}" for phase in {**first.phases, **second.phases}}
+        causes = _told(self.causes, total, {**phases, **words.SPENT})
+        stalled = _told(self.stalls, total, words_of_stalls.STALLED)
         buffers = [
             f"{row['allocation']} {row['faults'][0]:,} → {row['faults'][1]:,} faults and "
             f"{row['moved'][0]:,} → {row['moved'][1]:,} pages moved"
@@ -74,7 +85,8 @@ class Difference:
         return [
             f"{self.names[1]} took {words.milliseconds(second.time_ps)}, {self.names[0]} "
             f"{words.milliseconds(first.time_ps)}: {words.changed(change)}.",
-            *([f"The difference, split as the time of accesses is: {', '.join(parts)}."] if parts else []),
+            *([f"The difference{_split(phases)}: {', '.join(causes)}."] if causes else []),
+            *([f"The time of the kernels, split as wavefronts spend it: {', '.join(stalled)}."] if stalled else []),
             *([f"Buffer by buffer: {'; '.join(buffers)}."] if buffers else []),
         ]
 
@@ -89,12 +101,32 @@ class Difference:
             "runs": self.names,
             "sentences": self.sentences,
             "causes_ps": self.causes,
+            "stalls_ps": self.stalls,
             "buffers": self.buffers,
             "facts": [asdict(one) for one in self.facts],
         }
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
+
+
+def _spent(found: Facts) -> dict[str, float]:
+    """Picoseconds of each phase but kernels, and of each cause of accesses in the time of kernels."""
+    phases = {phase: share * found.time_ps for phase, share in found.phases.items()}
+    kernels = phases.pop(_KERNELS, found.time_ps)
+    return {**phases, **{cause: share * kernels for cause, share in found.shares.items()}}
+
+
+def _split(phases: Mapping[str, str]) -> str:
+    return (
+        " by phase, and of kernels as the time of accesses is split" if phases else ", split as the time of accesses is"
+    )
+
+
+def _told(parts: Mapping[str, float], total: int, meaning: Mapping[str, str]) -> list[str]:
+    """Each part that is a significant share of the difference, in milliseconds and words."""
+    told = [(name, part) for name, part in parts.items() if total and abs(part) >= _TOLD * abs(total)]
+    return [f"{part * 1e-9:+,.3f} ms {meaning[name]}".replace("-", "−", 1) for name, part in told]
 
 
 def difference(first: RunResult, second: RunResult, names: tuple[str, str] | None = None) -> Difference:

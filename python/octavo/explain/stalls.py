@@ -88,6 +88,16 @@ def together(kernels: Iterable[Stalled]) -> dict[str, float]:
     return _falling(shares)
 
 
+def changes(first: Iterable[Stalled], second: Iterable[Stalled]) -> dict[str, float]:
+    """Picoseconds that the second run's kernels spend more with each stall, largest change first."""
+    spent: dict[str, float] = defaultdict(float)
+    for kernels, sign in ((first, -1), (second, 1)):
+        for one in kernels:
+            for stall, part in one.stalls.items():
+                spent[stall] += sign * one.time_ps * part
+    return dict(sorted(spent.items(), key=lambda item: -abs(item[1])))
+
+
 def _parts(values: Mapping[str, int]) -> dict[str, float]:
     total = sum(values.values())
     return {name: value / total for name, value in values.items()} if total else {}
