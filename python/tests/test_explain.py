@@ -297,7 +297,10 @@ def test_a_whole_program_is_told_by_phase(tmp_path):
     result = octavo.run(workload="fir", scale=SMALL, kind="managed", output=tmp_path / "run")
     found = facts(result)
     assert found.phases["kernels"] == pytest.approx(result.summary["phases"]["kernels_ps"] / result.summary["time_ps"])
-    assert any(sentence.startswith("The whole program by phase") for sentence in result.explain().sentences)
+    least = replace(found, phases={**found.phases, "kernels": 0.1})
+    most = replace(found, phases={**found.phases, "kernels": 0.9})
+    assert ["by phase" in words.run("it", one)[0] for one in (least, most)] == [True, False]
+    assert any("by phase" in sentence for sentence in words.run("it", most))
 
 
 def test_what_has_no_time_or_no_scenario_is_refused(tmp_path):

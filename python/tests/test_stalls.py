@@ -76,7 +76,7 @@ def test_every_stall_has_words_and_a_colour(needle):
 
 
 def test_stalls_lead_where_accesses_tell_least(needle):
-    found = facts(needle)
+    found = replace(facts(needle), phases={})
     first = words.run("it", found)[0]
     biggest = next(stall for stall in together(found.kernels) if stall != GAP)
     assert STALLED[biggest] in first
@@ -90,7 +90,7 @@ def test_stalls_lead_where_accesses_tell_least(needle):
 
 def test_gaps_are_told_apart_from_the_rest(needle):
     def said(**found):
-        return words.run("it", replace(facts(needle), kernels=[of_one(**found)]))
+        return words.run("it", replace(facts(needle), phases={}, kernels=[of_one(**found)]))
 
     first, *others = said(gap=0.2, load=0.6, barrier=0.2)
     assert [share in first for share in ("20%", "75%", "25%")] == [True] * 3

@@ -49,6 +49,8 @@ _MANIFOLD = 2.0
 """The share above which words say `times` instead of per cent; our choice."""
 _TOLD = 0.05
 """The share of the accesses' time above which a cause is mentioned; our choice."""
+_MOSTLY = 0.5
+"""The share of the time that kernels need to be what an explanation begins with; our choice."""
 MOST_BUFFERS, _MOST_PAIRS = 3, 3
 _OWN = "local"
 """The cause that says least about a run: stalls tell it better."""
@@ -59,11 +61,10 @@ def run(name: str, found: Facts) -> list[str]:
     told = [_causes(found), words_of_stalls.of_all(found.kernels)]
     if next(iter(found.shares), None) == _OWN and told[1]:
         told = told[1:]
-    first, *others = filter(None, told)
+    first, *others = filter(None, [_phases(found), *told] if _outside(found) else [*told, _phases(found)])
     return [
         f"{name} took {milliseconds(found.time_ps)}: {first}.",
         *(f"{other[0].upper()}{other[1:]}." for other in others),
-        *_phases(found),
         *words_of_stalls.of_each(found.kernels),
         *_driver(found),
         *_waits(found),
@@ -83,11 +84,16 @@ def _causes(found: Facts) -> str:
     return ", ".join([first, *(f"{share:.1%} {SPENT[cause]}" for cause, share in told[1:])])
 
 
-def _phases(found: Facts) -> Iterable[str]:
+def _outside(found: Facts) -> bool:
+    """Whether a whole program spends most of its time outside kernels, so that accesses say little about it."""
+    return found.phases.get("kernels", 1.0) < _MOSTLY
+
+
+def _phases(found: Facts) -> str:
+    """The phases of a whole program, for the middle of a sentence; empty for launches alone."""
     told = sorted(((share, phase) for phase, share in found.phases.items() if share >= _TOLD), reverse=True)
-    if told:
-        parts = [f"{phase.replace('_', ' ')} {share:.0%}" for share, phase in told]
-        yield f"The whole program by phase, of which some may overlap: {', '.join(parts)}."
+    parts = [f"{phase.replace('_', ' ')} {share:.0%}" for share, phase in told]
+    return f"the whole program by phase, of which some may overlap: {', '.join(parts)}" if parts else ""
 
 
 def _driver(found: Facts) -> Iterable[str]:
