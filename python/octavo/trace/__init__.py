@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from octavo.trace.conversion import convert, formats
     from octavo.trace.reader import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
     from octavo.trace.recording import record
-    from octavo.trace.seal import seal
+    from octavo.trace.seals import seal
     from octavo.trace.steps import facts, record_torch
     from octavo.trace.writer import write
 
@@ -29,7 +29,7 @@ _HOME_OF = {
     "open": "reader",
     "record": "recording",
     "record_torch": "steps",
-    "seal": "seal",
+    "seal": "seals",
     "write": "writer",
 }
 
