@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import nvprof_files
 import pytest
 from conftest import SMALL
 from nsys_exports import saxpy
@@ -30,7 +31,7 @@ import octavo
 from octavo.measured.calibrate import machine, quantities
 from octavo.measured.calibrate.measured import Measured
 from octavo.measured.calibrate.probes import VALUES
-from octavo.measured.imports import import_rmm, import_torch
+from octavo.measured.imports import Nvprof, import_nvprof, import_program, import_rmm, import_torch
 from octavo.measured.imports.cupti import import_cupti
 from octavo.measured.imports.nsys import import_nsys
 from octavo.report.data import gather
@@ -183,6 +184,15 @@ def profile(folder: Path) -> None:
     saxpy(folder / "p.sqlite")
 
 
+def of_nvprof(folder: Path) -> None:
+    nvprof_files.saxpy(folder / "p.nvvp")
+
+
+def both_ways(folder: Path) -> None:
+    import_program(folder / "p.nvvp", folder / "own.py", force=True, kind=Nvprof)
+    import_nvprof(folder / "p.nvvp", folder / "out")
+
+
 def log_of_rmm(folder: Path) -> None:
     rows = [
         f"1,{hour:02}:59:59.{number}00000,{action},0x{number}000,256,0x0"
@@ -311,6 +321,7 @@ TARGETS: dict[str, Target] = {
     "mem-trace": foreign("mem-trace/numbered.txt", "nvbit-mem-trace"),
     "packed": foreign("mem-trace/numbered.txt.xz", "nvbit-mem-trace"),
     "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
+    "nvprof": Target(of_nvprof, both_ways),
     "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
     "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
