@@ -26,6 +26,7 @@ import pytest
 from conftest import SMALL
 from nsys_exports import saxpy
 from test_activity import GPU_FAULT, HTOD, PAGE, A, record
+from test_import_torch_database import database
 
 import octavo
 from octavo.measured.calibrate import machine, quantities
@@ -324,6 +325,10 @@ TARGETS: dict[str, Target] = {
     "nvprof": Target(of_nvprof, both_ways),
     "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
+    "torch database": Target(
+        lambda folder: database(path=folder / "s.db") and None,
+        lambda folder: import_torch(folder / "s.db", folder / "out"),
+    ),
     "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
     "correlate": Target(figures, lambda folder: correlate(folder / "mine.csv").to_dict()),
     "edges": Target(text("graph.txt", LIST), graph),

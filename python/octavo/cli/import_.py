@@ -175,9 +175,17 @@ def rmm(
     _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
 
 
-@app.command(epilog=options.examples("octavo import torch snapshot.pickle -o runs/training"))
+@app.command(
+    epilog=options.examples(
+        "octavo import torch snapshot.pickle -o runs/training",
+        "octavo import torch snapshot.pickle.db -o runs/training",
+    )
+)
 def torch(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote.")],
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote, or memsnapdump made of it."),
+    ],
     kept: Kept = _KEPT,
     said: options.Said = options.SAID,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from octavo.arrays import np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Watch = Callable[[float, str], None]
     Numbers = npt.NDArray[np.int64]
 
-_MAGIC = b"SQLite format 3\x00"
+MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 _ROWS_AT_A_TIME = 1 << 16
 
@@ -223,8 +223,15 @@ class Export:
             ) from None
 
 
+Some = TypeVar("Some", bound=Export)
+
+
 @contextmanager
-def opened(path: Path, watch: Watch | None = None, kind: type[Export] = Export) -> Iterator[Export]:
+def opened(
+    path: Path,
+    watch: Watch | None = None,
+    kind: type[Some] = Export,  # type: ignore[assignment] - a default for a type
+) -> Iterator[Some]:
     """Open an export.
 
     Args:
@@ -254,7 +261,7 @@ def _check_file(path: Path, kind: type[Export]) -> None:
             header = file.read(_HEADER_BYTES)
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
-    if not header.startswith(_MAGIC):
+    if not header.startswith(MAGIC):
         hint = kind.again
         if path.suffix in (".nsys-rep", ".qdrep"):
             hint = f"this is a report; `nsys export --type sqlite {path.name}` makes an SQLite file of it"
