@@ -11,12 +11,12 @@ from octavo.errors import InterruptedRun, ProfileError
 from octavo.measured.activity.rows import COPIES
 from octavo.measured.imports import nsys_rows
 from octavo.measured.imports import nsys_schema as schema
-from octavo.measured.imports.nsys_export import opened
+from octavo.measured.imports.nsys_export import Export, opened
 from octavo.measured.imports.profile import Profile
 from octavo.measured.imports.write import check_folder, write
 
 if TYPE_CHECKING:
-    from octavo.measured.imports.nsys_export import Export, Numbers, Watch
+    from octavo.measured.imports.nsys_export import Numbers, Watch
     from octavo.runs.result import RunResult
 
 
@@ -47,7 +47,7 @@ def import_nsys(
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     try:
-        with opened(path, watch) as export:
+        with opened(path, Export, watch) as export:
             profile = read(export, process)
         return write(profile, folder, force=force)
     except KeyboardInterrupt:

@@ -227,17 +227,13 @@ Some = TypeVar("Some", bound=Export)
 
 
 @contextmanager
-def opened(
-    path: Path,
-    watch: Watch | None = None,
-    kind: type[Some] = Export,  # type: ignore[assignment] - a default for a type
-) -> Iterator[Some]:
+def opened(path: Path, kind: type[Some], watch: Watch | None = None) -> Iterator[Some]:
     """Open an export.
 
     Args:
         path: the file, which is not changed.
-        watch: called with the share that is read and the table that is being read.
         kind: whose file it is.
+        watch: called with the share that is read and the table that is being read.
 
     Raises:
         ProfileError: it is not an SQLite file, it is cut off, or it cannot be read.

@@ -101,7 +101,7 @@ def import_program(
     data = output.with_suffix(".program.json")
     for each in (output, data):
         check_free(each, force=force)
-    with opened(path, watch, kind) as export:
+    with opened(path, kind, watch) as export:
         found = read(export, process)
     text = disk.json_text(found)
     disk.write_text(data, text)

@@ -49,7 +49,7 @@ def import_nvprof(
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     try:
-        with opened(path, watch, Nvprof) as export:
+        with opened(path, Nvprof, watch) as export:
             profile = read(export)
         return write(profile, folder, force=force)
     except KeyboardInterrupt:

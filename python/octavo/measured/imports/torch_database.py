@@ -64,7 +64,7 @@ def changes(path: Path, notes: Counter[str]) -> dict[int, list[Change]]:
         ProfileError: the file is no such database, or is damaged.
 
     """
-    with opened(path, None, Database) as database:
+    with opened(path, Database) as database:
         notes[NO_TIMES] += 1
         found = {gpu: _of(database, gpu, notes) for gpu in database.gpus()}
     return {gpu: rows for gpu, rows in found.items() if rows}
