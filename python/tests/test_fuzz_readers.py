@@ -29,12 +29,12 @@ from test_activity import GPU_FAULT, HTOD, PAGE, A, record
 from test_import_torch_database import database
 
 import octavo
-from octavo.measured.calibrate import machine, quantities
-from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.probes import VALUES
-from octavo.measured.imports import Nvprof, import_nvprof, import_program, import_rmm, import_torch
-from octavo.measured.imports.cupti import import_cupti
-from octavo.measured.imports.nsys import import_nsys
+from octavo.measurements.calibrate import machine, quantities
+from octavo.measurements.calibrate.measurement import Measured
+from octavo.measurements.calibrate.probes import VALUES
+from octavo.measurements.imports import Nvprof, import_nvprof, import_program, import_rmm, import_torch
+from octavo.measurements.imports.cupti import import_cupti
+from octavo.measurements.imports.nsys import import_nsys
 from octavo.report.data import gather
 from octavo.report.runs import read
 from octavo.runs import measures

@@ -11,7 +11,7 @@ from nvprof_files import GPU_FAULT, HTOD, KIB, MIB, PAGE, PID, A, B, Database, s
 
 import octavo
 from octavo.errors import ProfileError
-from octavo.measured.imports import Nvprof, import_nsys, import_nvprof, import_program
+from octavo.measurements.imports import Nvprof, import_nsys, import_nvprof, import_program
 
 NODE = "cuda-sm90"
 FILE = Path("p.nvvp")

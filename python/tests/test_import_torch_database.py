@@ -11,7 +11,7 @@ from conftest import refused
 from nsys_exports import saxpy
 
 from octavo.errors import ProfileError
-from octavo.measured.imports import import_torch
+from octavo.measurements.imports import import_torch
 
 BLOCK = "id INTEGER PRIMARY KEY, address INTEGER, size INTEGER, requestedSize INTEGER, state INTEGER, "
 BLOCK += "allocEventId INTEGER, freeEventId INTEGER"

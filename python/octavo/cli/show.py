@@ -12,7 +12,7 @@ from octavo._core import OptionError
 from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.policies.described import described
+from octavo.policies.description import described
 from octavo.scenarios import catalogue
 from octavo.trace.folder import is_trace
 
