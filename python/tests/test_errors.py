@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from conftest import refused
-from octavo.isolation.errors import packed, unpacked
 
 import octavo
 from octavo import _core, errors
+from octavo.isolation.errors import packed, unpacked
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for package in ("octavo", "octavo_studies") for path in (ROOT / "python" / package).rglob("*.py")]

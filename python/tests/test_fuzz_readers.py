@@ -21,16 +21,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import nvprof_files
 import pytest
 from conftest import SMALL
 from nsys_exports import saxpy
 from test_activity import GPU_FAULT, HTOD, PAGE, A, record
+from test_import_torch_database import database
 
 import octavo
 from octavo.measurements.calibrate import machine, quantities
 from octavo.measurements.calibrate.measurement import Measured
 from octavo.measurements.calibrate.probes import VALUES
-from octavo.measurements.imports import import_rmm, import_torch
+from octavo.measurements.imports import Nvprof, import_nvprof, import_program, import_rmm, import_torch
 from octavo.measurements.imports.cupti import import_cupti
 from octavo.measurements.imports.nsys import import_nsys
 from octavo.report.data import gather
@@ -183,6 +185,15 @@ def profile(folder: Path) -> None:
     saxpy(folder / "p.sqlite")
 
 
+def of_nvprof(folder: Path) -> None:
+    nvprof_files.saxpy(folder / "p.nvvp")
+
+
+def both_ways(folder: Path) -> None:
+    import_program(folder / "p.nvvp", folder / "own.py", force=True, kind=Nvprof)
+    import_nvprof(folder / "p.nvvp", folder / "out")
+
+
 def log_of_rmm(folder: Path) -> None:
     rows = [
         f"1,{hour:02}:59:59.{number}00000,{action},0x{number}000,256,0x0"
@@ -311,8 +322,13 @@ TARGETS: dict[str, Target] = {
     "mem-trace": foreign("mem-trace/numbered.txt", "nvbit-mem-trace"),
     "packed": foreign("mem-trace/numbered.txt.xz", "nvbit-mem-trace"),
     "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
+    "nvprof": Target(of_nvprof, both_ways),
     "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
+    "torch database": Target(
+        lambda folder: database(path=folder / "s.db") and None,
+        lambda folder: import_torch(folder / "s.db", folder / "out"),
+    ),
     "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
     "correlate": Target(figures, lambda folder: correlate(folder / "mine.csv").to_dict()),
     "edges": Target(text("graph.txt", LIST), graph),

@@ -286,7 +286,11 @@ def test_frames_are_named_if_they_are_frames(tmp_path, frame, name):
         ([], "unexpected-value", {"names": ["device_traces"]}),
         ({"device_traces": 3}, "unexpected-value", {"names": ["device_traces"]}),
         ({"device_traces": [[3]]}, "unexpected-value", {"names": ["device_traces[0][0]"]}),
-        ({"device_traces": [[{"action": "alloc", "addr": 1, "size": 2}]]}, "unexpected-value", {"key": "time_us"}),
+        (
+            {"device_traces": [[entry("alloc", 1, 2, 3), {"action": "alloc", "addr": 1, "size": 2}]]},
+            "unexpected-value",
+            {"key": "time_us"},
+        ),
         ({"device_traces": [[entry("alloc", "here", 2, 3)]]}, "unexpected-value", {"key": "addr"}),
         ({"device_traces": [[entry("alloc", [10**5000], 2, 3)]]}, "unexpected-value", {"key": "addr"}),
         ({"device_traces": [[entry("alloc", 1 << 60, 2, 3)]]}, "missing", {}),

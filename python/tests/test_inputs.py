@@ -67,7 +67,7 @@ READ = {
     "list from 1": ("a.txt", listed(), (12, 24, 12, 1)),
     "list from 0": ("a.txt", listed([(one - 1, other - 1) for one, other in RING]), (12, 24, 12, 0)),
     "list with gaps": ("a.txt", listed([(one * 1_000_000, other * 1_000_000) for one, other in RING]), (12, 24, 12, 1)),
-    "list with weights": ("a.txt", listed(tail=" 0.5"), (12, 24, 12, 2)),
+    "list with weights": ("a.txt", listed(tail=" 0.5"), (12, 24, 12, 3)),
     "list with a header": ("a.csv", listed(head="from,to\n").replace(" ", ","), (12, 24, 12, 2)),
     "list both ways": ("a.txt", listed(RING + [pair[::-1] for pair in RING]), (12, 24, 12, 2)),
     "SNAP, directed": ("a.txt", listed(head="# Directed graph: a\n# Nodes: 12 Edges: 12\n"), (12, 12, 12, 1)),

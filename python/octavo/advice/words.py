@@ -1,4 +1,4 @@
-"""A decision in words: why a placement is advised, and the calls to write for it with CUDA 12, RMM and PyTorch."""
+"""A decision in words: why a placement is advised, and the calls to write for it: CUDA 12, cuda.core, RMM, PyTorch."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Library(Enum):
     """For which library actions are written."""
 
     cuda = "cuda"
+    cuda_core = "cuda.core"
     rmm = "rmm"
     pytorch = "pytorch"
 
@@ -34,6 +35,13 @@ _RMM = {
     "prefetched": "rmm::mr::managed_memory_resource",
     "pinned": "rmm::mr::pinned_host_memory_resource",
 }
+_CUDA_CORE = {
+    "device": "DeviceMemoryResource(device)",
+    "managed": "ManagedMemoryResource()",
+    "prefetched": "ManagedMemoryResource()",
+    "pinned": "LegacyPinnedMemoryResource()",
+}
+"""Source: the reference of cuda.core 0.5; its managed memory needs CUDA 13."""
 _CALLS = {
     "managed": ("cudaMallocManaged", "cudaFree"),
     "prefetched": ("cudaMallocManaged", "cudaFree"),
@@ -110,6 +118,7 @@ def actions(buffer: Buffer, placement: Placement) -> dict[str, list[str]]:
     """The calls of each library."""
     return {
         "cuda": _cuda(buffer, placement),
+        "cuda.core": _cuda_core(buffer, placement),
         "rmm": _rmm(buffer, placement),
         "pytorch": _pytorch(buffer, placement),
     }
@@ -140,6 +149,28 @@ def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
         return [f"cudaMallocHost(&{name}, {size});  // kernels use the same pointer", f"cudaFreeHost({name});"]
     hints = _prefetches(buffer, name) if placement == "prefetched" else _hints(buffer, name)
     return [f"cudaMallocManaged(&{name}, {size});", *hints, f"cudaFree({name});"]
+
+
+def _cuda_core(buffer: Buffer, placement: Placement) -> list[str]:
+    name, resource = _name(buffer), _CUDA_CORE[placement]
+    lines = [
+        f"from cuda.core import {resource.partition('(')[0]}",
+        f"{name} = {resource}.allocate({buffer.size}, stream=stream)",
+    ]
+    if placement == "device":
+        copies = {"copied_in": "copy_from", "copied_out": "copy_to"}
+        made = [call for fact, call in copies.items() if buffer.facts[fact].value]
+        lines += [f"{name}.{call}({name}_host, stream=stream)  # {name}_host: a Buffer, too" for call in made]
+    if placement == "prefetched":
+        lines += [
+            "from cuda.bindings import runtime",
+            "there = runtime.cudaMemLocation()",
+            "there.type, there.id = runtime.cudaMemLocationType.cudaMemLocationTypeDevice, device",
+            f"# {_when(buffer)}:",
+            f"runtime.cudaMemPrefetchAsync(int({name}.handle), {buffer.size}, there, 0, stream.handle)",
+        ]
+    same = "  # kernels use the same pointer" if placement == "pinned" else ""
+    return [*lines[:1], lines[1] + same, *lines[2:], f"{name}.close(stream)"]
 
 
 def _prefetches(buffer: Buffer, name: str) -> list[str]:

@@ -85,7 +85,7 @@ def nsys(
     from octavo.measurements.imports import import_nsys  # noqa: PLC0415 - slow to import
 
     if program is not None:
-        _program(said.sink(), source, program, process, kept)
+        _program(said.sink(), source, program, kept, process=process)
         return
     with Terminal(errors=True).status("reading", quiet=said.quiet) as tell:
 
@@ -96,13 +96,33 @@ def nsys(
     show(said.sink(), result)
 
 
-def _program(sink: Sink, source: Path, file: Path, process: int | None, kept: Kept) -> None:
+@app.command(
+    epilog=options.examples(
+        "octavo import nvprof profile.nvvp -o runs/profile", "octavo import nvprof profile.nvvp --program solver.py"
+    )
+)
+def nvprof(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What `nvprof -o` wrote.")],
+    program: Program = None,
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
+) -> None:
+    """Import a database of nvprof: faults, migrations, allocations and kernels; or a whole program."""
+    from octavo.measurements.imports import Nvprof, import_nvprof  # noqa: PLC0415 - slow to import
+
+    if program is not None:
+        _program(said.sink(), source, program, kept, kind=Nvprof)
+    else:
+        show(said.sink(), import_nvprof(source, kept.folder(source), force=kept.force))
+
+
+def _program(sink: Sink, source: Path, file: Path, kept: Kept, **arguments: Any) -> None:
     """Write a workload."""
     from octavo.measurements.imports import import_program  # noqa: PLC0415 - slow to import
 
     if kept.output is not None:
         raise ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
-    found = import_program(source, file, process=process, force=kept.force)
+    found = import_program(source, file, force=kept.force, **arguments)
     sink.document(found)
     rows = [
         (
@@ -155,9 +175,17 @@ def rmm(
     _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
 
 
-@app.command(epilog=options.examples("octavo import torch snapshot.pickle -o runs/training"))
+@app.command(
+    epilog=options.examples(
+        "octavo import torch snapshot.pickle -o runs/training",
+        "octavo import torch snapshot.pickle.db -o runs/training",
+    )
+)
 def torch(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote.")],
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote, or memsnapdump made of it."),
+    ],
     kept: Kept = _KEPT,
     said: options.Said = options.SAID,
 ) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from octavo import plain
+from octavo._core import OptionError
 from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
+from octavo.policies.description import described
 from octavo.scenarios import catalogue
+from octavo.trace.folder import is_trace
 
 EXAMPLES = options.examples(
     "octavo show stencil2d",
     "octavo show cuda-sm90",
     "octavo show grit --json",
+    "octavo show my_workload.py",
 )
 
 
@@ -24,7 +29,7 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A workload, node, memory system or strategy by name.",
+            help="A workload, node, memory system or strategy by name; a workload in Python; a recorded program.",
             autocompletion=complete.names(),
             show_default=False,
         ),
@@ -35,12 +40,39 @@ def show(
     sink = Sink(as_json=as_json)
     listing = catalogue.listing()
     found = [(kind, entry) for kind, entries in listing.items() for entry in entries if entry["name"] == name]
+    if not found and (own := _of_file(name, listing["workloads"])):
+        found = [("workloads", own)]
     if not found:
         names = sorted({entry["name"] for entries in listing.values() for entry in entries})
         raise ScenarioError(f"nothing is called `{name}`", plain.near(name, names) or "`octavo list` has all names")
     sink.document(dict(found))
     for kind, entry in found:
         _show(sink, kind, entry)
+
+
+def _of_file(name: str, workloads: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """A workload that is a file or folder, described as those of the catalogue are."""
+    if name.endswith(".py"):
+        return _in_python(name)
+    is_step = name.rstrip("/").endswith(".step") and Path(name).exists()
+    if not is_step and not is_trace(Path(name)):
+        return None
+    kind, command = ("step", "workload inspect") if is_step else ("trace", "trace info")
+    (entry,) = (each for each in workloads if each["name"] == kind)
+    options = [each for each in entry["options"] if each["name"] != "path"]
+    told = f"a recorded program; `octavo {command} {name}` says what it holds"
+    return entry | {"name": name, "summary": told, "source": name, "options": options}
+
+
+def _in_python(name: str) -> dict[str, Any]:
+    try:
+        found = described("workload", name)
+    except OptionError as error:
+        raise ScenarioError(str(error), file=name) from None
+    declared = found.options.values()
+    options = [{"name": each.name, "default": each.default, "description": each.meaning} for each in declared]
+    told = f"a workload in Python; `octavo workload inspect {name}` says what it touches"
+    return {"name": name, "summary": told, "source": found.file or found.name, "options": options}
 
 
 def _show(sink: Sink, kind: str, entry: dict[str, Any]) -> None:

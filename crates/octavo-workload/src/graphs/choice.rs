@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graphs::catalogue::{NAMED, Named};
-use crate::graphs::edges::{Edges, List, MOST_ARCS};
+use crate::graphs::edges::{Edges, List, MOST_ARCS, Weights};
 use crate::graphs::files;
 use crate::graphs::rmat::Rmat;
-use crate::scale;
+use crate::{notes, scale};
 
 /// Most vertices.
 const MOST_VERTICES: u64 = 1 << 31;
@@ -60,11 +60,24 @@ impl Default for GraphChoice {
 }
 
 impl GraphChoice {
-    /// The edges, for a size.
+    /// The edges, for a size; of weights in a file, a note says that they are not used.
     ///
     /// # Errors
     /// Names that stand for nothing, sizes that cannot be, files that cannot be read.
     pub fn edges(&self, size: &Size) -> Result<Edges, OptionError> {
+        let mut edges = self.weighted(size)?;
+        if let (Self::Name(name), false) = (self, edges.weights.is_empty()) {
+            notes::add(name, "weights of edges are not used");
+            edges.weights = Weights::default();
+        }
+        Ok(edges)
+    }
+
+    /// The edges, for a size, with the weights that a file gives.
+    ///
+    /// # Errors
+    /// As [`Self::edges`].
+    pub fn weighted(&self, size: &Size) -> Result<Edges, OptionError> {
         match self {
             Self::Name(name) => match NAMED.iter().find(|graph| graph.name == name) {
                 Some(graph) => drawn(&at_scale(graph, size.scale)?, size.seed),
@@ -104,7 +117,8 @@ fn drawn(graph: &DrawnGraph, seed: u64) -> Result<Edges, OptionError> {
         return refuse("quadrants", format!("{expected}, found {quadrants:?}"));
     }
     let vertices = vertices as u32;
-    Ok(Edges { vertices, directed, list: List::Drawn(Rmat { vertices, edges, quadrants, shuffled, seed }) })
+    let list = List::Drawn(Rmat { vertices, edges, quadrants, shuffled, seed });
+    Ok(Edges { vertices, directed, list, weights: Weights::default() })
 }
 
 fn unknown(name: &str) -> OptionError {

@@ -17,6 +17,55 @@ pub struct Edges {
     pub directed: bool,
     /// The edges.
     pub list: List,
+    /// What a file says that each of them weighs; empty where it says nothing.
+    pub weights: Weights,
+}
+
+/// Weights by the ends of edges; where there is no direction, the smaller end comes first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weights {
+    directed: bool,
+    sorted: Vec<(u32, u32, f32)>,
+}
+
+impl Weights {
+    /// The weight of each edge; of several between the same ends, the least.
+    #[must_use]
+    pub fn of(directed: bool, edges: &[(u32, u32)], values: &[f64]) -> Self {
+        let mut found = Self { directed, sorted: Vec::new() };
+        let sorted = edges.iter().zip(values).map(|(&(from, to), &value)| {
+            let (from, to) = found.ends(from, to);
+            (from, to, value as f32)
+        });
+        let mut sorted: Vec<_> = sorted.collect();
+        sorted.sort_unstable_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then(one.2.total_cmp(&other.2)));
+        sorted.dedup_by_key(|(from, to, _)| (*from, *to));
+        found.sorted = sorted;
+        found
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// The weight of the edge from one vertex to another, if there is one.
+    #[must_use]
+    pub fn between(&self, from: u32, to: u32) -> Option<f32> {
+        let ends = self.ends(from, to);
+        let at = self.sorted.binary_search_by_key(&ends, |(from, to, _)| (*from, *to)).ok()?;
+        Some(self.sorted[at].2)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = f32> + '_ {
+        self.sorted.iter().map(|(_, _, weight)| *weight)
+    }
+
+    fn ends(&self, from: u32, to: u32) -> (u32, u32) {
+        if self.directed { (from, to) } else { (from.min(to), from.max(to)) }
+    }
 }
 
 /// Where edges come from.
@@ -99,8 +148,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn weights_belong_to_edges_and_the_least_of_several_counts() {
+        let edges = [(0, 2), (2, 0), (2, 1), (2, 1)];
+        let directed = Weights::of(true, &edges, &[5.0, 4.0, 7.0, 6.5]);
+        assert_eq!(
+            [(0, 2), (2, 0), (2, 1), (1, 2)].map(|(from, to)| directed.between(from, to)),
+            [Some(5.0), Some(4.0), Some(6.5), None]
+        );
+        let both = Weights::of(false, &edges, &[5.0, 4.0, 7.0, 6.5]);
+        assert_eq!([(0, 2), (1, 2)].map(|(from, to)| both.between(from, to)), [Some(4.0), Some(6.5)]);
+    }
+
+    #[test]
     fn rows_hold_what_they_are_asked_for() {
-        let edges = |directed| Edges { vertices: 3, directed, list: List::Here(vec![(0, 2), (2, 1), (0, 1)]) };
+        let list = || List::Here(vec![(0, 2), (2, 1), (0, 1)]);
+        let edges = |directed| Edges { vertices: 3, directed, list: list(), weights: Weights::default() };
         let rows = |directed, rows| {
             let Graph { offsets, edges } = edges(directed).rows(rows);
             (offsets, edges)

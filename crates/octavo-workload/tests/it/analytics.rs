@@ -7,13 +7,13 @@ use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 use octavo_workload::graphs::choice::GraphChoice;
-use octavo_workload::graphs::edges::{Edges, List, Rows};
+use octavo_workload::graphs::edges::{Edges, List, Rows, Weights};
 use octavo_workload::graphs::graph::Graph;
-use octavo_workload::kernels::analytics::bfs::{BfsBalanced, BfsOptions};
+use octavo_workload::kernels::analytics::bfs::{BfsBalanced, BfsOptions, UNREACHED};
 use octavo_workload::kernels::analytics::louvain::{Louvain, LouvainOptions};
 use octavo_workload::kernels::analytics::mst::Mst;
 use octavo_workload::kernels::analytics::pagerank::{PageRank, PageRankOptions};
-use octavo_workload::kernels::analytics::sssp::{Sssp, SsspOptions, UNREACHED, weight};
+use octavo_workload::kernels::analytics::sssp::{Sssp, SsspOptions, weight};
 use octavo_workload::kernels::analytics::wcc::{Algorithm, Wcc, WccOptions};
 use serde_json::json;
 
@@ -30,6 +30,7 @@ fn graphs() -> Vec<Edges> {
         vertices: 9,
         directed,
         list: List::Here(vec![(0, 1), (1, 2), (2, 0), (2, 3), (5, 4), (4, 6), (6, 4), (1, 2), (3, 7)]),
+        weights: Weights::default(),
     };
     let mut all = vec![by_hand(true), by_hand(false)];
     for seed in [1, 2] {
@@ -84,9 +85,9 @@ fn levels_are_distances_in_edges() {
         let most = degrees.iter().max().expect("vertices");
         let source = degrees.iter().position(|degree| degree == most).expect("one of them");
         let found = BfsBalanced::new(&BfsOptions::default(), &edges).expect("levels");
-        assert_eq!(found.levels(), relaxed(&edges, source, |_, _| 1));
+        assert_eq!(reached(found.levels()), relaxed(&edges, source, |_, _| 1));
         let from_3 = BfsBalanced::new(&BfsOptions { source: Some(3), ..BfsOptions::default() }, &edges);
-        assert_eq!(from_3.expect("levels").levels(), relaxed(&edges, 3, |_, _| 1));
+        assert_eq!(reached(from_3.expect("levels").levels()), relaxed(&edges, 3, |_, _| 1));
     }
 }
 
@@ -99,15 +100,35 @@ fn distances_are_those_of_shortest_paths() {
     }
 }
 
+#[test]
+fn weights_of_a_file_count_unless_they_are_to_be_drawn() {
+    let ends = [(0, 1), (1, 2), (0, 2)];
+    let graph = |third: f64| {
+        let weights = Weights::of(true, &ends, &[1.5, 2.0, third]);
+        Edges { vertices: 3, directed: true, list: List::Here(ends.to_vec()), weights }
+    };
+    let options = |draw_weights| SsspOptions { source: Some(0), draw_weights, ..SsspOptions::default() };
+    let found = |third, draw| Sssp::new(&options(draw), &graph(third), 1).map(|sssp| sssp.distances().to_vec());
+    assert_eq!(found(9.0, false).expect("distances"), [0.0, 1.5, 3.5]);
+    assert_eq!(found(3.25, false).expect("distances"), [0.0, 1.5, 3.25]);
+    assert!(found(-1.0, false).is_err());
+    assert_eq!(found(-1.0, true).expect("distances"), found(9.0, true).expect("distances"));
+}
+
+/// Numbers of which the largest means that a vertex was not reached.
+fn reached(levels: &[u32]) -> Vec<f64> {
+    levels.iter().map(|&level| if level == u32::MAX { f64::INFINITY } else { level.into() }).collect()
+}
+
 /// Distances by relaxing one arc after another, as often as there are vertices or until nothing changes.
-fn relaxed(edges: &Edges, source: usize, weight: impl Fn(u32, u32) -> u32) -> Vec<u32> {
-    let mut distances = vec![UNREACHED; edges.vertices as usize];
-    distances[source] = 0;
+fn relaxed(edges: &Edges, source: usize, weight: impl Fn(u32, u32) -> u32) -> Vec<f64> {
+    let mut distances = vec![f64::INFINITY; edges.vertices as usize];
+    distances[source] = 0.0;
     let arcs = arcs(edges);
     loop {
         let before = distances.clone();
         for &(from, to) in arcs.iter().rev() {
-            let through = distances[from as usize].saturating_add(weight(from, to));
+            let through = distances[from as usize] + f64::from(weight(from, to));
             distances[to as usize] = distances[to as usize].min(through);
         }
         if distances == before {
@@ -375,7 +396,8 @@ fn each_level_is_stored_in_the_launch_that_reaches_it() {
 
 #[test]
 fn labels_are_stored_in_the_round_in_which_they_change() {
-    let path = Edges { vertices: 5, directed: false, list: List::Here(vec![(0, 1), (1, 2), (2, 3), (3, 4)]) };
+    let list = List::Here(vec![(0, 1), (1, 2), (2, 3), (3, 4)]);
+    let path = Edges { vertices: 5, directed: false, list, weights: Weights::default() };
     let labels = components(&path, Algorithm::LabelPropagation);
     assert_eq!(labels.launches(), 11, "four rounds along the path, and one that finds nothing");
     let stored = |round: u32| lines_of(&labels, 2 + 2 * round, "labels", true).len();

@@ -3,7 +3,9 @@
 from octavo.measurements.imports.cupti import import_cupti
 from octavo.measurements.imports.nsys import import_nsys
 from octavo.measurements.imports.nsys_program import import_program
+from octavo.measurements.imports.nvprof import import_nvprof
+from octavo.measurements.imports.nvprof_tables import Nvprof
 from octavo.measurements.imports.rmm import import_rmm
 from octavo.measurements.imports.torch import import_torch
 
-__all__ = ["import_cupti", "import_nsys", "import_program", "import_rmm", "import_torch"]
+__all__ = ["Nvprof", "import_cupti", "import_nsys", "import_nvprof", "import_program", "import_rmm", "import_torch"]

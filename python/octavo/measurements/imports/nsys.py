@@ -11,12 +11,12 @@ from octavo.errors import InterruptedRun, ProfileError
 from octavo.measurements.activity.rows import COPIES
 from octavo.measurements.imports import nsys_rows
 from octavo.measurements.imports import nsys_schema as schema
-from octavo.measurements.imports.nsys_export import opened
+from octavo.measurements.imports.nsys_export import Export, opened
 from octavo.measurements.imports.profile import Profile
 from octavo.measurements.imports.write import check_folder, write
 
 if TYPE_CHECKING:
-    from octavo.measurements.imports.nsys_export import Export, Numbers, Watch
+    from octavo.measurements.imports.nsys_export import Numbers, Watch
     from octavo.runs.result import RunResult
 
 
@@ -47,7 +47,7 @@ def import_nsys(
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     try:
-        with opened(path, watch) as export:
+        with opened(path, Export, watch) as export:
             profile = read(export, process)
         return write(profile, folder, force=force)
     except KeyboardInterrupt:
@@ -66,7 +66,7 @@ def read(export: Export, wanted: int | None) -> Profile:
     notes: Counter[str] = Counter()
     rows, processes = nsys_rows.activity(export, notes)
     if not len(rows):
-        raise ProfileError(_nothing(export, notes), f"{schema.RECORD}{_EXPLICIT}")
+        raise ProfileError(_nothing(export, notes), f"{schema.RECORD}{EXPLICIT}")
     process = _process(export, processes, wanted)
     own = np.isin(processes, (process, -1))
     notes["rows of other processes, left out"] += int((~own).sum())
@@ -76,14 +76,14 @@ def read(export: Export, wanted: int | None) -> Profile:
         rows=rows if own.all() else rows[own],
         changes=changes,
         kernels=nsys_rows.kernels(export, process, notes),
-        gpus=_gpus(export, process),
+        gpus=gpus(export, process),
         other_memory=others,
         missing=_missing(export, rows),
         notes=notes,
     )
 
 
-_EXPLICIT = "; if the program copies by itself, --program FILE.py makes a workload of it"
+EXPLICIT = "; if the program copies by itself, --program FILE.py makes a workload of it"
 
 
 def _nothing(export: Export, notes: Counter[str]) -> str:
@@ -138,7 +138,7 @@ def source(export: Export, process: int) -> dict[str, Any]:
         if isinstance(number, int) and isinstance(name, str)
     }
     return {
-        "tool": "nsys",
+        "tool": export.tool,
         "file": export.path.name,
         "bytes": export.path.stat().st_size,
         "version": export.metadata("EXPORT_PRODUCT_VERSION"),
@@ -148,7 +148,7 @@ def source(export: Export, process: int) -> dict[str, Any]:
     }
 
 
-def _gpus(export: Export, process: int) -> dict[int, str]:
+def gpus(export: Export, process: int) -> dict[int, str]:
     """Names of the GPUs in the numbering of the process, or of the system if that is missing."""
     names = {
         number: name

@@ -1,15 +1,15 @@
-"""An SQLite file of Nsight Systems, open for reading: its tables, and their rows in pieces of bounded size."""
+"""An SQLite file of a profiler, open for reading: its tables, and their rows in pieces of bounded size."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from octavo.arrays import np
 from octavo.errors import ProfileError
-from octavo.measurements.imports.nsys_schema import KNOWN_SCHEMAS, METADATA, TABLES
+from octavo.measurements.imports.nsys_schema import KNOWN_SCHEMAS, METADATA, NVPROF_TEXTS, STRINGS, TABLES
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -23,14 +23,27 @@ if TYPE_CHECKING:
     Watch = Callable[[float, str], None]
     Numbers = npt.NDArray[np.int64]
 
-_MAGIC = b"SQLite format 3\x00"
+MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 _ROWS_AT_A_TIME = 1 << 16
-_AGAIN = "export it again with `nsys export --type sqlite REPORT`"
 
 
 class Export:
     """An open file; every problem with it raises a ProfileError."""
+
+    tool: ClassVar[str] = "nsys"
+    again: ClassVar[str] = "export it again with `nsys export --type sqlite REPORT`"
+    """What to do about a damaged file."""
+    record: ClassVar[str] = (
+        "record with `nsys profile --trace=cuda --cuda-memory-usage=true PROGRAM`, "
+        "then `nsys export --type sqlite REPORT`"
+    )
+    """How to record a program that copies by itself."""
+    known: ClassVar[str] = KNOWN_SCHEMAS
+    left_out: ClassVar[dict[str, str]] = {
+        "CUPTI_ACTIVITY_KIND_MEMSET": "fillings of memory (cudaMemset), left out",
+    }
+    """Tables of which a program takes nothing, and what is said of their rows."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, watch: Watch | None = None) -> None:
         self.path = path
@@ -39,10 +52,31 @@ class Export:
         self._done = 0
         kinds = {str(name): kind for name, kind in self._all("SELECT name, type FROM sqlite_master")}
         self._views = {name for name, kind in kinds.items() if kind == "view"}
-        """Views could have endless rows; nsys writes none."""
-        self.columns = {name: self._columns(name) for name, kind in kinds.items() if kind == "table"}
-        """Names of the columns of every table."""
+        """Views could have endless rows; no tool writes one."""
+        self._stored = {name: self._columns(name) for name, kind in kinds.items() if kind == "table"}
+        """The tables of the file, and their columns."""
+        self._check_tool()
+        self.columns = self._readable()
+        """Names of the columns of every table that can be read."""
         self._total = sum(map(self._size, self.columns.keys() & TABLES.keys()))
+
+    def _check_tool(self) -> None:
+        """Refuse the file of another tool.
+
+        Raises:
+            ProfileError: it is one.
+
+        """
+        if NVPROF_TEXTS in self._stored and STRINGS not in self._stored:
+            message = f"{self.path}: expected the table {STRINGS}, found nvprof's {NVPROF_TEXTS}"
+            raise ProfileError(message, "`octavo import nvprof` reads it", code="missing", file=self.path, key=STRINGS)
+
+    def _readable(self) -> dict[str, tuple[str, ...]]:
+        return self._stored
+
+    def _relation(self, table: str) -> str:
+        """What stands behind FROM in a query."""
+        return f'"{table}"'
 
     def check(self, table: str) -> bool:
         """Whether there is such a table. If there is, its required columns are checked.
@@ -51,28 +85,42 @@ class Export:
             ProfileError: it is a view, or a column that is needed is missing.
 
         """
+        return self._check(table, TABLES[table].needed)
+
+    def _check(self, table: str, needed: Sequence[str]) -> bool:
         if table in self._views:
             raise ProfileError(
                 f"{self.path}: {table}: expected a table, found a view",
-                _AGAIN,
+                self.again,
                 file=self.path,
                 code="unexpected-value",
                 key=table,
             )
-        if table not in self.columns:
+        if table not in self._stored:
             return False
-        for column in TABLES[table].needed:
-            if column not in self.columns[table]:
+        have = self._stored[table]
+        for column in needed:
+            if column not in have:
                 raise ProfileError(
                     f"{self.path}: table {table}: expected the column `{column}`, found "
-                    f"{', '.join(self.columns[table])}; the file has schema {self.schema}, known are {KNOWN_SCHEMAS}",
-                    "export the report again with another version of nsys",
+                    f"{', '.join(have)}; the file has schema {self.schema}, known are {self.known}",
+                    f"write the file again with another version of {self.tool}",
                     code="unexpected-value",
                     file=self.path,
                     key=column,
                     expected=column,
                 )
         return True
+
+    def count(self, table: str) -> int:
+        """How many rows a table of the file has; 0 if there is no such table."""
+        if table not in self._stored:
+            return 0
+        return int(self._all(f'SELECT COUNT(*) FROM "{table}"')[0][0])  # noqa: S608 - our own names
+
+    def kernel_name(self, text: str) -> str:
+        """The name of a kernel as people write it."""
+        return text
 
     @property
     def schema(self) -> str:
@@ -105,7 +153,7 @@ class Export:
         numbers = (f'COALESCE("{name}", -1)' if name in have else "-1" for name in TABLES[table].columns)
         others = (f'"{name}"' if name in have else "NULL" for name in texts)
         with self._reading(table):
-            query = f'SELECT {", ".join([*numbers, *others])} FROM "{table}"'  # noqa: S608 - our own names
+            query = f"SELECT {', '.join([*numbers, *others])} FROM {self._relation(table)}"  # noqa: S608 - our own names
             cursor = self._connection.execute(query)
             while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
                 self._progress(table, len(rows))
@@ -118,7 +166,7 @@ class Export:
             return []
         chosen = ", ".join(f'"{name}"' if name in have else "NULL" for name in columns)
         with self._reading(table):
-            return self._connection.execute(f'SELECT {chosen} FROM "{table}"').fetchall()  # noqa: S608
+            return self._connection.execute(f"SELECT {chosen} FROM {self._relation(table)}").fetchall()  # noqa: S608
 
     def meanings(self, of: Enumeration, notes: Counter[str] | None = None) -> dict[int, int | str]:
         """The meaning of numbers: from the file, or the usual one if the file does not say.
@@ -164,49 +212,53 @@ class Export:
             yield
         except sqlite3.Error as error:
             raise ProfileError(
-                f"{self.path} is damaged: {what} cannot be read: {error}", _AGAIN, code="damaged", file=self.path
+                f"{self.path} is damaged: {what} cannot be read: {error}", self.again, code="damaged", file=self.path
             ) from None
         except (ValueError, TypeError, OverflowError) as error:
             raise ProfileError(
                 f"{self.path} is damaged: {what}: expected numbers, found: {error}",
-                _AGAIN,
+                self.again,
                 code="damaged",
                 file=self.path,
             ) from None
 
 
+Some = TypeVar("Some", bound=Export)
+
+
 @contextmanager
-def opened(path: Path, watch: Watch | None = None) -> Iterator[Export]:
+def opened(path: Path, kind: type[Some], watch: Watch | None = None) -> Iterator[Some]:
     """Open an export.
 
     Args:
         path: the file, which is not changed.
+        kind: whose file it is.
         watch: called with the share that is read and the table that is being read.
 
     Raises:
         ProfileError: it is not an SQLite file, it is cut off, or it cannot be read.
 
     """
-    _check_file(path)
+    _check_file(path, kind)
     try:
         connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
     except sqlite3.Error as error:
         raise ProfileError(f"cannot read {path}: {error}", code="unreadable", file=path) from None
     try:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
-        yield Export(path, connection, watch)
+        yield kind(path, connection, watch)
     finally:
         connection.close()
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path, kind: type[Export]) -> None:
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
-    if not header.startswith(_MAGIC):
-        hint = "nsys export --type sqlite writes one"
+    if not header.startswith(MAGIC):
+        hint = kind.again
         if path.suffix in (".nsys-rep", ".qdrep"):
             hint = f"this is a report; `nsys export --type sqlite {path.name}` makes an SQLite file of it"
         raise ProfileError(f"{path} is not an SQLite file", hint, file=path)
@@ -214,7 +266,7 @@ def _check_file(path: Path) -> None:
     if found < expected:
         raise ProfileError(
             f"{path} is cut off: expected {expected:,} bytes, found {found:,}",
-            _AGAIN,
+            kind.again,
             code="unexpected-value",
             file=path,
             expected=expected,

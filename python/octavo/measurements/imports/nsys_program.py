@@ -1,4 +1,4 @@
-"""Explicit programs in exports of Nsight Systems, as workloads: the same allocations, copies and kernels."""
+"""Explicit programs in files of Nsight Systems and nvprof, as workloads: the same allocations, copies and kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from octavo.measurements.imports import nsys_rows
 from octavo.measurements.imports import nsys_schema as schema
 from octavo.measurements.imports.device_memory import DeviceMemory
 from octavo.measurements.imports.nsys import source as nsys_source
-from octavo.measurements.imports.nsys_export import opened
+from octavo.measurements.imports.nsys_export import Export, opened
 from octavo.policies.new import class_name
 
 if TYPE_CHECKING:
@@ -27,18 +27,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from octavo.measurements.imports.nsys_export import Export, Watch
+    from octavo.measurements.imports.nsys_export import Watch
 
 _DEVICE = ("device", "device static", "managed", "managed static", "array")
 """Kinds of memory that kernels use."""
-_RECORD = (
-    "record with `nsys profile --trace=cuda --cuda-memory-usage=true PROGRAM`, then `nsys export --type sqlite REPORT`"
-)
 _ALLOCATES, _COPIES_IN, _COPIES_OUT, _FREES = range(4)
 _DIRECTIONS = {"in": _COPIES_IN, "out": _COPIES_OUT}
 _USUAL_SPEED = 1000.0
 """Gigabytes a second of a GPU that the export does not describe; chosen."""
-_TEMPLATE = '''"""{program} as a workload for Octavo, made from {source} by `octavo import nsys`.
+_TEMPLATE = '''"""{program} as a workload for Octavo, made from {source} by `octavo import {tool}`.
 
     octavo run {path} --scale 0.01 --kind explicit
     octavo compare {path} --scale 0.01 --kind explicit,managed
@@ -70,16 +67,23 @@ class {name}(Recorded):
 
 
 def import_program(
-    path: str | Path, output: str | Path, *, process: int | None = None, force: bool = False, watch: Watch | None = None
+    path: str | Path,
+    output: str | Path,
+    *,
+    process: int | None = None,
+    force: bool = False,
+    watch: Watch | None = None,
+    kind: type[Export] = Export,
 ) -> dict[str, Any]:
-    """Write an explicit program of an SQLite export of Nsight Systems as a workload in Python.
+    """Write an explicit program of a profiler's SQLite file as a workload in Python.
 
     Args:
-        path: what `nsys export --type sqlite` wrote; it is not changed.
+        path: what `nsys export --type sqlite` or `nvprof -o` wrote; it is not changed.
         output: the Python file to write; the recorded program lies beside it, as `NAME.program.json`.
         process: the process, where several ran kernels.
         force: replace files that are there.
         watch: called with the share that is read and the table that is being read.
+        kind: whose file it is: `Export` of Nsight Systems, or `Nvprof`.
 
     Returns:
         The recorded program: `buffers`, `copies`, `kernels`, `assumed`, `notes`.
@@ -97,7 +101,7 @@ def import_program(
     data = output.with_suffix(".program.json")
     for each in (output, data):
         check_free(each, force=force)
-    with opened(path, watch) as export:
+    with opened(path, kind, watch) as export:
         found = read(export, process)
     text = disk.json_text(found)
     disk.write_text(data, text)
@@ -111,6 +115,7 @@ def _source(found: dict[str, Any], output: Path, data: Path, sha256: str) -> str
     return _TEMPLATE.format(
         program=_plain(found["source"]["program"] or "A program"),
         source=_plain(found["source"]["file"]),
+        tool=found["source"]["tool"],
         path=_plain(str(output)),
         name=class_name(output.stem),
         assumed="\n".join(f"- {each}" for each in found["assumed"]),
@@ -137,7 +142,7 @@ def read(export: Export, wanted: int | None) -> dict[str, Any]:
     for table, what in ((schema.KERNELS, "kernels"), (schema.MEMORY, "allocations")):
         if not export.check(table):
             message = f"{export.path}: expected {what} (table {table}), found none"
-            raise ProfileError(message, _RECORD, code="missing", file=export.path, key=table, expected=what)
+            raise ProfileError(message, export.record, code="missing", file=export.path, key=table, expected=what)
     process = _process(export, wanted)
     kernels = nsys_rows.kernels(export, process, notes)
     _check_kernels(export, kernels, process)
@@ -145,9 +150,11 @@ def read(export: Export, wanted: int | None) -> dict[str, Any]:
     buffers, copies = memory.ranges(len(kernels))
     if not buffers:
         message = f"{export.path}: process {process} allocated no memory of a GPU while it was recorded"
-        raise ProfileError(message, _RECORD, code="missing", file=export.path, key=schema.MEMORY)
+        raise ProfileError(message, export.record, code="missing", file=export.path, key=schema.MEMORY)
     speed = _speed(export)
     _note(memory, kernels, notes)
+    for table, what in export.left_out.items():
+        notes[what] += export.count(table)
     return {
         "octavo_program": FORMAT,
         "source": nsys_source(export, process),
@@ -201,7 +208,7 @@ def _process(export: Export, wanted: int | None) -> int:
 def _check_kernels(export: Export, kernels: pl.DataFrame, process: int) -> None:
     if kernels.is_empty():
         message = f"{export.path}: expected kernels of process {process}, found none"
-        raise ProfileError(message, _RECORD, code="missing", file=export.path, key=schema.KERNELS)
+        raise ProfileError(message, export.record, code="missing", file=export.path, key=schema.KERNELS)
     gpus = kernels["gpu"].unique().sort().to_list()
     if len(gpus) > 1:
         message = f"{export.path}: expected kernels of one GPU, found those of {', '.join(map(str, gpus))}"
@@ -244,9 +251,11 @@ def _copies(export: Export, process: int, notes: Counter[str]) -> Iterator[tuple
         pids = nsys_rows.process(chunk["globalPid"])
         for start, size, number, pid in zip(chunk["start"], chunk["bytes"], chunk["copyKind"], pids, strict=True):
             kind = kinds.get(int(number))
-            if pid not in (process, -1) or kind == "managed":
+            if pid not in (process, -1):
                 continue
-            if kind in _DIRECTIONS and start >= 0 and 0 < size <= nsys_rows.MOST_BYTES:
+            if kind == "managed":
+                notes["migrations of managed memory, left out: the replay makes its own"] += 1
+            elif kind in _DIRECTIONS and start >= 0 and 0 < size <= nsys_rows.MOST_BYTES:
                 yield int(start), _DIRECTIONS[str(kind)], 0, int(size)
             else:
                 notes["copies within a GPU, between GPUs, of arrays, or of impossible sizes, left out"] += 1

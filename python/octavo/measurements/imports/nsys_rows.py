@@ -203,5 +203,5 @@ def _kernel_names(export: Export, numbers: pl.Series) -> pl.Series:
     used = set(numbers.unique().to_list())
     texts = export.rows(schema.STRINGS, ["id", "value"])
     names = {number: f"kernel {number}" for number in used}
-    names |= {number: text for number, text in texts if number in used and isinstance(text, str)}
+    names |= {number: export.kernel_name(text) for number, text in texts if number in used and isinstance(text, str)}
     return numbers.replace_strict(names, return_dtype=pl.String).alias("kernel")

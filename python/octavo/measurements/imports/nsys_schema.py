@@ -19,6 +19,8 @@ CPU_FAULTS = "CUDA_UM_CPU_PAGE_FAULT_EVENTS"
 MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 STRINGS = "StringIds"
+NVPROF_TEXTS = "StringTable"
+"""The same in databases of nvprof."""
 METADATA = ("EXPORT_META_DATA", "META_DATA_EXPORT")
 """Up to schema 2, and after it."""
 

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from octavo.errors import ProfileError
+from octavo.measurements.imports import torch_database
 from octavo.measurements.imports.allocations import Change
 from octavo.measurements.imports.allocators import Log, checked, write
-from octavo.measurements.imports.torch_blocks import at_the_end, frame_name, whole
+from octavo.measurements.imports.nsys_export import MAGIC
+from octavo.measurements.imports.torch_blocks import IMPOSSIBLE, NO_TIMES, STEP, at_the_end, frame_name, whole
 from octavo.measurements.imports.write import check_folder
 
 if TYPE_CHECKING:
@@ -66,7 +68,8 @@ def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -
     Blocks that were allocated before the recording and still exist are only in `segments`; they exist from the start.
 
     Args:
-        path: the pickle, plain or packed with gzip, recorded with `torch.cuda.memory._record_memory_history()` before.
+        path: the pickle, plain or packed with gzip, recorded with `torch.cuda.memory._record_memory_history()` before;
+            or the SQLite database that memsnapdump makes of it.
         folder: the result folder to write.
         force: replace a result that is there.
 
@@ -78,17 +81,31 @@ def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -
     path, folder = Path(path), Path(folder)
     check_folder(folder, force=force)
     notes: Counter[str] = Counter()
-    found = _snapshot(path)
-    changes = _changes(path, found["device_traces"], notes)
+    changes = torch_database.changes(path, notes) if _is_database(path) else _of_pickle(path, notes)
     if not changes:
         raise ProfileError(
-            f"{path} has no allocation: `device_traces` has no history",
+            f"{path} has no allocation: it has no history",
             "call torch.cuda.memory._record_memory_history() before what is to be recorded",
             code="missing",
             file=path,
         )
-    _add_base(changes, at_the_end(path, found.get("segments", []), notes), notes)
     return write(Log({"tool": "torch", "file": path.name}, changes, _MISSING, notes), folder, force=force)
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
+
+
+def _of_pickle(path: Path, notes: Counter[str]) -> dict[int, list[Change]]:
+    found = _snapshot(path)
+    changes = _changes(path, found["device_traces"], notes)
+    if changes:
+        _add_base(changes, at_the_end(path, found.get("segments", []), notes), notes)
+    return changes
 
 
 def _snapshot(path: Path) -> dict[Any, Any]:
@@ -151,6 +168,7 @@ def _used(history: list[Change]) -> Callable[[Change], bool]:
 
 def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, list[Change]]:
     changes: dict[int, list[Change]] = {}
+    timed = any(isinstance(entry, dict) and "time_us" in entry for trace in traces for entry in trace)
     for gpu, trace in enumerate(traces):
         for number, entry in enumerate(trace):
             where = f"{path}: device_traces[{gpu}][{number}]"
@@ -161,11 +179,13 @@ def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, li
             action = entry.get("action")
             if action not in (_HANDED_OUT, _GIVEN_BACK):
                 continue
-            address, size, time = (whole(where, entry, name) for name in ("addr", "size", "time_us"))
-            if not checked(address, size, time * 1000):
-                notes["impossible addresses, sizes or times, left out"] += 1
+            address, size = (whole(where, entry, name) for name in ("addr", "size"))
+            time = whole(where, entry, "time_us") if timed else number
+            if not checked(address, size, time * STEP):
+                notes[IMPOSSIBLE] += 1
                 continue
             name = frame_name(entry.get("frames"))
-            change = Change(time * 1000, address, size, action == _HANDED_OUT, "device", name)
+            change = Change(time * STEP, address, size, action == _HANDED_OUT, "device", name)
             changes.setdefault(gpu, []).append(change)
+    notes[NO_TIMES] += bool(changes) and not timed
     return {gpu: sorted(found, key=lambda change: change.time) for gpu, found in changes.items()}

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 _IN_USE = ("active_allocated", "active_pending_free", "active_awaiting_free")
 """States of blocks that nobody else can use; source: torch/csrc/cuda/Module.cpp, `_cuda_memorySnapshot`."""
 _MOST_GPUS = 256
+BEFORE = "before the recording"
+IMPOSSIBLE = "impossible addresses, sizes or times, left out"
+NO_TIMES = "snapshots without times: each event of a GPU is taken to be 1 us after the one before"
+STEP = 1000
+"""Nanoseconds between events of which no time is recorded; chosen, to keep their order."""
 
 
 def at_the_end(path: Path, segments: object, notes: Counter[str]) -> dict[int, dict[int, Change]]:
@@ -53,15 +58,12 @@ def at_the_end(path: Path, segments: object, notes: Counter[str]) -> dict[int, d
                 asked = whole(place, block, "requested_size") if "requested_size" in block else size
                 if checked(address, asked, 0):
                     of_gpu[address] = Change(
-                        0, address, asked, True, "device", frame_name(block.get("frames")) or _BEFORE
+                        0, address, asked, True, "device", frame_name(block.get("frames")) or BEFORE
                     )
                 else:
-                    notes["impossible addresses, sizes or times, left out"] += 1
+                    notes[IMPOSSIBLE] += 1
             address += size
     return {gpu: blocks for gpu, blocks in found.items() if blocks}
-
-
-_BEFORE = "before the recording"
 
 
 def _expect_dictionary(where: str, value: object) -> None:

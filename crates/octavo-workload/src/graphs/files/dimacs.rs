@@ -3,7 +3,7 @@
 //!
 //! Source: the 9th DIMACS challenge (`.gr`), and the first and second (`.max`, `.col`).
 
-use crate::graphs::edges::{Edges, List};
+use crate::graphs::edges::{Edges, List, Weights};
 use crate::graphs::files::once;
 use crate::graphs::files::text::{Found, Wrong, end, number, value, vertices, within};
 
@@ -17,13 +17,15 @@ pub fn is_one(text: &str) -> bool {
 struct Header {
     line: usize,
     directed: bool,
+    /// Whether numbers of edges are what they can carry, not how long they are.
+    flows: bool,
     vertices: u64,
     edges: u64,
 }
 
 pub fn parse(text: &str) -> Result<Found, Wrong> {
     let mut header: Option<Header> = None;
-    let (mut edges, mut weighted) = (Vec::new(), false);
+    let (mut edges, mut weights) = (Vec::new(), Vec::new());
     for (line, content) in text.lines().enumerate().map(|(line, content)| (line + 1, content.trim())) {
         let mut words = content.split_ascii_whitespace();
         let place = |message: String| (line, message);
@@ -37,8 +39,7 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
                 let edge = vertex().and_then(|from| Ok((from, vertex()?)));
                 edges.push(edge.map_err(place)?);
                 if let Some(word) = words.next() {
-                    value(Some(word), "a weight").map_err(place)?;
-                    weighted = true;
+                    weights.push(value(Some(word), "a weight").map_err(place)?);
                 }
                 end(words.next()).map_err(place)?;
             }
@@ -49,10 +50,13 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
             }
         }
     }
-    found(header, edges, weighted)
+    if weights.len() != edges.len() && !weights.is_empty() {
+        return Err((1, format!("expected a weight of each of {} edges, found {}", edges.len(), weights.len())));
+    }
+    found(header, edges, &weights)
 }
 
-fn found(header: Option<Header>, mut edges: Vec<(u32, u32)>, weighted: bool) -> Result<Found, Wrong> {
+fn found(header: Option<Header>, mut edges: Vec<(u32, u32)>, weights: &[f64]) -> Result<Found, Wrong> {
     let header = header.ok_or((1, "expected `p KIND vertices edges`, found the end of the file".to_owned()))?;
     if edges.len() as u64 != header.edges {
         return Err((
@@ -61,28 +65,32 @@ fn found(header: Option<Header>, mut edges: Vec<(u32, u32)>, weighted: bool) -> 
         ));
     }
     let mut notes = Vec::new();
-    if weighted {
-        notes.push("weights of edges are not used".to_owned());
-    }
+    let weights = if header.flows && !weights.is_empty() {
+        notes.push("capacities of edges are not used".to_owned());
+        Weights::default()
+    } else {
+        Weights::of(header.directed, &edges, weights)
+    };
     if !header.directed {
         notes.extend(once::note(once::keep_once(&mut edges)));
     }
-    let edges = Edges { vertices: header.vertices as u32, directed: header.directed, list: List::Here(edges) };
+    let edges = Edges { vertices: header.vertices as u32, directed: header.directed, list: List::Here(edges), weights };
     Ok(Found { edges, notes })
 }
 
 impl Header {
     fn of<'a>(line: usize, mut words: impl Iterator<Item = &'a str>) -> Result<Self, String> {
-        let directed = match words.next() {
-            Some("sp" | "max") => true,
-            Some("edge" | "edges" | "col") => false,
+        let (directed, flows) = match words.next() {
+            Some("sp") => (true, false),
+            Some("max") => (true, true),
+            Some("edge" | "edges" | "col") => (false, false),
             found => {
                 return Err(format!("expected `sp`, `max`, `edge` or `col`, found `{}`", found.unwrap_or_default()));
             }
         };
         let (vertices, edges) = (vertices(words.next())?, number(words.next(), "a number of edges")?);
         end(words.next())?;
-        Ok(Self { line, directed, vertices, edges })
+        Ok(Self { line, directed, flows, vertices, edges })
     }
 }
 
@@ -93,10 +101,12 @@ mod tests {
     #[test]
     fn paths_have_directions_and_colourings_have_none() {
         let found = parse("c roads\np sp 3 2\na 1 2 8\na 3 2 1\n").expect("a graph");
-        assert_eq!(found.edges, Edges { vertices: 3, directed: true, list: List::Here(vec![(0, 1), (2, 1)]) });
-        assert_eq!(found.notes.len(), 1, "weights");
+        let Edges { directed, list, weights, .. } = found.edges;
+        assert!(directed && list == List::Here(vec![(0, 1), (2, 1)]) && weights.between(0, 1).is_some());
+        assert_eq!(found.notes.len(), 0);
         let found = parse("p edge 3 3\ne 1 2\ne 2 1\ne 3 2\n").expect("a graph");
-        assert_eq!(found.edges, Edges { vertices: 3, directed: false, list: List::Here(vec![(0, 1), (1, 2)]) });
+        let list = List::Here(vec![(0, 1), (1, 2)]);
+        assert_eq!(found.edges, Edges { vertices: 3, directed: false, list, weights: Weights::default() });
         assert_eq!(found.notes.len(), 1, "an edge both ways");
         assert!(is_one("c x\n\np sp 1 1\n") && !is_one("1 2\n"));
     }

@@ -1,7 +1,7 @@
 //! Lists of edges: two vertices a line, apart by spaces, tabs, commas or semicolons. Lines that begin with `#`, `%` or
 //! `//` are comments; those of SNAP and KONECT say whether edges have a direction, as a first line `# directed` does.
 
-use crate::graphs::edges::{Edges, List};
+use crate::graphs::edges::{Edges, List, Weights};
 use crate::graphs::files::compact::compacted;
 use crate::graphs::files::once;
 use crate::graphs::files::text::{Found, Wrong, number, value};
@@ -17,7 +17,7 @@ struct Said {
 }
 
 pub fn parse(text: &str) -> Result<Found, Wrong> {
-    let (mut said, mut edges, mut notes) = (Said::default(), Vec::new(), Vec::new());
+    let (mut said, mut edges, mut weights, mut notes) = (Said::default(), Vec::new(), Vec::new(), Vec::new());
     let mut columns = None;
     for (line, content) in text.lines().enumerate().map(|(line, content)| (line + 1, content.trim())) {
         if content.is_empty() {
@@ -31,7 +31,9 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
         if columns.is_none() && words.len() >= 2 && words.iter().all(|word| word.starts_with(char::is_alphabetic)) {
             notes.push(format!("line {line} is taken as names of columns"));
         } else {
-            edges.push(ends(&words).map_err(|message| (line, message))?);
+            let (ends, weight) = edge(&words).map_err(|message| (line, message))?;
+            edges.push(ends);
+            weights.extend(weight);
             let &mut (first, expected) = columns.get_or_insert((line, words.len()));
             if words.len() != expected {
                 let message = format!("expected {expected} columns, as line {first} has, found {}", words.len());
@@ -46,22 +48,25 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
     }
     said.check(edges.len())?;
     if let Some((_, more @ 3..)) = columns {
-        let which = if more == 3 { "column 3 (weights)".to_owned() } else { format!("columns 3 to {more}") };
-        notes.push(format!("{which} is not used"));
+        notes.push("column 3 is taken as the weights of edges".to_owned());
+        if more > 3 {
+            notes.push(format!("columns after 3 (of {more}) are not used"));
+        }
     }
-    found(&said, edges, notes)
+    found(&said, edges, &weights, notes)
 }
 
-fn found(said: &Said, edges: Vec<(u64, u64)>, mut notes: Vec<String>) -> Result<Found, Wrong> {
+fn found(said: &Said, edges: Vec<(u64, u64)>, weights: &[f64], mut notes: Vec<String>) -> Result<Found, Wrong> {
     let (vertices, mut edges, renumbered) = compacted(edges);
     notes.extend(renumbered);
     if let Some((_, nodes, _)) = said.sizes.filter(|(_, nodes, _)| *nodes != u64::from(vertices)) {
         notes.push(format!("the header counts {nodes} vertices, edges have {vertices}"));
     }
+    let weights = Weights::of(said.directed, &edges, weights);
     if !said.directed {
         notes.extend(once::note(once::keep_once(&mut edges)));
     }
-    let edges = Edges { vertices, directed: said.directed, list: List::Here(edges) };
+    let edges = Edges { vertices, directed: said.directed, list: List::Here(edges), weights };
     Ok(Found { edges, notes })
 }
 
@@ -96,11 +101,12 @@ impl Said {
     }
 }
 
-fn ends(words: &[&str]) -> Result<(u64, u64), String> {
+/// The two ends, and a weight if there is a third column.
+fn edge(words: &[&str]) -> Result<((u64, u64), Option<f64>), String> {
     let mut words = words.iter().copied();
     let ends = (number(words.next(), "a vertex")?, number(words.next(), "a vertex")?);
-    words.next().map_or(Ok(0.0), |word| value(Some(word), "a weight"))?;
-    Ok(ends)
+    let weight = words.next().map(|word| value(Some(word), "a weight")).transpose()?;
+    Ok((ends, weight))
 }
 
 /// Whether lines of two words are a METIS graph: its header, and the number of lines and neighbours that the header
@@ -130,6 +136,14 @@ mod tests {
         assert_eq!(read("% asym positive\n0;3;1\n2;1;1\n3;0;2\n"), (4, true, edges, 1));
         assert_eq!(read("# directed\nfrom,to\n0,1\n"), (2, true, vec![(0, 1)], 1));
         assert!(!read("0 1").1);
+    }
+
+    #[test]
+    fn a_third_column_has_weights() {
+        let weights = |text: &str| parse(text).expect("a graph").edges.weights;
+        assert_eq!(weights("4 9 0.5\n9 7 3\n").between(2, 1), Some(3.0));
+        assert_eq!(weights("4 9 0.5\n9 7 4\n").between(2, 1), Some(4.0));
+        assert!(weights("4 9\n9 7\n").is_empty());
     }
 
     #[test]

@@ -35,11 +35,13 @@ pub fn parse(text: &str) -> Result<Matrix, Wrong> {
             Some(places) => places.next(),
             None => Some(header.place(&mut words, rows, columns).map_err(wrong)?),
         };
-        let is_zero = header.is_zero(&mut words).map_err(wrong)?;
+        let value = header.value(&mut words).map_err(wrong)?;
+        let is_zero = value == Some(0.0);
         found += 1;
         // More than there may be are counted, and refused below.
         if let Some(place) = place.filter(|_| found <= entries && !(header.is_array && is_zero)) {
             matrix.entries.push(place);
+            matrix.values.extend(value.filter(|_| header.numbers == 1));
             zeros += u64::from(is_zero);
         }
         last = line;
@@ -124,12 +126,14 @@ impl Header {
         Ok((row, column))
     }
 
-    fn is_zero<'a>(&self, words: &mut impl Iterator<Item = &'a str>) -> Result<bool, String> {
-        let mut is_zero = self.numbers > 0;
-        for _ in 0..self.numbers {
-            is_zero &= value(words.next(), "a value")? == 0.0;
+    /// The value, of a complex one the sum of its parts' sizes; a pattern has none.
+    fn value<'a>(&self, words: &mut impl Iterator<Item = &'a str>) -> Result<Option<f64>, String> {
+        let mut numbers = [0.0; 2];
+        for number in &mut numbers[..self.numbers] {
+            *number = value(words.next(), "a value")?;
         }
-        end(words.next()).map(|()| is_zero)
+        let found = if self.numbers == 1 { numbers[0] } else { numbers[0].abs() + numbers[1].abs() };
+        end(words.next()).map(|()| (self.numbers > 0).then_some(found))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Source: METIS 5.1 manual, section 4.1.
 
-use crate::graphs::edges::{Edges, List};
+use crate::graphs::edges::{Edges, List, Weights};
 use crate::graphs::files::text::{Found, Wrong, end, number, value, vertices, within};
 
 /// What the header says.
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
         return Err((1, "expected `vertices edges`, found the end of the file".to_owned()));
     };
     let header = Header::of(words).map_err(|message| (first, message))?;
-    let mut arcs = Vec::new();
+    let (mut arcs, mut weights) = (Vec::new(), Vec::new());
     let (mut vertex, mut last) = (0, first);
     for (line, content) in lines {
         if vertex == header.vertices {
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
             })?;
             continue;
         }
-        header.neighbours(vertex as u32, content, &mut arcs).map_err(|message| (line, message))?;
+        header.neighbours(vertex as u32, content, &mut arcs, &mut weights).map_err(|message| (line, message))?;
         (vertex, last) = (vertex + 1, line);
     }
     if vertex != header.vertices {
@@ -41,8 +41,9 @@ pub fn parse(text: &str) -> Result<Found, Wrong> {
             format!("expected {} lines of vertices, as line {first} says, found {vertex}", header.vertices),
         ));
     }
+    let weights = same_both_ways(&arcs, &weights).map_err(|message| (first, message))?;
     let edges = both_ways(arcs, header.edges).map_err(|message| (first, message))?;
-    let edges = Edges { vertices: header.vertices as u32, directed: false, list: List::Here(edges) };
+    let edges = Edges { vertices: header.vertices as u32, directed: false, list: List::Here(edges), weights };
     Ok(Found { edges, notes: header.notes() })
 }
 
@@ -62,7 +63,13 @@ impl Header {
         Ok(Self { vertices, edges, before, weighted: digits[2] == 1 })
     }
 
-    fn neighbours(&self, vertex: u32, content: &str, arcs: &mut Vec<(u32, u32)>) -> Result<(), String> {
+    fn neighbours(
+        &self,
+        vertex: u32,
+        content: &str,
+        arcs: &mut Vec<(u32, u32)>,
+        weights: &mut Vec<f64>,
+    ) -> Result<(), String> {
         let mut words = content.split_ascii_whitespace();
         for _ in 0..self.before {
             value(words.next(), "a size or weight of the vertex")?;
@@ -74,7 +81,7 @@ impl Header {
             }
             arcs.push((vertex, neighbour));
             if self.weighted {
-                value(words.next(), "the weight of an edge")?;
+                weights.push(value(words.next(), "the weight of an edge")?);
             }
         }
         Ok(())
@@ -82,8 +89,22 @@ impl Header {
 
     fn notes(&self) -> Vec<String> {
         let of_vertices = (self.before > 0).then_some("sizes and weights of vertices are not used");
-        let of_edges = self.weighted.then_some("weights of edges are not used");
-        of_vertices.into_iter().chain(of_edges).map(str::to_owned).collect()
+        of_vertices.into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// Weights of edges, which stand at both arcs.
+fn same_both_ways(arcs: &[(u32, u32)], values: &[f64]) -> Result<Weights, String> {
+    let weights = Weights::of(false, arcs, values);
+    let differs = |((from, to), value): &(&(u32, u32), &f64)| weights.between(*from, *to) != Some(**value as f32);
+    match arcs.iter().zip(values).find(differs) {
+        Some(((from, to), value)) => {
+            let (one, other) = (from + 1, to + 1);
+            Err(format!(
+                "expected the same weight in both lines of the edge of {one} and {other}, found {value} in one"
+            ))
+        }
+        None => Ok(weights),
     }
 }
 
@@ -121,8 +142,9 @@ mod tests {
     fn weights_isolated_vertices_and_comments() {
         let edges = vec![(0, 1), (1, 3)];
         assert_eq!(read("% a path\n4 2\n2\n1 4\n\n2\n"), (4, edges.clone(), 0));
-        assert_eq!(read("4 2 1\n2 7\n1 7 4 9\n\n2 9\n\n"), (4, edges.clone(), 1));
-        assert_eq!(read("4 2 011 2\n5 5 2 7\n5 5 1 7 4 9\n5 5\n5 5 2 9\n"), (4, edges.clone(), 2));
+        assert_eq!(read("4 2 1\n2 7\n1 7 4 9\n\n2 9\n\n"), (4, edges.clone(), 0));
+        assert_eq!(parse("4 2 1\n2 7\n1 7 4 9\n\n2 8\n\n").unwrap_err().0, 1);
+        assert_eq!(read("4 2 011 2\n5 5 2 7\n5 5 1 7 4 9\n5 5\n5 5 2 9\n"), (4, edges.clone(), 1));
         assert_eq!(read("4 2 100\n1 2\n1 1 4\n1\n1 2\n"), (4, edges, 1));
     }
 

@@ -115,7 +115,8 @@ pub fn read_matrix(name: &str) -> Result<Matrix, FileError> {
         return Err(FileError::Whole { file: name.to_owned(), message });
     }
     let matrix = matrix(name, &bytes)?;
-    matrix.notes.iter().for_each(|note| notes::add(name, note));
+    let values = (!matrix.values.is_empty()).then_some(matrix::VALUES_NOT_USED);
+    matrix.notes.iter().map(String::as_str).chain(values).for_each(|note| notes::add(name, note));
     Ok(matrix)
 }
 

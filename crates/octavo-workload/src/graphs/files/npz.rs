@@ -1,7 +1,7 @@
 //! Compressed rows or columns of `NumPy` and `SciPy` (`scipy.sparse.save_npz`, or `numpy.savez` with `indptr` and
 //! `indices`).
 
-use crate::graphs::files::matrix::{Matrix, Shape};
+use crate::graphs::files::matrix::Matrix;
 use crate::graphs::files::{numpy, zip};
 
 pub fn parse(archive: &[u8]) -> Result<Matrix, String> {
@@ -29,8 +29,7 @@ pub fn parse(archive: &[u8]) -> Result<Matrix, String> {
     let places = (0..height as usize).flat_map(row).map(|(row, edge)| (row as u32, targets[edge as usize] as u32));
     let entries = places.map(|(row, column)| if by_column { (column, row) } else { (row, column) }).collect();
     let (rows, columns) = if by_column { (width, height) } else { (height, width) };
-    let mut matrix =
-        Matrix { rows: rows as u32, columns: columns as u32, entries, shape: Shape::General, notes: vec![] };
+    let mut matrix = Matrix { rows: rows as u32, columns: columns as u32, entries, ..Matrix::default() };
     matrix.note_values(file("data")?.is_some(), 0);
     Ok(matrix)
 }

@@ -9,7 +9,7 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::result::{Numbers, of_vertices, reached};
+use super::result::{Numbers, of_vertices};
 use super::source::chosen;
 use super::sweep::{Bits, Changes, Shape, Sweeps};
 use crate::graphs::choice::GraphChoice;
@@ -24,18 +24,17 @@ const SHAPE: Shape = Shape {
     gathered: 0,
     edges: Some("weights"),
 };
-/// Distance of a vertex that no path leads to.
-pub const UNREACHED: u32 = u32::MAX;
-
 /// Options of `sssp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SsspOptions {
     /// The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022).
     pub graph: GraphChoice,
-    /// Largest weight: each edge has one from 1 to it, drawn by its two vertices, also of graphs in files. Default 64
-    /// (this project's choice), 1 to 65536.
+    /// Largest weight: each edge without a weight of its own (a file's) has one from 1 to it, drawn by its two vertices.
+    /// Default 64 (this project's choice), 1 to 65536.
     pub largest_weight: u32,
+    /// Whether weights are drawn, too, where a file has them. Default `false`.
+    pub draw_weights: bool,
     /// Where paths begin. Default: the vertex of most edges, the first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<u64>,
@@ -43,16 +42,48 @@ pub struct SsspOptions {
 
 impl Default for SsspOptions {
     fn default() -> Self {
-        Self { graph: GraphChoice::default(), largest_weight: 64, source: None }
+        Self { graph: GraphChoice::default(), largest_weight: 64, draw_weights: false, source: None }
     }
 }
 
 /// Shortest paths in one graph.
 pub struct Sssp {
     sweeps: Sweeps,
-    distances: Vec<u32>,
-    /// The largest weight, and the seed that weights are drawn from.
-    weights: (u32, u64),
+    distances: Vec<f64>,
+    /// Of each entry of the rows.
+    weights: Lengths,
+}
+
+/// Weights of edges.
+enum Lengths {
+    /// The largest, and the seed that they are drawn from.
+    Drawn(u32, u64),
+    /// By entry of the rows, as a file has them.
+    Given(Vec<f32>),
+}
+
+impl Lengths {
+    fn of(options: &SsspOptions, edges: &Edges, graph: &Graph, seed: u64) -> Result<Self, OptionError> {
+        if options.draw_weights || edges.weights.is_empty() {
+            return Ok(Self::Drawn(options.largest_weight, seed));
+        }
+        if let Some(below) = edges.weights.all().find(|weight| !weight.is_finite() || *weight < 0.0) {
+            let message = format!("expected weights of 0 or more, found {below}; `draw_weights = true` draws others");
+            return Err(OptionError::new("graph", message));
+        }
+        let row = |vertex: u32| {
+            graph.targets(vertex).iter().map(move |&from| edges.weights.between(from, vertex).unwrap_or_default())
+        };
+        Ok(Self::Given((0..graph.nodes()).flat_map(row).collect()))
+    }
+
+    /// The weight of an entry of a vertex's row.
+    fn at(&self, graph: &Graph, vertex: u32, entry: usize) -> f64 {
+        match self {
+            Self::Drawn(largest, seed) => weight(graph.targets(vertex)[entry], vertex, *largest, *seed).into(),
+            Self::Given(weights) => weights[graph.offsets[vertex as usize] as usize + entry].into(),
+        }
+    }
 }
 
 impl Sssp {
@@ -68,18 +99,14 @@ impl Sssp {
         edges.few_enough(Rows::In)?;
         let graph = edges.rows(Rows::In);
         let source = chosen(options.source, &graph)?;
-        let (distances, changes) = relax(&graph, source, |one, other| weight(one, other, largest, seed));
-        Ok(Self { sweeps: Sweeps::new(SHAPE, graph, Changes::Some(changes)), distances, weights: (largest, seed) })
+        let weights = Lengths::of(options, edges, &graph, seed)?;
+        let (distances, changes) = relax(&graph, source, &weights);
+        Ok(Self { sweeps: Sweeps::new(SHAPE, graph, Changes::Some(changes)), distances, weights })
     }
 
-    fn weight(&self, one: u32, other: u32) -> u32 {
-        let (largest, seed) = self.weights;
-        weight(one, other, largest, seed)
-    }
-
-    /// The distance of each vertex, or [`UNREACHED`].
+    /// The distance of each vertex, infinite where no path leads.
     #[must_use]
-    pub fn distances(&self) -> &[u32] {
+    pub fn distances(&self) -> &[f64] {
         &self.distances
     }
 }
@@ -92,19 +119,19 @@ pub fn weight(one: u32, other: u32, largest: u32, seed: u64) -> u32 {
 }
 
 /// Distances, and which of them changed in each round, none in the last.
-fn relax(graph: &Graph, source: u32, weight: impl Fn(u32, u32) -> u32) -> (Vec<u32>, Vec<Bits>) {
-    let mut distances = vec![UNREACHED; graph.nodes() as usize];
-    distances[source as usize] = 0;
+fn relax(graph: &Graph, source: u32, weights: &Lengths) -> (Vec<f64>, Vec<Bits>) {
+    let mut distances = vec![f64::INFINITY; graph.nodes() as usize];
+    distances[source as usize] = 0.0;
     let mut rounds = Vec::new();
     loop {
         let least = |vertex: u32| {
-            let over = |&from: &u32| match distances[from as usize] {
-                UNREACHED => UNREACHED,
-                distance => distance.saturating_add(weight(from, vertex)),
+            let over = |(entry, &from): (usize, &u32)| match distances[from as usize] {
+                f64::INFINITY => f64::INFINITY,
+                distance => distance + weights.at(graph, vertex, entry),
             };
-            graph.targets(vertex).iter().map(over).fold(distances[vertex as usize], u32::min)
+            graph.targets(vertex).iter().enumerate().map(over).fold(distances[vertex as usize], f64::min)
         };
-        let next: Vec<u32> = (0..graph.nodes()).map(least).collect();
+        let next: Vec<f64> = (0..graph.nodes()).map(least).collect();
         let changed = Bits::of(graph.nodes(), |vertex| next[vertex as usize] != distances[vertex as usize]);
         let is_over = changed.is_empty();
         (distances, _) = (next, rounds.push(changed));
@@ -137,8 +164,9 @@ impl Workload for Sssp {
     }
     fn result(&self) -> Numbers {
         let graph = self.sweeps.graph();
-        let row = |vertex: u32| graph.targets(vertex).iter().map(move |&from| f64::from(self.weight(from, vertex)));
-        let mut found = of_vertices("distances", reached(&self.distances), graph);
+        let row =
+            |vertex: u32| (0..graph.targets(vertex).len()).map(move |entry| self.weights.at(graph, vertex, entry));
+        let mut found = of_vertices("distances", self.distances.clone(), graph);
         found.push(("weights", (0..graph.nodes()).flat_map(row).collect()));
         found
     }
@@ -153,6 +181,6 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     resolve: typed::resolve::<SsspOptions>,
     build: |options, size: &Size| {
         let options: SsspOptions = typed::parse(options)?;
-        Ok(Box::new(Sssp::new(&options, &options.graph.edges(size)?, size.seed)?))
+        Ok(Box::new(Sssp::new(&options, &options.graph.weighted(size)?, size.seed)?))
     },
 };
