@@ -13,13 +13,13 @@ from octavo.errors import ScenarioError
 from octavo.explain import serving
 from octavo.runs import lending, pictures
 from octavo.runs.slugs import slug
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import Recipe
 from octavo_studies import engine
 from octavo_studies.engine import Found, compared, series
 from octavo_studies.harvest import systems
 from octavo_studies.harvest.cases import CASES, INTER_JOB, Case, Job
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ class Study(engine.Study):
                 or one whose links are its own.
 
         """
-        lost.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
+        conflicts.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
         if self.links != "board" and self.node != NODE:
             raise ScenarioError(
                 f"--links {self.links}: expected --node {NODE}, found {self.node}",

@@ -3,8 +3,8 @@
 use octavo_manager::{Allocation, PageRun, SpaceId};
 
 use crate::lot::runs_of;
-use crate::machine::happening::Listen;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Node<'_, L> {
     /// Tells the manager about the buffers of a job, each in the job's own address space.

@@ -13,7 +13,7 @@ use octavo_program::{Application, Launch, Resources, Share, Workload};
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
 use crate::lot::Lot;
-use crate::machine::happening::Work;
+use crate::machine::occurrence::Work;
 use crate::machine::starts::Starts;
 use crate::rounds::Rounds;
 
