@@ -66,6 +66,30 @@ def test_other_changes_of_memory_hold_for_every_system():
     assert {scenario.values["memory"]["prefetch_plan"] for scenario in scenarios.values()} == {"own"}
 
 
+def test_links_are_the_boards_or_between_all_pairs():
+    def links(name):
+        scenarios = Study(overrides=("workload.scale=0.002",), cases=("1",), links=name).scenarios()
+        return scenarios["1", "H"].values["node"]
+
+    board, published = links("board"), links("all-pairs")
+    assert {link["count"] for link in board["links"]} == {1, 2}
+    assert {link["count"] for link in published["links"]} == {1}
+    assert len(published["links"]) == 6
+    assert published["gpu_link"]["bandwidth"] != board["gpu_link"]["bandwidth"]
+    with refused("unexpected-value", ScenarioError, key="node"):
+        Study(cases=("1",), node="hgx-h100-8", links="all-pairs")
+
+
+def test_a_job_that_yields_fits_its_gpu():
+    scenarios = Study(overrides=("workload.scale=0.004",), cases=("1",)).scenarios()
+    values = scenarios["1", systems.STOCK].values
+    memory = int(values["node"]["capacity"]["bytes"].removesuffix("MiB")) << 20
+    scales = {job["name"]: job["workload"]["scale"] for job in values["job"]}
+    for job in CASES["1"].yielding:
+        needs = _footprint(job, (f"workload.scale={scales[job.name]}",)) / len(job.gpus)
+        assert needs == pytest.approx(0.6 * memory, rel=0.1), job.name
+
+
 def test_large_host_pages_are_in_the_systems_that_say_so():
     scenarios = Study(overrides=("workload.scale=0.002",), cases=("1",)).scenarios()
     frames = {label: scenario.values["memory"]["host_frames"] for (_, label), scenario in scenarios.items()}

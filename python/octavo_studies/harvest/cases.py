@@ -16,8 +16,8 @@ class Job:
     name: str
     workload: dict[str, Any]
     gpus: tuple[int, ...]
-    network: bool = False
-    """Whether it is a network: at every scale, it fills the study's part of its GPUs' memory."""
+    fills: bool = False
+    """Whether it fills the study's part of its GPUs' memory, at every scale."""
     beside: float | None = None
     """Bytes on each of its GPUs over the bytes of the largest harvesting job, if this ratio sets its size."""
 
@@ -59,23 +59,24 @@ class Case:
         ]
 
 
-def _graph(name: str, graph: str, *gpus: int, label: str | None = None) -> Job:
-    return Job(label or name, {"name": name, "graph": graph}, gpus)
+def _graph(name: str, graph: str, *gpus: int, label: str | None = None, fills: bool = False) -> Job:
+    return Job(label or name, {"name": name, "graph": graph}, gpus, fills=fills)
 
 
 CLUEWEB = 446.8 / 2 / 530.1
 """Links of web-ClueWeb09-50m on each of two GPUs over arcs of soc-twitter-2010 on one, millions as published."""
 
 
-STEPS = 2
-"""Training steps of a network each time that it begins, for which the host writes its parameters once (chosen)."""
+STEPS = 16
+"""Training steps of a network each time that it begins (chosen). Training keeps its memory from step to step; only
+where it begins anew does the host write its parameters, and its GPUs take their memory back."""
 
 
 def network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
     """Data-parallel training with so many samples on each GPU, which sum their gradients."""
     workload = {"name": name, "batch": batch, "replicas": len(gpus), "iterations": STEPS}
     workload |= {"all_reduce": True} if len(gpus) > 1 else {}
-    return Job(label or name, workload, gpus, network=True)
+    return Job(label or name, workload, gpus, fills=True)
 
 
 def _split(name: str, batch: int, cut: str | None = None) -> Case:
@@ -90,7 +91,7 @@ def _split(name: str, batch: int, cut: str | None = None) -> Case:
 INTER_JOB = {
     "1": Case(
         (_graph("pagerank", "soc-twitter-2010", 0),),
-        (_graph("wcc", "soc-sinaweibo", 1), network("vgg16", 128, 2, 3)),
+        (_graph("wcc", "soc-sinaweibo", 1, fills=True), network("vgg16", 128, 2, 3)),
     ),
     "2": Case(
         (_graph("bfs-balanced", "web-uk-2005", 0, 1, label="bfs"),),

@@ -15,7 +15,7 @@ from octavo_studies.harvest import sensitivity as varied
 from octavo_studies.harvest import study as studies
 from octavo_studies.harvest.cases import CASES, INTER_JOB
 from octavo_studies.harvest.remarks import JOBS, REMARKS
-from octavo_studies.harvest.systems import WHOLE
+from octavo_studies.harvest.systems import LINKS, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 Sweep = Enum("Sweep", {name: name for name in varied.SWEEPS}, type=str)  # type: ignore[misc]
+Links = Enum("Links", {name: name for name in LINKS}, type=str)  # type: ignore[misc]
 Case = Enum("Case", {name: name for name in CASES}, type=str)  # type: ignore[misc]
 
 
@@ -59,6 +60,15 @@ def harvest(
             help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.",
         ),
     ] = 1.5,
+    links: Annotated[
+        Links,
+        typer.Option(
+            "--links",
+            metavar="NAME",
+            help=f"How GPUs of {studies.NODE} are linked: {options.one_of(LINKS)}; the latter has the published "
+            "throughput between any two, and to the host.",
+        ),
+    ] = Links["board"],
 ) -> Answer:
     """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, technique by technique.
 
@@ -73,7 +83,8 @@ def harvest(
     every = studies.REDUCED_CASES if reduced else tuple(INTER_JOB)
     chosen = tuple(str(one.value) for one in case or []) or every
     scale = studies.REDUCED_SCALE if reduced and asked.scale is None else asked.scale
-    study = studies.Study(asked.output, asked.overrides(scale), chosen, node, need, **asked.how)
+    wiring = {"links": str(links.value)}
+    study = studies.Study(asked.output, asked.overrides(scale), chosen, node, need, **wiring, **asked.how)
     if sensitivity is not None:
         name = str(sensitivity.value)
         found = varied.vary(study, name)
@@ -140,6 +151,7 @@ COMMAND = Command(
         "octavo reproduce harvest --reduced",
         "octavo reproduce harvest --case 1 --scale 0.03 --fidelity page",
         "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
+        "octavo reproduce harvest --case 1 --reduced --links all-pairs",
         "octavo reproduce harvest --case llm --scale 0.002 --node hgx-h100-8",
         "octavo reproduce harvest --sensitivity spare --scale 0.01",
     ),

@@ -37,7 +37,7 @@ RESERVE_OF_MEMORY = 100 / (16 << 10)
 PREFETCH_OF_MEMORY = 32 / (16 << 10)
 """The published prefetch, 32 MiB on GPUs of 16 GiB, scaled as well."""
 FILLED = 0.6
-"""Part of its GPU's memory that a network fills (chosen: the publication varies spare memory from 5 to 60 %)."""
+"""Part of its GPUs' memory that a job fills that yields (chosen; published: spare memory from 5 to 60 %)."""
 PROBED_SCALE = 0.001
 """Scale at which bytes of a graph program are counted, of which there are proportionally more at others."""
 REDUCED_SCALE = 0.01
@@ -59,17 +59,28 @@ class Study(engine.Study):
     """Bytes of a harvesting job on each of its GPUs over a GPU's memory. The publication's programs need more bytes for
     the same graph than ours, so that memory is chosen and not the published 16 GB."""
     filled: float = FILLED
-    """Part of its GPU's memory that a network of those that yield fills."""
+    """Part of its GPUs' memory that a job fills that yields."""
+
+    links: str = "board"
+    """How the GPUs of the publication's node are linked, a key of `octavo_studies.harvest.systems.LINKS`."""
 
     def __post_init__(self) -> None:
         """Refuse what the study sets itself.
 
         Raises:
-            ScenarioError: a change of the memory of GPUs or of what the systems choose, or a node that has too few
-                GPUs.
+            ScenarioError: a change of the memory of GPUs or of what the systems choose, a node that has too few GPUs,
+                or one whose links are its own.
 
         """
         conflicts.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
+        if self.links != "board" and self.node != NODE:
+            raise ScenarioError(
+                f"--links {self.links}: expected --node {NODE}, found {self.node}",
+                code="unexpected-value",
+                key="node",
+                expected=NODE,
+                found=self.node,
+            )
         found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
         for name in self.cases:
             needed = CASES[name].gpus
@@ -101,8 +112,8 @@ class Study(engine.Study):
         needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
         memory = max(2, round(needed / (case.need or self.need) / CHUNK)) * CHUNK
         capacity = ("node.capacity.footprint_percent=0", f"node.capacity.bytes={memory}B")
-        costs = systems.COSTS if self.node == NODE else ()
-        settings = (systems.DRIVER, *costs, *capacity, *self.overrides)
+        published = (systems.BATCH, *systems.LINKS[self.links]) if self.node == NODE else ()
+        settings = (systems.DRIVER, *published, *capacity, *self.overrides)
         sized = [(job, self._bytes(job, needed, memory)) for job in case.yielding]
         scales = {job.name: _scale(job, each) for job, each in sized if each is not None}
         return Recipe.from_jobs(case.jobs(scales), node=self.node).with_overrides(settings), memory
@@ -111,7 +122,7 @@ class Study(engine.Study):
         """Bytes of a job that yields on each of its GPUs; none where the scale of graphs says it."""
         if job.beside is not None:
             return job.beside * needed
-        return self.filled * memory if job.network else None
+        return self.filled * memory if job.fills else None
 
     def ladder(self, memory: int) -> list[Variant]:
         """Every system, where a GPU has this many bytes."""
@@ -179,7 +190,7 @@ def _chunks(memory: int, share: float) -> int:
 
 def _scale(job: Job, memory: float) -> float:
     """The scale at which a job needs this many bytes on each of its GPUs. Graphs are not drawn at full size for it."""
-    probed = 1.0 if job.network else PROBED_SCALE
+    probed = PROBED_SCALE if "graph" in job.workload else 1.0
     footprint = _footprint(job, (f"workload.scale={probed}",)) / probed
     return float(f"{memory * len(job.gpus) / footprint:.6g}")
 

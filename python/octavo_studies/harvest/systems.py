@@ -13,22 +13,25 @@ WHOLE = "H+PE+LP+PLF+MPF"
 DRIVER = "memory.preset=stock-driver"
 """What every system is made from. Comes before changes to every scenario, which it would undo."""
 
-COSTS = (
-    "node.compute.kernel_overhead=3000cycles",
-    "node.driver.service.batch=20us",
-    "node.driver.service.block=0ns",
-    "node.driver.service.request=1us",
-    "node.remote.header=24B",
-)
-"""What launches, batches and lines of the host cost on the publication's machine, of 2021: chosen, since its driver was
-not measured. The node itself has what an H100 and its driver of today cost."""
+BATCH = "node.driver.service.size=128"
+"""Faults that the publication's driver serves in a batch; a driver of today serves twice as many."""
+
+_PAIRS = ",".join(f"{{gpus=[{one},{other}],count=1}}" for one in range(4) for other in range(one + 1, 4))
+LINKS = {
+    "board": (),
+    "all-pairs": (
+        f"node.links=[{_PAIRS}]",
+        "node.gpu_link.bandwidth=40.1GB/s",
+        "node.host_link.bandwidth=12.3GB/s",
+    ),
+}
+"""How the GPUs are linked: as the board is wired, or one link of the published throughput between any two, beside the
+published throughput of a GPU's link to the host."""
 
 CHOSEN = ("memory.preset", "memory.placement", "memory.prefetch", "memory.host_frames", "memory.demotion")
 """What the systems choose themselves."""
 
-_RELEASE = "node.driver.release=595.45"
-"""The release whose mechanisms made the tables of docs/studies-several-gpus.md; the node's own has a fixed lapse."""
-_COMMON = ("memory.placement=on-touch", "memory.prefetch.threshold=1", "memory.host_frames=base", _RELEASE)
+_COMMON = ("memory.placement=on-touch", "memory.prefetch.threshold=1", "memory.host_frames=base")
 """The driver of the publication, of 2021: a block that it evicted comes back whole, and its host pages are of 4 KiB."""
 
 

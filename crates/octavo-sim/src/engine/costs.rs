@@ -52,6 +52,7 @@ pub(crate) struct Costs {
     pub host_memory: u64,
     pub host_walk: u64,
     pub host_link: u64,
+    pub gpu_link: u64,
     pub header_bytes: u64,
     /// What a line of the host takes more if it comes without the other half of its 128 bytes.
     pub lone_bytes: u64,
@@ -149,6 +150,7 @@ impl Costs {
             host_memory: time(node.host.memory_latency),
             host_walk: time(node.host.level) * u64::from(walk_levels),
             host_link: time(node.host_link.latency),
+            gpu_link: time(node.gpu_link.latency),
             header_bytes: node.remote.header.0,
             lone_bytes: node.remote.lone_header.map_or(0, |lone| lone.0.saturating_sub(node.remote.header.0)),
             fault_bytes: node.host.fault_message.0,

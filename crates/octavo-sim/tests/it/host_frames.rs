@@ -68,22 +68,29 @@ fn each_copy_occupies_its_engine() {
 }
 
 /// One command has an engine make the copies of a plan back to back: seven of eight wait neither for a command nor for
-/// the link, and one entry is paid for all.
+/// the link, and one entry is paid for all. So do copies between two GPUs, whose pages the second takes from the first.
 #[test]
 fn batched_copies_of_a_plan_follow_one_another() {
-    let time = |batched| {
-        let mut node = node(1);
+    let time = |gpus: u32, batched| {
+        let mut node = node(gpus);
         node.copy_engines =
             Some(CopyEngineConfig { setup: Time(3_000_000), piece: Time::ZERO, batched, occupied: None });
-        let script = Script::on_gpus(512, vec![vec![vec![Op::load(0, 1), Op::WAIT]]]);
+        let touch = || vec![Op::load(0, 1), Op::WAIT];
+        let mut launches = vec![vec![touch()], vec![vec![], touch()]];
+        launches.truncate(gpus as usize);
+        let script = Script::on_gpus(512, launches);
         let tree =
             Choice { options: [("threshold".to_owned(), 1.into())].into_iter().collect(), ..Choice::named("tree") };
         let memory = MemoryConfig { prefetch: tree, ..memory("on-touch") };
         let result = simulate(&node, &memory, &script, RunOptions::default()).expect("it runs");
         column(&result, "kernels", "ended_ps").into_iter().max().expect("a launch")
     };
+    let gains = |gpus| time(gpus, false) - time(gpus, true);
     // The faulted page and the rest of its block: setup, command and link 0.5 us each, and an entry of 0.1 us.
-    assert_near(time(false) - time(true), 3_000_000 + 2 * 500_000 + 100_000);
+    let one = 3_000_000 + 2 * 500_000 + 100_000;
+    assert_near(gains(1), one);
+    let between = gains(2) - gains(1);
+    assert!(between > 3_000_000 + 500_000, "the second GPU's command is one, too: found {between}");
 }
 
 /// Within what a memory's banks make of copies that come a little later.

@@ -30,7 +30,8 @@ impl<L: Listen> Hardware<'_, L> {
         let begins = self.copy_engines.as_mut().map_or(ready, |busy| busy.begins(gpus, ready));
         let read = self.read(begins, pages, from, cause);
         let sent = self.links.send(self.clock.now(), begins, path, lines * LINE_BYTES, Traffic::of(cause));
-        let sent = if follows { sent.saturating_sub(self.costs.host_link).max(begins) } else { sent };
+        let latency = if gpus.0.is_some() && gpus.1.is_some() { self.costs.gpu_link } else { self.costs.host_link };
+        let sent = if follows { sent.saturating_sub(latency).max(begins) } else { sent };
         let arrived = read.max(sent).max(self.write(begins, pages, to, cause)) + gaps;
         match &mut self.copy_engines {
             Some(busy) => busy.ends(gpus, lines * LINE_BYTES, (begins, arrived)),
@@ -38,9 +39,11 @@ impl<L: Listen> Hardware<'_, L> {
         }
     }
 
-    /// Whether an engine got the copy with one before it, as batched copies of a plan.
+    /// Whether an engine got the copy with one before it, as batched copies of a plan: from the host, to it, or from one
+    /// GPU to another.
     fn follows(&mut self, slot: u32, ends: (MemoryId, MemoryId)) -> bool {
-        self.batches() && ends.0.on_host() != ends.1.on_host() && self.told.copy(slot, ends)
+        let of_gpu = !(ends.0.on_host() && ends.1.on_host());
+        self.batches() && of_gpu && self.told.copy(slot, ends)
     }
 
     /// Whether the copies of a plan are one command, and its entries another.
