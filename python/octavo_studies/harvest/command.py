@@ -83,8 +83,8 @@ def harvest(
     every = studies.REDUCED_CASES if reduced else tuple(INTER_JOB)
     chosen = tuple(str(one.value) for one in case or []) or every
     scale = studies.REDUCED_SCALE if reduced and asked.scale is None else asked.scale
-    wiring = {"links": str(links.value)}
-    study = studies.Study(asked.output, asked.overrides(scale), chosen, node, need, **wiring, **asked.how)
+    wiring = str(links.value)
+    study = studies.Study(asked.output, asked.overrides(scale), chosen, node, need, links=wiring, **asked.how)
     if sensitivity is not None:
         name = str(sensitivity.value)
         found = varied.vary(study, name)
