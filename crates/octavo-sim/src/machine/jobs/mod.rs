@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use octavo_manager::{Manager, MemoryId, MemoryUse};
 use octavo_node::NodeConfig;
-use octavo_program::{Application, Launch, Resources, Share, Workload};
+use octavo_program::{Application, Existence, Launch, Resources, Share, Workload};
 
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
@@ -21,6 +21,8 @@ use crate::rounds::Rounds;
 pub(crate) struct Running {
     pub program: Application,
     pub lot: Lot,
+    /// When its memory exists and its data arrive.
+    pub existence: Existence,
     /// When it begins for the first time.
     pub start: u64,
     /// The launch that runs, or runs next.
@@ -115,6 +117,7 @@ impl Running {
             queue_of: (0..lot.units.len()).map(place).collect(),
             next_unit: lot.units.iter().map(|units| units.start).collect(),
             lot,
+            existence: job.existence,
             launch_began: 0,
             work: Work::default(),
             finished: None,
