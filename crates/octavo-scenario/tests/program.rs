@@ -346,7 +346,8 @@ fn an_explicit_program_larger_than_its_only_gpu_runs_in_strips() {
 #[test]
 fn memory_and_data_of_launches_alone_are_two_facts_on_one_gpu() {
     let one = "node.gpus=1";
-    let chosen = resolved(&[one, "program.frames=allocation", "program.data=launch", "program.alignment=256B"]).unwrap();
+    let chosen =
+        resolved(&[one, "program.frames=allocation", "program.data=launch", "program.alignment=256B"]).unwrap();
     for expected in ["frames = \"allocation\"", "data = \"launch\"", "alignment = \"256B\""] {
         assert!(chosen.toml.contains(expected), "{expected} not in\n{}", chosen.toml);
     }

@@ -102,7 +102,10 @@ impl Physical {
             let run = self.block(block);
             if known.all_of_space(run, space) {
                 let store = self.store_mut(processor);
-                if store.home(block).is_none() && store.held(block) == 0 && !store.set_aside(space, Some(block), run.count) {
+                if store.home(block).is_none()
+                    && store.held(block) == 0
+                    && !store.set_aside(space, Some(block), run.count)
+                {
                     return;
                 }
             } else {

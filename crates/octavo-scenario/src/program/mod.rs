@@ -6,9 +6,7 @@ mod whole;
 use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
-use octavo_program::{
-    Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Workload,
-};
+use octavo_program::{Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Workload};
 use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 use octavo_manager::Kind;
 use octavo_node::{NodeConfig, SystemMemory};
 use octavo_program::{
-    Action, Buffer, Frames, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips, pages_of,
+    Action, Buffer, Frames, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips,
+    pages_of,
 };
 
 use super::{ProgramChoice, ProgramRefused, RunKind};
