@@ -97,7 +97,7 @@ def test_registers_in_time_order_make_misses_cost_time(tmp_path, in_time_order):
     study = Study(tmp_path / "out", ("workload.scale=0.0625", "node.l2.miss_registers=32", order), ("fft",), workers=2)
     study = replace(study, node=systems.STATED)
     speed = pages.without_paging(study).points["4 KiB pages"].item()
-    assert speed < 0.97 if in_time_order else speed > 1.01
+    assert speed < 0.97 if in_time_order else speed > 1
 
 
 def test_paging_costs_time_at_either_size(small):

@@ -42,6 +42,7 @@ NEEDS = {"inputs": frozenset(machine.SHIPPED), "lengths": frozenset(over_the_bus
 """Parts that only some applications have."""
 PartName = Enum("PartName", {name: name for name in PARTS}, type=str)  # type: ignore[misc]
 DataName = Enum("DataName", {name: name for name in DATA}, type=str)  # type: ignore[misc]
+USUAL = DataName(Study.data)
 
 
 def mosaic(
@@ -81,7 +82,7 @@ def mosaic(
     data: Annotated[
         DataName,
         typer.Option("--data", metavar="WHEN", help=f"When data arrive: {options.one_of(DATA)}."),
-    ] = DataName.fault,
+    ] = USUAL,
     node: Annotated[
         str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.", show_default=False)
     ] = NODE,
@@ -117,7 +118,7 @@ def mosaic(
 
 def _chosen(named: list[str], applications: tuple[str, ...], *, data: str) -> list[str]:
     """The parts that were named, or all that the applications have."""
-    usual = data == Study.data
+    usual = data == USUAL
     parts = [name for name in PARTS if usual or name not in THEMSELVES]
     chosen = named or [name for name in parts if name not in NEEDS or NEEDS[name] & set(applications)]
     if not usual and (own := [name for name in chosen if name in THEMSELVES]):

@@ -47,10 +47,12 @@ impl<L: Listen> Node<'_, L> {
         self.runs(job).into_iter().any(|(run, _)| awaits(run)).then_some(now + pause)
     }
 
-    /// Gives all of it back; whether no plan holds any of it any more.
+    /// Gives all of it back; whether no plan holds any of it any more. Where all of it comes at once when the job begins
+    /// again, plans about the freed pages have to end first.
     pub(super) fn free_all(&mut self, job: usize) -> bool {
         let runs: Vec<PageRun> = self.runs(job).into_iter().map(|(run, _)| run).collect();
-        self.give_back(&runs)
+        let at_once = self.jobs.running[job].existence != Existence::default();
+        self.give_back(&runs) && !(at_once && runs.iter().any(|&run| self.driver.is_busy(run)))
     }
 
     /// Gives pages back: those that a plan holds are free when it ends. Whether all are.
