@@ -118,7 +118,7 @@ def mosaic(
 
 def _chosen(named: list[str], applications: tuple[str, ...], *, data: str) -> list[str]:
     """The parts that were named, or all that the applications have."""
-    usual = data == USUAL
+    usual = data == USUAL.value
     parts = [name for name in PARTS if usual or name not in THEMSELVES]
     chosen = named or [name for name in parts if name not in NEEDS or NEEDS[name] & set(applications)]
     if not usual and (own := [name for name in chosen if name in THEMSELVES]):
