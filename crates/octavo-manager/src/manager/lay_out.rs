@@ -30,7 +30,7 @@ impl Manager {
         if never {
             return self.run_out(memory, run.first);
         }
-        if run.iter().any(|page| self.memory.pages.slot(page).is_some()) {
+        if self.holds(run) {
             return self.frameless.push_back((run, memory));
         }
         if let Err((rest, full)) = self.give_frames(run, memory, draft) {

@@ -20,39 +20,57 @@ impl<L: Listen> Node<'_, L> {
         let Running { lot, existence, program, .. } = &self.jobs.running[job];
         let existence = *existence;
         let memory = Memory { job, lot, existence, program, workload: self.workload, page_bytes };
-        for beginning in memory.beginnings() {
-            if let Beginning::Allocate(allocation) = &beginning
-                && allocation.populated
-            {
-                self.hardware.host_frames.iter_mut().for_each(|frames| frames.put(allocation.run));
-            }
-            self.drive(|driver, now, hardware| match beginning {
-                Beginning::Allocate(allocation) => driver.allocate(now, allocation, hardware),
-                Beginning::SetAside(run, to) => driver.set_aside(now, run, to, hardware),
-                Beginning::Bring(run, to) => driver.prefetch(now, run, to, hardware),
-            });
+        let (brought, told): (Vec<_>, Vec<_>) =
+            memory.beginnings().into_iter().partition(|beginning| matches!(beginning, Beginning::Bring(..)));
+        self.jobs.running[job].to_bring = brought;
+        for beginning in told {
+            self.tell(beginning);
         }
+    }
+
+    fn tell(&mut self, beginning: Beginning) {
+        if let Beginning::Allocate(allocation) = &beginning
+            && allocation.populated
+        {
+            self.hardware.host_frames.iter_mut().for_each(|frames| frames.put(allocation.run));
+        }
+        self.drive(|driver, now, hardware| match beginning {
+            Beginning::Allocate(allocation) => driver.allocate(now, allocation, hardware),
+            Beginning::SetAside(run, to) => driver.set_aside(now, run, to, hardware),
+            Beginning::Bring(run, to) => driver.prefetch(now, run, to, hardware),
+        });
     }
 
     /// When to look again at the memory of a job whose first launch has to wait for it, or for its data: after as long
     /// as the wait has taken.
-    pub(in crate::machine) fn awaits_memory(&self, job: usize) -> Option<u64> {
+    ///
+    /// Data are brought once no plan holds the pages: those that were freed before may have left large pages behind.
+    pub(in crate::machine) fn awaits_memory(&mut self, job: usize) -> Option<u64> {
         let state = &self.jobs.running[job];
         if state.existence == Existence::default() || state.launch > state.program.launches.start {
             return None;
         }
-        let awaits = |run| self.driver.is_busy(run) || self.driver.manager().awaits_frames(run);
         let now = self.hardware.clock.now();
-        let pause = (now - state.launch_began).clamp(SHORTEST_PAUSE, BUSY_PAUSE);
-        self.runs(job).into_iter().any(|(run, _)| awaits(run)).then_some(now + pause)
+        let again = now + (now - state.launch_began).clamp(SHORTEST_PAUSE, BUSY_PAUSE);
+        if self.is_held(job) {
+            return Some(again);
+        }
+        for beginning in std::mem::take(&mut self.jobs.running[job].to_bring) {
+            self.tell(beginning);
+        }
+        self.is_held(job).then_some(again)
     }
 
-    /// Gives all of it back; whether no plan holds any of it any more. Where all of it comes at once when the job begins
-    /// again, plans about the freed pages have to end first.
+    /// Whether plans hold some of a job's memory, or it lacks frames.
+    fn is_held(&self, job: usize) -> bool {
+        let held = |run| self.driver.is_busy(run) || self.driver.manager().awaits_frames(run);
+        self.runs(job).into_iter().any(|(run, _)| held(run))
+    }
+
+    /// Gives all of it back; whether no plan holds any of it any more.
     pub(super) fn free_all(&mut self, job: usize) -> bool {
         let runs: Vec<PageRun> = self.runs(job).into_iter().map(|(run, _)| run).collect();
-        let at_once = self.jobs.running[job].existence != Existence::default();
-        self.give_back(&runs) && !(at_once && runs.iter().any(|&run| self.driver.is_busy(run)))
+        self.give_back(&runs)
     }
 
     /// Gives pages back: those that a plan holds are free when it ends. Whether all are.
