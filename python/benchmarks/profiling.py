@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.measured.profile import proc, profile
+from octavo.measurements.profile import proc, profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

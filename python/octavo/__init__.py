@@ -14,7 +14,7 @@ from octavo import addresses, verbs
 addresses.spare()
 
 if TYPE_CHECKING:
-    from octavo import advice, explain, generators, measured, policies, report, roofline, trace
+    from octavo import advice, explain, generators, measurements, policies, report, roofline, trace
     from octavo.advice.answer import Advice
     from octavo.advice.fit.answer import Fit
     from octavo.advice.fit.pipeline import fit
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from octavo.scenarios.config import Config
     from octavo.scenarios.scenario import Scenario
     from octavo.sweeps.api import sweep
-    from octavo.sweeps.saved import load_sweep
+    from octavo.sweeps.outcomes import load_sweep
 
 __all__ = [
     "Advice",
@@ -79,7 +79,7 @@ __all__ = [
     "limit_memory",
     "listing",
     "load_sweep",
-    "measured",
+    "measurements",
     "policies",
     "report",
     "roofline",
@@ -133,7 +133,7 @@ _HOMES = {
     "octavo.scenarios.config": ("Config",),
     "octavo.scenarios.scenario": ("Scenario",),
     "octavo.sweeps.api": ("sweep",),
-    "octavo.sweeps.saved": ("load_sweep",),
+    "octavo.sweeps.outcomes": ("load_sweep",),
 }
 # Methods of results, by name: functions that stand above them.
 verbs.attach(

@@ -7,14 +7,14 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo import given
+from octavo import checks
 from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.files.disk import check_writable
 from octavo.policies.names import strategy_name
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.progress import told
-from octavo.scenarios import capacity, lost
+from octavo.scenarios import capacity, conflicts
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import (
     DEFAULT_NODE,
@@ -57,7 +57,7 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
     found = _recipe(source, arguments)
     if memory is None:
         return found
-    changed = (key for change in overrides_of(arguments.get("overrides")) for key in lost.keys_of(change))
+    changed = (key for change in overrides_of(arguments.get("overrides")) for key in conflicts.keys_of(change))
     said = next((key for key in changed if f"{key}.".startswith("node.capacity.")), None)
     if said is not None:
         raise ScenarioError(
@@ -73,7 +73,7 @@ def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recip
         f"memory.{kind}": None if value is None else strategy_name(value, kind) for kind, value in strategies.items()
     }
     others = {
-        "workload.scale": given.number("scale", arguments.get("scale")),
+        "workload.scale": checks.number("scale", arguments.get("scale")),
         "seed": arguments.get("seed"),
         "program.kind": arguments.get("kind"),
         "executor.kind": arguments.get("executor"),
@@ -91,7 +91,7 @@ def _recipe(source: str | Path | Scenario | None, arguments: Arguments) -> Recip
             raise ScenarioError(
                 "expected either `jobs`, or a scenario or a workload", "a job names its own workload", code="conflict"
             )
-        return Recipe.from_jobs(given.tables("jobs", jobs), node=node or DEFAULT_NODE).with_overrides(changes)
+        return Recipe.from_jobs(checks.tables("jobs", jobs), node=node or DEFAULT_NODE).with_overrides(changes)
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
@@ -117,19 +117,19 @@ def _meant(
 def _written(source: str | Path | Scenario) -> Recipe:
     if isinstance(source, Scenario):
         return Recipe(source.toml, "scenario")
-    return Recipe.from_file(given.path("source", source, "a scenario, or the path of a TOML file"))
+    return Recipe.from_file(checks.path("source", source, "a scenario, or the path of a TOML file"))
 
 
 def workload_name(workload: str | Path | None, argument: str = "workload") -> str | None:
     """The name of a workload as scenarios say it; a path is the folder of a trace."""
     if workload is None:
         return None
-    name = given.text(argument, workload, "the name of a workload, or the folder of a trace")
+    name = checks.text(argument, workload, "the name of a workload, or the folder of a trace")
     return trace_name(name) if isinstance(name, Path) else name
 
 
 def _node(node: str | Path | None) -> str | None:
-    return None if node is None else node_name(given.text("node", node, "the name of a preset, or a TOML file"))
+    return None if node is None else node_name(checks.text("node", node, "the name of a preset, or a TOML file"))
 
 
 def _given(values: Mapping[str, object]) -> list[str]:
@@ -188,7 +188,7 @@ def run(
     """
     resolved = scenario(source, **arguments)
     folder, keep = folder_of(output)
-    timeline = None if perfetto is None else given.path("perfetto", perfetto)
+    timeline = None if perfetto is None else checks.path("perfetto", perfetto)
     if timeline is not None and resolved.executor != SIMULATED:
         raise ScenarioError(
             f"no timeline without time: expected the executor {SIMULATED}, found {resolved.executor}",
@@ -208,7 +208,7 @@ def run(
 def folder_of(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
     """The folder to fill, and a function that keeps a temporary one as long as a result lives."""
     if output is not None:
-        folder = given.path("output", output)
+        folder = checks.path("output", output)
         check_writable(folder.parent)
         return folder, lambda _: None
     temporary = tempfile.TemporaryDirectory(prefix="octavo-")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octavo import given
+from octavo import checks
 from octavo.api import folder_of, recipe, workload_name
 from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.runs.baseline import check as check_baseline
 from octavo.runs.comparison import Comparison, experiment_folder, files_of, save_comparison
 from octavo.runs.experiment import Experiment
-from octavo.runs.pictures.asked import USUAL, Asked, asked, check_kept, refuse
+from octavo.runs.pictures.requests import USUAL, Asked, asked, check_kept, refuse
 from octavo.runs.progress import told
 from octavo.runs.slugs import slug
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import overrides_of
 from octavo.variants import variants_of
 
@@ -77,7 +77,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         OctavoError: a scenario cannot be used or simulated, or the folder cannot be written.
 
     """
-    given.workers(workers)
+    checks.workers(workers)
     check_kept(pictures, picture_width, kept=output is not None)
     planned = plan_comparison(
         source,
@@ -163,13 +163,13 @@ def plan_comparison(
     **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors are those of `compare`."""
-    variants = variants_of(*map(given.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
+    variants = variants_of(*map(checks.names, ("placements", "kinds", "sharings"), (placements, kinds, sharings)))
     check_baseline(baseline, [variant.label for variant in variants])
-    named = _names(given.names("workloads", workloads), arguments.get("workload"))
+    named = _names(checks.names("workloads", workloads), arguments.get("workload"))
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
     changes = overrides_of(arguments.get("overrides"))
-    lost.refuse_varied(base, changes, [variant.overrides for variant in variants], "the comparison")
+    conflicts.refuse_varied(base, changes, [variant.overrides for variant in variants], "the comparison")
     experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     if baseline is not None and not experiment.has_time:
         raise ScenarioError(

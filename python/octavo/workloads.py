@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import octavo._core as _core
-from octavo import given
+from octavo import checks
 from octavo.arguments import named
 from octavo.errors import ScenarioError, of_engine
 from octavo.files.notes import notes_told
@@ -27,7 +27,7 @@ def _toml(source: Scenario | str | Path) -> str:
     """
     if isinstance(source, Scenario):
         return source.toml
-    found = given.text("source", source, "a scenario, a scenario file or the name of a workload")
+    found = checks.text("source", source, "a scenario, a scenario file or the name of a workload")
     if str(found).endswith(SUFFIX):
         return Recipe.from_file(found).resolve().toml
     return Recipe.from_names(trace_name(found) if isinstance(found, Path) else found).resolve().toml
@@ -72,8 +72,8 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     """
     layers = qubits if depth is None else depth
     for name, found, least, most in (("qubits", qubits, 2, 20), ("depth", layers, 1, 1000)):
-        given.whole(name, found, least=least, most=most)
-    given.whole("seed", seed, least=0, most=(1 << 63) - 1)
+        checks.whole(name, found, least=least, most=most)
+    checks.whole("seed", seed, least=0, most=(1 << 63) - 1)
     try:
         circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, layers, seed))
     except _core.ScenarioError as error:
@@ -137,9 +137,9 @@ def workload_program(
         ScenarioError: the workload cannot be built, or there is no such kind or spread.
 
     """
-    given.choice("kind", kind, get_args(Buffers))
-    given.choice("spread", spread, get_args(Spread))
-    given.whole("threads", threads, least=1)
+    checks.choice("kind", kind, get_args(Buffers))
+    checks.choice("spread", spread, get_args(Spread))
+    checks.whole("threads", threads, least=1)
     try:
         with notes_told():
             program: dict[str, Any] = json.loads(_core.workload_program(_toml(source), kind, spread, threads))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octavo.measured.activity import LAYOUTS
-from octavo.measured.calibrate.columns import COMMON, PARAMETERS
-from octavo.measured.calibrate.fits.fetches import GOLDEN, PAGE_BYTES, PAGES
-from octavo.measured.calibrate.probes import PROBES
-from octavo.measured.calibrate.probes.unified import DUPLICATION_PHASES, HINTS, PHASES
+from octavo.measurements.activity import LAYOUTS
+from octavo.measurements.calibrate.columns import COMMON, PARAMETERS
+from octavo.measurements.calibrate.fits.fetches import GOLDEN, PAGE_BYTES, PAGES
+from octavo.measurements.calibrate.probes import PROBES
+from octavo.measurements.calibrate.probes.unified import DUPLICATION_PHASES, HINTS, PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,11 +16,11 @@ from conftest import refused
 
 import octavo
 from octavo import _core
-from octavo.files.packed import read
-from octavo.measured import activity
-from octavo.measured.activity import decode, events
-from octavo.measured.activity.rows import in_order
-from octavo.measured.imports import import_cupti
+from octavo.files.compression import read
+from octavo.measurements import activity
+from octavo.measurements.activity import decode, events
+from octavo.measurements.activity.rows import in_order
+from octavo.measurements.imports import import_cupti
 from octavo.runs.events import KINDS, SIMULATED
 
 PAGE = 4096

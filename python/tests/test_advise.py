@@ -16,9 +16,9 @@ from octavo.advice import activity, exhaustive, profiles, systems
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.proposal import plan
 from octavo.advice.words import Library
-from octavo.cli.advised import _show_actions
+from octavo.cli.advice_text import _show_actions
 from octavo.cli.sink import Sink
-from octavo.measured.imports import import_nsys
+from octavo.measurements.imports import import_nsys
 from octavo.quantities import bytes_of
 
 PAGE = 4096

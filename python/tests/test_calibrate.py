@@ -15,8 +15,8 @@ from synthetic_gpu import SyntheticGpu
 
 from octavo.cli import main
 from octavo.errors import CalibrationError
-from octavo.measured.calibrate import engine, machine
-from octavo.measured.calibrate.probes import PROBES as REGISTRY
+from octavo.measurements.calibrate import engine, machine
+from octavo.measurements.calibrate.probes import PROBES as REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -323,7 +323,7 @@ def test_the_compiler_that_the_engine_knows_is_found_where_a_newer_one_is_instal
     pytest.importorskip("nvidia.cuda_nvrtc")
     program = (
         "from cuda import pathfinder; pathfinder.load_nvidia_dynamic_lib = lambda name: None; "
-        "from octavo import _core; from octavo.measured.calibrate import libraries; libraries.load(); "
+        "from octavo import _core; from octavo.measurements.calibrate import libraries; libraries.load(); "
         "print(_core.gpu_compile('launches', 'sm_90')[:4])"
     )
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
@@ -336,7 +336,7 @@ def test_installed_libraries_are_found_by_name():
     pytest.importorskip("cuda.pathfinder")
     pytest.importorskip("nvidia.cuda_nvrtc")
     program = (
-        "from octavo import _core; from octavo.measured.calibrate import libraries; libraries.load(); "
+        "from octavo import _core; from octavo.measurements.calibrate import libraries; libraries.load(); "
         "print(_core.gpu_compile('launches', 'sm_90')[:4])"
     )
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}

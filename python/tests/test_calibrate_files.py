@@ -15,13 +15,13 @@ from conftest import refused
 from synthetic_gpu import SyntheticGpu
 
 from octavo.errors import CalibrationError, OutputError
-from octavo.measured.calibrate import folder as samples
-from octavo.measured.calibrate import machine, quantities
-from octavo.measured.calibrate.folder import table_of
-from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.probes import VALUES
-from octavo.measured.calibrate.samples import Activity, Samples
-from octavo.measured.calibrate.sidecar import Origin
+from octavo.measurements.calibrate import folder as samples
+from octavo.measurements.calibrate import machine, quantities
+from octavo.measurements.calibrate.folder import table_of
+from octavo.measurements.calibrate.measurement import Measured
+from octavo.measurements.calibrate.probes import VALUES
+from octavo.measurements.calibrate.samples import Activity, Samples
+from octavo.measurements.calibrate.sidecar import Origin
 
 if TYPE_CHECKING:
     from pathlib import Path

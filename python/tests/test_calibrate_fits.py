@@ -13,9 +13,9 @@ from conftest import refused
 from synthetic_gpu import KIB, MIB, Model, SyntheticGpu
 
 from octavo.errors import CalibrationError
-from octavo.measured.calibrate import panels, show
-from octavo.measured.calibrate.evaluate import evaluate
-from octavo.measured.calibrate.fits import (
+from octavo.measurements.calibrate import panels, show
+from octavo.measurements.calibrate.evaluate import evaluate
+from octavo.measurements.calibrate.fits import (
     fault_cost,
     fetches,
     hierarchy,
@@ -25,21 +25,21 @@ from octavo.measured.calibrate.fits import (
     reach,
     saturation,
 )
-from octavo.measured.calibrate.fits.estimate import Unfit
-from octavo.measured.calibrate.folder import table_of
-from octavo.measured.calibrate.machine import Machine
-from octavo.measured.calibrate.node.derivation import derive
-from octavo.measured.calibrate.probes import PROBES, VALUES, Probe, Series, Value, copies, unified, zero_copy
-from octavo.measured.calibrate.probes.probe import Stage
-from octavo.measured.calibrate.samples import Samples
-from octavo.measured.calibrate.sidecar import Origin
+from octavo.measurements.calibrate.fits.estimate import Unfit
+from octavo.measurements.calibrate.folder import table_of
+from octavo.measurements.calibrate.machine import Machine
+from octavo.measurements.calibrate.node.derivation import derive
+from octavo.measurements.calibrate.probes import PROBES, VALUES, Probe, Series, Value, copies, unified, zero_copy
+from octavo.measurements.calibrate.probes.probe import Stage
+from octavo.measurements.calibrate.samples import Samples
+from octavo.measurements.calibrate.sidecar import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from octavo.measured.calibrate.measured import Measured
-    from octavo.measured.calibrate.node.draft import Draft
+    from octavo.measurements.calibrate.measurement import Measured
+    from octavo.measurements.calibrate.node.draft import Draft
 
 SEEDS = range(1, 6)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from conftest import contents
 
 import octavo._core as _core
-from octavo.measured.calibrate import machine
-from octavo.measured.calibrate.probes import PROBES
+from octavo.measurements.calibrate import machine
+from octavo.measurements.calibrate.probes import PROBES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ import pytest
 from conftest import refused
 
 import octavo
-from octavo.measured.calibrate import machine, patterns
-from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.node import shapes
-from octavo.measured.calibrate.node.derivation import derive, preset_for
+from octavo.measurements.calibrate import machine, patterns
+from octavo.measurements.calibrate.measurement import Measured
+from octavo.measurements.calibrate.node import shapes
+from octavo.measurements.calibrate.node.derivation import derive, preset_for
 
 MIB = 1 << 20
 SAMPLE = Path(__file__).parents[2] / "examples" / "machines" / "stand-in.toml"

@@ -140,7 +140,7 @@ def test_what_is_not_run_is_listed(page, snippet):
         "octavo.roofline",
         "octavo.sweeps.api",
         "octavo.trace",
-        "octavo.trace.writing",
+        "octavo.trace.writer",
     ],
 )
 def test_examples_of_docstrings(module, tmp_path, monkeypatch):

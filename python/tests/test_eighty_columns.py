@@ -11,7 +11,7 @@ import pytest
 from test_calibrate_files import ABOUT, measured
 from test_import_allocators import HEAD, LOG, entry
 
-from octavo.measured.calibrate import machine
+from octavo.measurements.calibrate import machine
 
 HOME = Path(__file__).parents[2]
 SMALL = ("--scale", "0.01", "--force")

@@ -9,7 +9,7 @@ from conftest import refused
 
 import octavo
 from octavo import _core, errors
-from octavo.apart.raised import packed, unpacked
+from octavo.isolation.errors import packed, unpacked
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for package in ("octavo", "octavo_studies") for path in (ROOT / "python" / package).rglob("*.py")]

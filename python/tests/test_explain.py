@@ -16,9 +16,9 @@ import octavo
 from octavo.errors import OutputError, SimulationError
 from octavo.explain import changes, difference, explain, targets, what_if, words
 from octavo.explain.facts import facts, pairs
-from octavo.explain.occupied import MEMORY, REMOTE, WALKERS
+from octavo.explain.occupancy import MEMORY, REMOTE, WALKERS
 from octavo.explain.what_if import Remedy, beside
-from octavo.measured.imports import import_nsys
+from octavo.measurements.imports import import_nsys
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe
 

@@ -10,7 +10,7 @@ from conftest import refused
 from move_search import anything, cheapest
 
 import octavo
-from octavo.advice.fit import crowded, footprint, paging, picture, streaming
+from octavo.advice.fit import footprint, oversubscription, paging, picture, streaming
 from octavo.advice.fit.costs import Costs, reserve
 from octavo.advice.fit.plan import Load, plan
 from octavo.advice.fit.sequence import Change, Piece, Step, Story
@@ -96,7 +96,7 @@ def check(found, loads, steps, rooms):
 
 def test_what_does_not_fit_beside_the_smallest_passes_through():
     sizes, steps = [4 * GB, 30 * GB, 1 * GB], [launch(A, B, C, writes=(B,)), launch(A)]
-    found = crowded.served(sizes, steps, [24 * GB] * 2)
+    found = oversubscription.served(sizes, steps, [24 * GB] * 2)
     assert [(each.step, each.pieces, each.left) for each in found.passing] == [(0, (B,), 19 * GB)]
     assert (found.steps[0].uses, found.steps[0].replaces, found.rooms) == ({A, C}, {B}, [5 * GB, 24 * GB])
     assert found.steps[1] == steps[1]
@@ -127,7 +127,7 @@ def test_launches_that_touch_a_part_each_come_around():
 
 def test_streaming_in_tiles_by_hand():
     """30 GB read at 50 GB/s, but for 19 GB less a window that stay; the kernel runs meanwhile."""
-    steps, passing = [launch(A, seconds=0.01)], [crowded.Passing(0, (A,), 19 * GB)]
+    steps, passing = [launch(A, seconds=0.01)], [oversubscription.Passing(0, (A,), 19 * GB)]
     [found] = streaming.streamed([30 * GB], steps, passing, COSTS)
     assert (found.tile, found.kept) == (32 * MIB, 19 * GB - 64 * MIB)
     assert found.seconds == pytest.approx((11 * GB + 64 * MIB) / 50e9, rel=0.01)

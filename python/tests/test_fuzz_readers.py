@@ -27,12 +27,12 @@ from nsys_exports import saxpy
 from test_activity import GPU_FAULT, HTOD, PAGE, A, record
 
 import octavo
-from octavo.measured.calibrate import machine, quantities
-from octavo.measured.calibrate.measured import Measured
-from octavo.measured.calibrate.probes import VALUES
-from octavo.measured.imports import import_rmm, import_torch
-from octavo.measured.imports.cupti import import_cupti
-from octavo.measured.imports.nsys import import_nsys
+from octavo.measurements.calibrate import machine, quantities
+from octavo.measurements.calibrate.measurement import Measured
+from octavo.measurements.calibrate.probes import VALUES
+from octavo.measurements.imports import import_rmm, import_torch
+from octavo.measurements.imports.cupti import import_cupti
+from octavo.measurements.imports.nsys import import_nsys
 from octavo.report.data import gather
 from octavo.report.runs import read
 from octavo.runs import measures

@@ -12,7 +12,7 @@ from conftest import noted, refused
 import octavo
 from octavo.errors import WorkloadError
 from octavo.policies.new import template
-from octavo.trace.generated import cache
+from octavo.trace.user_workloads import cache
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workloads"
 HEAD = "import numpy as np\nfrom octavo.generators import *\n\n\nclass Own(Generator):\n"

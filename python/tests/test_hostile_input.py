@@ -154,7 +154,7 @@ import sys
 from pathlib import Path
 from octavo import OctavoError
 from octavo.advice.systems import measured_of
-from octavo.measured.calibrate import machine
+from octavo.measurements.calibrate import machine
 from octavo.runs import memory
 from octavo.sweeps import spec
 for read in (spec.read, machine.read, measured_of):

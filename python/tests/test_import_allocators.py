@@ -11,7 +11,7 @@ import pytest
 from conftest import refused
 
 from octavo.errors import ProfileError
-from octavo.measured.imports import import_rmm, import_torch
+from octavo.measurements.imports import import_rmm, import_torch
 
 HEAD = "Thread,Time,Action,Pointer,Size,Stream"
 LOG = [

@@ -16,7 +16,7 @@ from nsys_exports import DTOD, DTOH, GLOBAL_PID, HTOD, KIB, MIB, PAGE, PID, A, B
 
 import octavo
 from octavo.errors import OctavoError
-from octavo.measured.imports import import_nsys
+from octavo.measurements.imports import import_nsys
 from octavo.report import report
 from octavo.report.data import gather
 from octavo.report.history import Footprint, coarsened, history
@@ -356,7 +356,7 @@ def test_the_import_can_be_stopped(tmp_path):
     script = (
         "import signal, sys\n"
         "from octavo.cli import import_\n"
-        "from octavo.measured.imports import nsys_export\n"
+        "from octavo.measurements.imports import nsys_export\n"
         "progress = nsys_export.Export._progress\n"
         "def stop(self, table, rows):\n"
         "    progress(self, table, rows)\n"
@@ -376,7 +376,7 @@ def test_the_import_can_be_stopped(tmp_path):
 def test_reading_in_pieces_changes_nothing(tmp_path, monkeypatch):
     path = saxpy(tmp_path / "saxpy.sqlite")
     whole = contents(import_nsys(path, tmp_path / "whole").folder)
-    monkeypatch.setattr("octavo.measured.imports.nsys_export._ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("octavo.measurements.imports.nsys_export._ROWS_AT_A_TIME", 2)
     shares = []
     pieces = import_nsys(path, tmp_path / "pieces", watch=lambda share, table: shares.append((share, table)))
     assert contents(pieces.folder) == whole

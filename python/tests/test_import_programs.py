@@ -11,7 +11,7 @@ from nsys_exports import GLOBAL_PID, KIB, MIB, A, Export, saxpy, solver
 
 import octavo
 from octavo.errors import OutputError, ProfileError, WorkloadError
-from octavo.measured.imports import import_program
+from octavo.measurements.imports import import_program
 
 NODE = "cuda-sm90"
 

@@ -13,7 +13,7 @@ from conftest import missing, refused, tool
 import octavo
 from octavo.advice import placement_file
 from octavo.errors import AdviceError, OutputError, ProfileError
-from octavo.measured.interposed import apply, library, logs, record
+from octavo.measurements.interposer import apply, library, logs, record
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-interpose"
 SOURCES = CRATE / "tests" / "c"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from octavo.runs.held import is_finished
+from octavo.runs.content import is_finished
 
 
 @pytest.mark.parametrize(

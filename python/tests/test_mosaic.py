@@ -12,9 +12,9 @@ from conftest import SMALL, refused
 import octavo
 from octavo.errors import ScenarioError
 from octavo.scenarios.scenario import Recipe
-from octavo_studies.mosaic import at_launch, machine, mixes, pages, paging, sharing, systems, varied
+from octavo_studies.mosaic import at_launch, machine, mixes, pages, paging, sharing, systems, variations
 from octavo_studies.mosaic.study import Study
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 
 @pytest.fixture
@@ -159,23 +159,23 @@ def test_data_arrive_by_faults_at_launch_or_with_the_memory_whatever_the_number_
 
 
 def test_varied_parts_cover_their_settings(small, monkeypatch):
-    monkeypatch.setattr(varied, "AXES", (varied.Axis("L1 base entries", "node.l1_tlb", (16, 128), 128),))
-    monkeypatch.setattr(varied, "INDICES", (0, 100))
-    monkeypatch.setattr(varied, "OCCUPANCIES", (50, 75))
-    entries = varied.tlb_entries(small)
+    monkeypatch.setattr(variations, "AXES", (variations.Axis("L1 base entries", "node.l1_tlb", (16, 128), 128),))
+    monkeypatch.setattr(variations, "INDICES", (0, 100))
+    monkeypatch.setattr(variations, "OCCUPANCIES", (50, 75))
+    entries = variations.tlb_entries(small)
     published_one = entries.means.filter((pl.col("entries") == 128) & (pl.col("system") == "GPU-MMU"))
     assert published_one["relative"].to_list() == pytest.approx([1.0])
-    fragmented = varied.fragmentation(small)
-    assert fragmented.means.height == 3 * len(varied.COMPACTIONS)
-    bloat = varied.bloat(small)
+    fragmented = variations.fragmentation(small)
+    assert fragmented.means.height == 3 * len(variations.COMPACTIONS)
+    bloat = variations.bloat(small)
     assert all(value >= 0 for value in bloat.means["bloat"])
     assert bloat.means["occupancy"].to_list() == [50, 75]
 
 
-@pytest.mark.parametrize("axis", varied.AXES, ids=lambda axis: axis.name)
+@pytest.mark.parametrize("axis", variations.AXES, ids=lambda axis: axis.name)
 def test_every_setting_resolves(axis):
     for entries in axis.values:
-        overrides = varied._at(varied.MOSAIC, axis, entries).overrides
+        overrides = variations._at(variations.MOSAIC, axis, entries).overrides
         Recipe.from_names("trd", node=systems.NODE).with_overrides(overrides).resolve()
 
 

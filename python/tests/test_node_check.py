@@ -11,7 +11,7 @@ from test_nodes import octavo_command
 from test_one_machine import OTHERS, STOCK_DRIVER
 
 from octavo.gates import check
-from octavo.gates.promised import Promised
+from octavo.gates.expectations import Promised
 from octavo.scenarios.scenario import Recipe
 
 MACHINES = Path(__file__).parents[2] / "machines"

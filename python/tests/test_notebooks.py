@@ -203,5 +203,5 @@ def test_what_pages_name_exists(name):
 
 
 def test_reports_need_no_further_import():
-    command = [sys.executable, "-c", "import octavo; octavo.report.report; octavo.measured.imports.import_nsys"]
+    command = [sys.executable, "-c", "import octavo; octavo.report.report; octavo.measurements.imports.import_nsys"]
     assert subprocess.run(command, check=False).returncode == 0

@@ -6,7 +6,7 @@ import pytest
 from nsys_exports import PAGE, A, Export
 
 import octavo
-from octavo.measured.imports.nsys import import_nsys
+from octavo.measurements.imports.nsys import import_nsys
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from conftest import contents
 
 from octavo import _core
-from octavo.measured.calibrate import machine
+from octavo.measurements.calibrate import machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

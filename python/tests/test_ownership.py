@@ -13,12 +13,12 @@ from nsys_exports import saxpy
 
 import octavo
 from octavo.errors import DamagedError
-from octavo.files import atomic, blame, manifest, ours, shared, swap
+from octavo.files import atomic, blame, folder_locks, manifest, ours, swap
+from octavo.files.folder_locks import Shared
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import OctavoNote
-from octavo.files.shared import Shared
-from octavo.measured.imports import import_nsys
-from octavo.runs.held import FILES
+from octavo.measurements.imports import import_nsys
+from octavo.runs.content import FILES
 from octavo.trace import folder as trace_folder
 
 RUN = {"workload": "fir", "scale": SMALL}
@@ -371,10 +371,10 @@ EXPERIMENT = Shared("experiment", "this one", known=())
 
 def filled(root):
     """A folder of an experiment with a picture that only another version knows, and a file that somebody replaced."""
-    with shared.opened(root, EXPERIMENT, force=False):
-        shared.write_bytes(root / "later.png", b"by Octavo")
-        shared.write_bytes(root / "grün.png", b"by Octavo, too")
-        shared.write_bytes(root / "table.parquet", b"once Octavo's")
+    with folder_locks.opened(root, EXPERIMENT, force=False):
+        folder_locks.write_bytes(root / "later.png", b"by Octavo")
+        folder_locks.write_bytes(root / "grün.png", b"by Octavo, too")
+        folder_locks.write_bytes(root / "table.parquet", b"once Octavo's")
     (root / "table.parquet").write_bytes(b"mine")
 
 
@@ -385,15 +385,15 @@ def test_force_mends_a_folder_whose_manifest_is_damaged(tmp_path, damage):
     path.write_text(damage(path.read_text()))
     with (
         refused("damaged", DamagedError, file="octavo-manifest.json"),
-        shared.opened(tmp_path / "e", EXPERIMENT, force=False),
+        folder_locks.opened(tmp_path / "e", EXPERIMENT, force=False),
     ):
         pass
-    with shared.opened(tmp_path / "e", EXPERIMENT, force=True):
+    with folder_locks.opened(tmp_path / "e", EXPERIMENT, force=True):
         for name in ("later.png", "grün.png"):
             assert not (tmp_path / "e" / name).exists()
-            shared.write_bytes(tmp_path / "e" / name, b"made again")
+            folder_locks.write_bytes(tmp_path / "e" / name, b"made again")
         with refused("exists", octavo.OutputError, file="table.parquet"):
-            shared.write_bytes(tmp_path / "e" / "table.parquet", b"made again")
+            folder_locks.write_bytes(tmp_path / "e" / "table.parquet", b"made again")
     assert (tmp_path / "e" / "table.parquet").read_bytes() == b"mine"
     assert set(manifest.read(tmp_path / "e").files) == {"later.png", "grün.png"}
 
@@ -455,7 +455,7 @@ def into_result(folder):
 
 
 def into_experiment(folder):
-    return shared.opened(folder, EXPERIMENT, force=False)
+    return folder_locks.opened(folder, EXPERIMENT, force=False)
 
 
 @pytest.mark.parametrize("opened", [into_result, into_experiment, atomic.replaced_file])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from octavo.cli.commands import COMMANDS, Imported
-from octavo.cli.typed import as_typed
+from octavo.cli.option_names import as_typed
 
 ROOT = Path(__file__).parents[2]
 FREE = {"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0"}

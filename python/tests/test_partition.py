@@ -10,7 +10,7 @@ import pytest
 from conftest import SMALL, refused
 
 import octavo
-from octavo.report.published import KERNELS
+from octavo.report.publications import KERNELS
 from octavo_studies.grit import characterise, dispatches
 from octavo_studies.grit.partition_statements import STATEMENTS
 from octavo_studies.grit.study import Study

@@ -21,13 +21,13 @@ from conftest import SMALL, refused
 
 import octavo
 from octavo.errors import OutputError, ProfileError
-from octavo.measured.profile import family as families
-from octavo.measured.profile import nvml, proc, profile, sampler
-from octavo.measured.profile.every import nanoseconds
-from octavo.measured.profile.family import Family, adopting
-from octavo.measured.profile.memories import Memory, memories
-from octavo.measured.profile.record import Record
-from octavo.measured.profile.sampler import Sampler, Sights
+from octavo.measurements.profile import family as families
+from octavo.measurements.profile import nvml, proc, profile, sampler
+from octavo.measurements.profile.every import nanoseconds
+from octavo.measurements.profile.family import Family, adopting
+from octavo.measurements.profile.memories import Memory, memories
+from octavo.measurements.profile.record import Record
+from octavo.measurements.profile.sampler import Sampler, Sights
 from octavo.report.data import gather, legends
 from octavo.report.runs import read
 

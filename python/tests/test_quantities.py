@@ -7,8 +7,8 @@ import pytest
 import octavo
 from octavo import quantities
 from octavo.errors import OctavoError
-from octavo.measured.calibrate.quantities import number
-from octavo.measured.profile.every import nanoseconds
+from octavo.measurements.calibrate.quantities import number
+from octavo.measurements.profile.every import nanoseconds
 from octavo.sweeps.quantity import Quantity, quantity
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from octavo.files import packed
-from octavo.measured.activity import decode, table
-from octavo.measured.imports import import_cupti
+from octavo.files import compression
+from octavo.measurements.activity import decode, table
+from octavo.measurements.imports import import_cupti
 
 RECORDS = {
     "the host faults": "19000000030000006441caee2c560000ce1ee6f89175eb180000000000000000"
@@ -87,7 +87,7 @@ def test_a_profile_of_real_records_adds_up(tmp_path) -> None:
 )
 def test_events_of_measured_machines_are_of_one_gpu_and_the_host(machine, digest) -> None:
     samples = ROOT / "machines" / f"{machine}.samples"
-    events = table(decode(packed.read(samples / "managed.activity.bin.xz", "records", 1 << 21)))
+    events = table(decode(compression.read(samples / "managed.activity.bin.xz", "records", 1 << 21)))
     assert hashlib.sha256(events.write_csv().encode()).hexdigest() == digest, "they are read in another way"
     moved = events.filter(pl.col("kind").is_in(["migration", "prefetch", "user_migration"]))
     assert set(moved.select("from", "to").iter_rows()) == {(0, 1), (1, 0)}

@@ -15,7 +15,7 @@ from conftest import SMALL, refused
 import octavo
 from octavo.cli.run import _further
 from octavo.cli.sink import Sink
-from octavo.cli.swept import _listed, _points, _show
+from octavo.cli.sweep_text import _listed, _points, _show
 from octavo.cli.terminal import Terminal
 from octavo.errors import ScenarioError
 from octavo.runs import measures

@@ -24,8 +24,8 @@ from octavo.report.runs import read
 from octavo.report.series import binned
 from octavo.report.speed import baseline, beside_published, means, speedups
 from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, activity, levels
+from octavo.runs.content import RESULT_FORMAT
 from octavo.runs.events import COPIES, KINDS, code
-from octavo.runs.held import RESULT_FORMAT
 
 PAGE = 4096
 

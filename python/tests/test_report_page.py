@@ -16,8 +16,8 @@ from conftest import SMALL, refused, sealed_anew
 from nsys_exports import saxpy
 
 import octavo
-from octavo.measured.imports import import_nsys
-from octavo.measured.profile import profile
+from octavo.measurements.imports import import_nsys
+from octavo.measurements.profile import profile
 from octavo.report import report
 from octavo.runs.events import KINDS
 

@@ -10,7 +10,7 @@ from conftest import SMALL
 from nsys_exports import saxpy
 
 import octavo
-from octavo.measured.imports import import_nsys
+from octavo.measurements.imports import import_nsys
 from octavo.report import report
 from octavo.report import sweep as sweeps
 from octavo.report.data import gather

@@ -9,7 +9,7 @@ import pytest
 from conftest import SMALL, refused
 
 import octavo
-from octavo.report.published import KERNELS, published
+from octavo.report.publications import KERNELS, published
 from octavo_studies.grit import ensemble, main, networks, sensitivity, walks
 from octavo_studies.grit.remarks import HANDLING
 from octavo_studies.grit.study import Study, placement

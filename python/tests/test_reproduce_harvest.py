@@ -15,7 +15,7 @@ from octavo_studies.harvest import sensitivity, systems
 from octavo_studies.harvest.cases import CASES, INTRA_JOB, TODAY
 from octavo_studies.harvest.command import shown
 from octavo_studies.harvest.study import Study, _footprint
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 
 def _shorter(case):

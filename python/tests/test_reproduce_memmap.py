@@ -16,7 +16,7 @@ from octavo_studies.memmap import systems
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.study import Study, reproduce
 from octavo_studies.memmap.tables import geometric
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 CHOSEN = ("FIR", "BFS")
 

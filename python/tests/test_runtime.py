@@ -15,7 +15,7 @@ import octavo
 from octavo.advice import model, systems
 from octavo.advice import recording as recorded
 from octavo.errors import AdviceError, OutputError
-from octavo.measured.imports import import_nsys
+from octavo.measurements.imports import import_nsys
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-runtime"
 CASES = json.loads((CRATE / "data" / "answers.json").read_text())

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import octavo
 from octavo import _core
 from octavo.files import toml
-from octavo.runs import held
+from octavo.runs import content
 from octavo.scenarios import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -90,4 +90,4 @@ def test_types_of_results_are_those_of_this_core(made):
 
 def test_every_table_of_a_run_is_one_that_results_may_have():
     told = {table["name"] for table in json.loads(_core.result_schema())["tables"]}
-    assert told <= set(held.TABLES)
+    assert told <= set(content.TABLES)

@@ -17,7 +17,7 @@ from octavo.cli import options
 from octavo.errors import ScenarioError
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe, Scenario
-from octavo_studies.engine import Answer, Asked, Command, Part, Study, compared, each, series, shown
+from octavo_studies.engine import Answer, Asked, Command, Part, Study, compared, each, series, tables
 
 SMALL = "workload.scale=0.004"
 
@@ -57,7 +57,7 @@ def toy(asked: Asked, kernel: Annotated[list[str] | None, typer.Option("--kernel
     study = Toy(asked.output, asked.overrides(asked.scale), tuple(options.listed(kernel)) or Toy.kernels, **asked.how)
     found = speeds(study)
     return Answer(
-        study.root, found.to_dict(), [shown.values(found.title, found.points), shown.beside("", found.compared)]
+        study.root, found.to_dict(), [tables.values(found.title, found.points), tables.beside("", found.compared)]
     )
 
 

@@ -21,9 +21,9 @@ from conftest import SMALL, contents, refused
 
 import octavo
 from octavo import extras
-from octavo.files import shared
+from octavo.files import folder_locks
 from octavo.runs import measures, single
-from octavo.runs.pictures.asked import USUAL, Asked
+from octavo.runs.pictures.requests import USUAL, Asked
 from octavo.sweeps import picture, places, plan, spec
 from octavo.sweeps.crew import Job, Place
 from octavo.sweeps.processes import Processes
@@ -249,7 +249,7 @@ def test_a_note_says_why_there_is_no_picture_that_was_asked_for(tmp_path, recwar
     many = spec.read({"scenario": SCENARIO, "grid": {"seed": list(range(41)), "node.gpus": [2, 3]}})
     rows = [{"seed": seed, "node.gpus": gpus, "status": "ok", "time_ps": 9} for seed in range(41) for gpus in (2, 3)]
     table, asked = pl.DataFrame(rows), Asked(("svg",), said=True)
-    with shared.opened(tmp_path / "s", shared.Shared("sweep", "x", ()), force=False):
+    with folder_locks.opened(tmp_path / "s", folder_locks.Shared("sweep", "x", ()), force=False):
         for found, wanted in ((table, USUAL), (table, asked), (table.with_columns(status=pl.lit("failed")), asked)):
             picture.draw(tmp_path / "s", many, found, None, wanted)
     assert not list((tmp_path / "s").glob("sweep.*"))

@@ -12,7 +12,7 @@ import pytest
 from conftest import contents, refused
 
 import octavo
-from octavo.files import locks, shared
+from octavo.files import folder_locks, locks
 from octavo.plain import meant
 from octavo.sweeps import plan, spec
 
@@ -197,7 +197,7 @@ def test_folders_of_something_else_are_left_alone(name, content, expected, cli, 
 def test_two_processes_never_write_into_the_same_folder(cli, tmp_path):
     (tmp_path / "s.toml").write_text(GRID)
     (tmp_path / "out").mkdir()
-    with locks.held(tmp_path / "out" / shared.LOCK_FILE, tmp_path / "out"):
+    with locks.held(tmp_path / "out" / folder_locks.LOCK_FILE, tmp_path / "out"):
         done = cli("sweep", "s.toml", "-o", "out")
     said = " ".join(done.stderr.split())
     assert done.returncode == 2, said

@@ -10,9 +10,9 @@ import pytest
 
 import octavo
 from octavo.runs import pictures
-from octavo.runs.decided import LEAST, decided
 from octavo.runs.pressure import pressure
 from octavo.runs.room import Room, room
+from octavo.runs.unsourced_values import LEAST, decided
 from octavo.scenarios.about import about, together
 from octavo.scenarios.catalogue import names
 from octavo_studies.grace_hopper import parts

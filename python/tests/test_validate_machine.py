@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import contents
 
-from octavo.measured.calibrate import folder as samples
-from octavo.measured.calibrate import machine, patterns
-from octavo.measured.calibrate.columns import COMMON
+from octavo.measurements.calibrate import folder as samples
+from octavo.measurements.calibrate import machine, patterns
+from octavo.measurements.calibrate.columns import COMMON
 from octavo_studies import validate
-from octavo_studies.validate.measured import words
+from octavo_studies.validate.machines import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from nsys_exports import saxpy
 
 import octavo
 from octavo.files import manifest, ours, swap
-from octavo.measured.imports import import_nsys
-from octavo.runs.held import FILES
+from octavo.measurements.imports import import_nsys
+from octavo.runs.content import FILES
 
 ACCEL_SIM = Path(__file__).parents[2] / "crates" / "octavo-trace" / "tests" / "data" / "accel-sim"
 

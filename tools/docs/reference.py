@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from octavo.cli.app import app
-from octavo.measured.calibrate.probes import VALUES
+from octavo.measurements.calibrate.probes import VALUES
 from octavo.scenarios import catalogue
 
 STRATEGIES = {

@@ -86,13 +86,13 @@
 
 mod alarm;
 mod batch;
-mod carry_out;
 pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod copies;
 mod deadline;
 mod driver;
+mod execution;
 mod executor;
 mod faults;
 mod frees;
@@ -100,7 +100,7 @@ mod instant;
 mod plans;
 mod pool;
 mod ready;
-mod refused;
+mod refusal;
 mod release;
 mod serve;
 mod service;

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use crate::called::call;
+use crate::calls::call;
 use crate::real::{Library, Slot};
 
 static MODE: Slot = Slot::new(c"cuThreadExchangeStreamCaptureMode", Library::Driver);

@@ -5,11 +5,11 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
-use crate::called::call;
+use crate::calls::call;
 use crate::guard::guarded;
-use crate::mangled::pointers;
 use crate::real::{Library, Slot};
 use crate::site::name_of;
+use crate::symbols::pointers;
 
 /// Bytes of parameters that are looked at: more than a launch may have.
 const MOST: usize = 32 << 10;

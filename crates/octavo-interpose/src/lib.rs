@@ -25,7 +25,7 @@
 
 mod apply;
 mod around;
-mod called;
+mod calls;
 mod events;
 mod guard;
 mod hooks;
@@ -33,8 +33,8 @@ mod kind;
 mod launch;
 mod life;
 mod lookup;
-mod mangled;
 mod nesting;
+mod output;
 mod pages;
 mod patience;
 mod ranges;
@@ -42,4 +42,4 @@ mod real;
 mod recorder;
 mod settings;
 mod site;
-mod written;
+mod symbols;

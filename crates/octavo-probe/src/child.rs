@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::told::Told;
+use crate::messages::Told;
 
 /// How long a killed process may take to end: one that waits for the driver cannot end before the driver answers.
 const GRACE: Duration = Duration::from_secs(5);

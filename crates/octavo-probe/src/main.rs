@@ -11,12 +11,12 @@ mod kernels;
 mod list;
 mod lock;
 mod measure;
+mod messages;
 mod origin;
 mod plain;
 mod report;
 mod run;
 mod table;
-mod told;
 
 use std::process::ExitCode;
 

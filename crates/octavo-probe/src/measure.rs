@@ -7,8 +7,8 @@ use crate::arguments::Measure;
 use crate::failure::Failure;
 use crate::folder::{Folder, Sidecar};
 use crate::kernels::Embedded;
+use crate::messages::Told;
 use crate::origin::Origin;
-use crate::told::Told;
 use octavo_gpu::Kernels;
 
 /// Measures, writes, and reports to the parent process.

@@ -6,16 +6,16 @@
 
 mod choice;
 mod entry;
-mod known;
-mod nearest;
+mod expectation;
 mod outside;
 mod registry;
+mod suggestion;
 mod words;
 
 pub use choice::{Choice, Options};
 pub use entry::{Entry, OptionError, typed};
-pub use known::one_of;
-pub use nearest::nearest;
+pub use expectation::one_of;
 pub use outside::{DIGEST, Outside, is_place};
 pub use registry::{Registry, UnknownName};
+pub use suggestion::nearest;
 pub use words::in_words;

@@ -5,7 +5,7 @@ use octavo_registry::Registry;
 use serde_json::{Map, Value, json};
 
 use crate::check::inline_schema;
-use crate::shared::share;
+use crate::definitions::share;
 use crate::workloads::MIX;
 use crate::{Scenario, WORKLOADS, presets};
 

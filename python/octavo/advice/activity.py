@@ -10,7 +10,7 @@ import polars as pl
 
 from octavo.advice import verification
 from octavo.advice.facts import BLOCK, Fact
-from octavo.measured.calibrate import quantities
+from octavo.measurements.calibrate import quantities
 from octavo.runs import events as kinds
 from octavo.runs.execute import Point, execute
 from octavo.scenarios.scenario import Recipe

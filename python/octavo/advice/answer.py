@@ -9,7 +9,7 @@ import polars as pl
 
 from octavo import html, plain
 from octavo.roofline import Roofline
-from octavo.runs import colours, decided, pictures
+from octavo.runs import colours, pictures, unsourced_values
 from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from octavo.advice.recording import Recording
     from octavo.advice.systems import SystemConstants
     from octavo.advice.verification import Found
-    from octavo.runs.decided import Decided
     from octavo.runs.pictures import Picture
     from octavo.runs.pressure import Pressure
+    from octavo.runs.unsourced_values import Decided
 
 ADVICE_FILE = "advice.json"
 """Its name in a folder of advice."""
@@ -121,7 +121,7 @@ class Advice:
     def told(self) -> tuple[str, ...]:
         """Notes about the advice, about the program's size and about the node."""
         size = () if self.pressure is None else (self.pressure.sentence, *self.pressure.notes)
-        known = decided.sentence(self.decided)
+        known = unsourced_values.sentence(self.decided)
         return (*self.notes, *size, self.constants.about.sentence, *([known] if known else []))
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from octavo import api, extras, given
+from octavo import api, checks, extras
 from octavo.advice import (
     activity,
     exhaustive,
@@ -27,10 +27,10 @@ from octavo.plain import shortened
 from octavo.quantities import bytes_of
 from octavo.runs import pressure
 from octavo.runs.comparison import experiment_folder
-from octavo.runs.decided import decided
-from octavo.runs.held import holds_result, is_imported
+from octavo.runs.content import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
+from octavo.runs.unsourced_values import decided
 from octavo.scenarios import capacity
 from octavo.scenarios.scenario import Scenario
 
@@ -120,19 +120,19 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     order = Order(
         budget=_bytes(budget),
         percent=capacity.percent(budget),
-        placements=tuple(given.names("placements", placements) or ()),
-        readings=given.choice("readings", readings, get_args(Readings)),
+        placements=tuple(checks.names("placements", placements) or ()),
+        readings=checks.choice("readings", readings, get_args(Readings)),
         runs=_runs(runs, quick=quick),
         exhaustive=exhaustive,
         on=on,
         quick=quick,
-        faults=None if faults is None else given.path("faults", faults),
-        workers=given.workers(workers),
+        faults=None if faults is None else checks.path("faults", faults),
+        workers=checks.workers(workers),
         force=force,
     )
-    path = None if source is None or isinstance(source, Scenario) else recording.meant(given.path("source", source))
+    path = None if source is None or isinstance(source, Scenario) else recording.meant(checks.path("source", source))
     order.check(source if path is None else path)
-    place = None if output is None else given.path("output", output)
+    place = None if output is None else checks.path("output", output)
     if path is not None and recording.is_recording(path):
         return _recorded(path, arguments, order, place)
     if path is not None and is_imported(path):
@@ -143,12 +143,12 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
 def _runs(runs: int | None, *, quick: bool) -> int:
     if runs is None:
         return 0 if quick else verification.RUNS
-    return given.whole("runs", runs, least=0)
+    return checks.whole("runs", runs, least=0)
 
 
 def _bytes(budget: int | str | None) -> int | None:
     if not isinstance(budget, str):
-        return None if budget is None else given.whole("budget", budget, least=0)
+        return None if budget is None else checks.whole("budget", budget, least=0)
     if capacity.percent(budget) is not None:
         return None
     try:
@@ -374,14 +374,14 @@ def _kept(advice: Advice, path: Path, order: Order, output: Path | None) -> Advi
 
 def _save(root: Path, advice: Advice) -> None:
     """Write advice, table and picture into an open folder; files of an earlier search are removed."""
-    from octavo.files import parquet, shared  # noqa: PLC0415 - as it is written alone
+    from octavo.files import folder_locks, parquet  # noqa: PLC0415 - as it is written alone
 
     disk.write_json(root / ADVICE_FILE, advice.to_dict())
     disk.write_bytes(root / _BUFFERS_FILE, parquet.encoded(advice.table()))
     if advice.exhausted is not None:
         disk.write_bytes(root / _POINTS_FILE, parquet.encoded(advice.exhausted.points))
     else:
-        shared.remove(root / _POINTS_FILE)
+        folder_locks.remove(root / _POINTS_FILE)
     if advice.recording is not None:
         disk.write_json(root / placement_file.NAME, placement_file.document(advice))
     if extras.pictures():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.advice import recording
 from octavo.errors import AdviceError
 from octavo.files import disk
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from octavo import api
 from octavo.advice.facts import Buffer, Fact, ahead, swept
 from octavo.errors import AdviceError
-from octavo.measured.calibrate import quantities
+from octavo.measurements.calibrate import quantities
 from octavo.scenarios.scenario import LAUNCHES
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from octavo import _core, api
 from octavo.advice.model import AllocationCosts, System
 from octavo.errors import AdviceError, ScenarioError, of_engine
 from octavo.files import atomic
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 from octavo.files.toml import read_toml
-from octavo.measured.calibrate import machine as machine_file
-from octavo.measured.calibrate import quantities
+from octavo.measurements.calibrate import machine as machine_file
+from octavo.measurements.calibrate import quantities
 from octavo.quantities import base, count
 from octavo.scenarios import nodes
 from octavo.scenarios.about import About, about
@@ -23,7 +23,7 @@ from octavo.scenarios.about import About, about
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octavo.measured.calibrate.measured import Measured, Unit
+    from octavo.measurements.calibrate.measurement import Measured, Unit
     from octavo.scenarios.scenario import Scenario
 
 DEFAULT_NODE = "cuda-sm90"

@@ -175,7 +175,7 @@ def advise(
     A model of the node proposes, a few simulations of the whole program check it, and the fastest is the advice.
     """
     from octavo.advice import pipeline  # noqa: PLC0415 - slow to import
-    from octavo.cli import advised, step  # noqa: PLC0415 - slow to import
+    from octavo.cli import advice_text, step  # noqa: PLC0415 - slow to import
 
     sink = said.sink()
     options.check_once(changes.assignments, node=question.node, kind=question.kind, scale=changes.scale, seed=seed)
@@ -209,7 +209,7 @@ def advise(
             overrides=changes.assignments,
         )
     sink.document(advice.to_dict() if kept.output is None else {"folder": str(kept.output), **advice.to_dict()})
-    advised.show(sink, advice, wording.library, facts=wording.facts)
+    advice_text.show(sink, advice, wording.library, facts=wording.facts)
     if wording.placements_to is not None:
         placement_file.write(advice, wording.placements_to, force=kept.force)
         sink.say(f"For octavo apply: {wording.placements_to}")

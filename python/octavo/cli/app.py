@@ -13,8 +13,8 @@ from octavo.addresses import NO_MORE
 from octavo.cli import streams
 from octavo.cli.commands import Commands
 from octavo.cli.help import examples
+from octavo.cli.option_names import as_typed
 from octavo.cli.sink import Notes, complain
-from octavo.cli.typed import as_typed
 from octavo.errors import InterruptedRun, OctavoError
 from octavo.runs import interrupts, memory
 

@@ -14,7 +14,7 @@ from octavo.plain import seconds, size
 
 if TYPE_CHECKING:
     from octavo.cli.sink import Sink
-    from octavo.measured.interposed import Applied
+    from octavo.measurements.interposer import Applied
 
 EXAMPLES = options.examples(
     "octavo record -- ./program",
@@ -58,7 +58,7 @@ def apply(
     cannot be started. A summary of all its processes is printed on standard error. With --json, the program's own
     output goes there, and only the document to standard output.
     """
-    from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
+    from octavo.measurements.interposer import apply as run  # noqa: PLC0415 - as it is asked for alone
 
     found = run(placement, command, log=log, force=force, output=_STANDARD_ERROR if said.as_json else None)
     _show(said.sink(Terminal(errors=True)), found)
@@ -66,7 +66,7 @@ def apply(
 
 
 def _show(sink: Sink, found: Applied) -> None:
-    from octavo.measured.interposed.logs import summed  # noqa: PLC0415 - slow to import
+    from octavo.measurements.interposer.logs import summed  # noqa: PLC0415 - slow to import
 
     sink.document({"status": found.status, "log": found.log, "others": [str(path) for path in found.others]})
     for path in found.others:

@@ -12,7 +12,7 @@ from octavo.cli import options
 from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import CalibrationError, OctavoError
-from octavo.measured.calibrate import engine, quantities
+from octavo.measurements.calibrate import engine, quantities
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from octavo.cli.sink import Sink
-    from octavo.measured.calibrate import machine, made, suite
-    from octavo.measured.calibrate.measured import Measured
+    from octavo.measurements.calibrate import derivation, machine, suite
+    from octavo.measurements.calibrate.measurement import Measured
 
 EXAMPLES = options.examples(
     "octavo calibrate -o machine.toml",
@@ -63,7 +63,7 @@ class Measurement:
 
     def plan(self) -> suite.Plan:
         """The same in the form that the suite of probes takes."""
-        from octavo.measured.calibrate import suite  # noqa: PLC0415 - slow to import
+        from octavo.measurements.calibrate import suite  # noqa: PLC0415 - slow to import
 
         probes = tuple(options.listed(self.probe))
         return suite.Plan(self.output, engine.compiled(), self.quick, self.gpu, probes, self.force)
@@ -83,7 +83,7 @@ def calibrate(context: typer.Context, wanted: Measurement = _MEASUREMENT, said: 
 
     Where Octavo cannot be installed, `octavo-probe` takes the same samples; with --samples they are evaluated here.
     """
-    from octavo.measured.calibrate import brought, suite  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate import probe_samples, suite  # noqa: PLC0415 - slow to import
 
     if context.invoked_subcommand is not None:
         _refuse_options(context)
@@ -91,7 +91,7 @@ def calibrate(context: typer.Context, wanted: Measurement = _MEASUREMENT, said: 
     sink = said.sink()
     if wanted.samples is not None:
         _refuse_measuring(context)
-        _finish(sink, brought.evaluate(wanted.samples, wanted.output, force=wanted.force))
+        _finish(sink, probe_samples.evaluate(wanted.samples, wanted.output, force=wanted.force))
         return
     plan = wanted.plan()
     chosen = suite.choose_gpu(plan)
@@ -101,8 +101,8 @@ def calibrate(context: typer.Context, wanted: Measurement = _MEASUREMENT, said: 
     _finish(sink, outcome)
 
 
-def _finish(sink: Sink, outcome: made.Outcome) -> None:
-    from octavo.measured.calibrate.folder import beside  # noqa: PLC0415 - slow to import
+def _finish(sink: Sink, outcome: derivation.Outcome) -> None:
+    from octavo.measurements.calibrate.folder import beside  # noqa: PLC0415 - slow to import
 
     sink.document(_document(outcome.machine) | {"file": str(outcome.path), "failed": dict(outcome.failed)})
     _show(sink, outcome.machine)
@@ -135,19 +135,19 @@ def _refuse_measuring(context: typer.Context) -> None:
 
 
 def _announce(plan: suite.Plan, gpu: Mapping[str, Any], *, quiet: bool) -> None:
-    from octavo.measured.calibrate import made  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate import derivation  # noqa: PLC0415 - slow to import
 
     if quiet:
         return
     terminal = Terminal(errors=True)
     others = f" of {gpu['gpus']}" if gpu["gpus"] > 1 else ""
     terminal.line(f"Measuring GPU {plan.gpu}{others}: {gpu['name']}")
-    if made.is_shared(gpu):
+    if derivation.is_shared(gpu):
         used = (gpu["memory_bytes"] - gpu["free_bytes"]) >> 20
         terminal.line(f"(!) {used:,} MiB of its memory are in use: what uses them may disturb this")
 
 
-def _complain(outcome: made.Outcome) -> None:
+def _complain(outcome: derivation.Outcome) -> None:
     if outcome.failed:
         reasons = "".join(f"\n  {name}: {reason}" for name, reason in outcome.failed.items())
         raise FailedProbes(
@@ -162,7 +162,7 @@ def probes(
     said: options.Said = options.SAID,
 ) -> None:
     """List the probes and what each measures; needs no GPU."""
-    from octavo.measured.calibrate.probes import VALUES  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate.probes import VALUES  # noqa: PLC0415 - slow to import
 
     sink = said.sink()
     if values:
@@ -193,10 +193,10 @@ def show(
 
     Pictures are made of the samples beside the machine file.
     """
-    from octavo.measured.calibrate import recorded  # noqa: PLC0415 - slow to import
-    from octavo.measured.calibrate import show as pictures  # noqa: PLC0415 - slow to import
-    from octavo.measured.calibrate.folder import beside  # noqa: PLC0415 - slow to import
-    from octavo.measured.calibrate.probes import roofline  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate import records  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate import show as pictures  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate.folder import beside  # noqa: PLC0415 - slow to import
+    from octavo.measurements.calibrate.probes import roofline  # noqa: PLC0415 - slow to import
 
     sink = said.sink()
     found, samples = pictures.read(path)
@@ -206,7 +206,7 @@ def show(
         )
     drawn = pictures.draw(found, samples, output or path.with_name(f"{path.stem}.pictures")) if samples else []
     reached = roofline.summary(samples, found.measured)
-    happened = recorded.summary(samples)
+    happened = records.summary(samples)
     also = {"roofline": reached.to_dicts(), "events": happened.to_dicts(), "pictures": [str(one) for one in drawn]}
     sink.document(_document(found) | also)
     _show(sink, found)

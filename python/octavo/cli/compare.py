@@ -161,7 +161,7 @@ def compare(
 
 
 def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -> None:
-    from octavo.cli.compared import pressures, show  # noqa: PLC0415 - slow to import
+    from octavo.cli.comparison_text import pressures, show  # noqa: PLC0415 - slow to import
 
     found = pressures(comparison)
     pressure = {name: one.to_dict() for name, one in found.items()}
@@ -179,7 +179,7 @@ def _show(sink: Sink, comparison: Comparison, root: Path, trend: Trend | None) -
 
 def _show_finished(sink: Sink, planned: comparisons.PlannedComparison, root: Path) -> None:
     """The variants that could be simulated, if others could not; only a whole comparison is written."""
-    from octavo.cli.compared import pressures, show  # noqa: PLC0415 - slow to import
+    from octavo.cli.comparison_text import pressures, show  # noqa: PLC0415 - slow to import
 
     finished = planned.finished(root) if sink.human else None
     if finished is not None:

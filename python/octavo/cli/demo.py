@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from octavo.cli import options
-from octavo.cli.compared import pressures, show
+from octavo.cli.comparison_text import pressures, show
 from octavo.runs.progress import watching
 
 EXAMPLES = options.examples("octavo demo", "octavo demo -o demo --no-open", "octavo demo --scale 1/16")

@@ -11,7 +11,7 @@ from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
 from octavo.files import disk
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 
 EXAMPLES = options.examples(
     "octavo export runs/compare-fir-1a2b3c4d",

@@ -82,7 +82,7 @@ def nsys(
     said: options.Said = options.SAID,
 ) -> None:
     """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels; or a whole program."""
-    from octavo.measured.imports import import_nsys  # noqa: PLC0415 - slow to import
+    from octavo.measurements.imports import import_nsys  # noqa: PLC0415 - slow to import
 
     if program is not None:
         _program(said.sink(), source, program, process, kept)
@@ -98,7 +98,7 @@ def nsys(
 
 def _program(sink: Sink, source: Path, file: Path, process: int | None, kept: Kept) -> None:
     """Write a workload."""
-    from octavo.measured.imports import import_program  # noqa: PLC0415 - slow to import
+    from octavo.measurements.imports import import_program  # noqa: PLC0415 - slow to import
 
     if kept.output is not None:
         raise ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
@@ -131,7 +131,7 @@ def cupti(
     said: options.Said = options.SAID,
 ) -> None:
     """Import raw unified-memory records of CUPTI, such as those that octavo calibrate keeps beside its samples."""
-    from octavo.measured.imports import import_cupti  # noqa: PLC0415 - slow to import
+    from octavo.measurements.imports import import_cupti  # noqa: PLC0415 - slow to import
 
     show(said.sink(), import_cupti(source, kept.folder(source), layout=layout, force=kept.force))
 
@@ -150,7 +150,7 @@ def rmm(
     said: options.Said = options.SAID,
 ) -> None:
     """Import an allocation log of RMM: memory in use over time, and when each allocation lived."""
-    from octavo.measured.imports import import_rmm  # noqa: PLC0415 - slow to import
+    from octavo.measurements.imports import import_rmm  # noqa: PLC0415 - slow to import
 
     _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
 
@@ -165,7 +165,7 @@ def torch(
 
     The pickle is read without executing anything in it.
     """
-    from octavo.measured.imports import import_torch  # noqa: PLC0415 - slow to import
+    from octavo.measurements.imports import import_torch  # noqa: PLC0415 - slow to import
 
     _show_allocator(said.sink(), import_torch(source, kept.folder(source), force=kept.force))
 

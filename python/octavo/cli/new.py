@@ -14,7 +14,7 @@ from octavo.cli.requests import Group
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
 from octavo.files import disk
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 from octavo.policies import new
 
 app = Group(help="Write a commented template.", no_args_is_help=True)

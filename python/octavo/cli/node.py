@@ -8,7 +8,7 @@ import typer
 
 from octavo.cli import complete, options
 from octavo.cli.sink import Sink
-from octavo.measured.calibrate.quantities import short
+from octavo.measurements.calibrate.quantities import short
 
 if TYPE_CHECKING:
     from octavo.gates import Gate, NodeCheck

@@ -14,7 +14,7 @@ from octavo.cli import help as foot
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import memory
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import is_scenario_file
 
 if TYPE_CHECKING:
@@ -419,7 +419,7 @@ def check_once(assignments: list[str] | None, **given: object) -> None:
 
     """
     for assignment in assignments or []:
-        keys = set(lost.keys_of(assignment))
+        keys = set(conflicts.keys_of(assignment))
         for name, value in given.items():
             both = sorted(keys.intersection(_KEYS.get(name, ())))
             if value is not None and both:

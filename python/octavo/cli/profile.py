@@ -57,8 +57,8 @@ def profile(
     The exit status is the program's. Tables are printed on standard error; with --json the program's own output goes
     there, and the document alone to standard output.
     """
-    from octavo.measured.interposed import profile_with_buffers  # noqa: PLC0415 - polars takes long to import
-    from octavo.measured.profile import profile as watched  # noqa: PLC0415 - as above
+    from octavo.measurements.interposer import profile_with_buffers  # noqa: PLC0415 - polars takes long to import
+    from octavo.measurements.profile import profile as watched  # noqa: PLC0415 - as above
 
     result = (profile_with_buffers if buffers else watched)(
         command,

@@ -16,7 +16,7 @@ from octavo.plain import size
 
 if TYPE_CHECKING:
     from octavo.cli.sink import Sink
-    from octavo.measured.interposed import Recorded
+    from octavo.measurements.interposer import Recorded
 
 EXAMPLES = options.examples(
     "octavo record -- ./program --its-own-options",
@@ -47,7 +47,7 @@ def record(
     summary is printed on standard error. With --json, the program's own output goes there, too, and standard output has
     the document alone.
     """
-    from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
+    from octavo.measurements.interposer import record as run  # noqa: PLC0415 - as it is asked for alone
 
     found = run(command, output, force=force, output=_STANDARD_ERROR if said.as_json else None)
     _show(said.sink(Terminal(errors=True)), found, output)

@@ -92,7 +92,7 @@ def sweep(
     again. A failed point does not stop the others. Results do not depend on where the points ran, or how many at a
     time.
     """
-    from octavo.cli import swept  # noqa: PLC0415 - slow to import
+    from octavo.cli import sweep_text  # noqa: PLC0415 - slow to import
     from octavo.sweeps.api import asked, carry_out, prepare  # noqa: PLC0415 - slow to import
 
     sink = said.sink()
@@ -105,4 +105,4 @@ def sweep(
         return
     with watching(quiet=said.quiet) as watch:
         table = carry_out(planned, root, workers=effort.workers, on=on, force=kept.force, watch=watch, wanted=wanted)
-    swept.show(sink, root, planned, table)
+    sweep_text.show(sink, root, planned, table)

@@ -14,7 +14,7 @@ from octavo.cli import options
 from octavo.cli.requests import Group
 from octavo.cli.terminal import Terminal
 from octavo.errors import TraceError
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 from octavo.trace import steps
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from octavo.cli import options
 from octavo.cli.terminal import Terminal
 from octavo.errors import OutputError
 from octavo.files import atomic
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 from octavo.plain import visible
 from octavo.transform import include_folder
 from octavo.transform import transform as transformed

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from octavo.runs import decided
+from octavo.runs import unsourced_values
 from octavo.scenarios.about import About, about, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from octavo.cli.sink import Sink
-    from octavo.runs.decided import Decided
     from octavo.runs.result import RunResult
+    from octavo.runs.unsourced_values import Decided
 
 
 def tell(sink: Sink, results: Iterable[RunResult]) -> None:
@@ -22,7 +22,7 @@ def tell(sink: Sink, results: Iterable[RunResult]) -> None:
         return
     for node, values in _nodes(results).items():
         sink.tell(f"Note: {node.sentence}")
-        if said := decided.sentence(values):
+        if said := unsourced_values.sentence(values):
             sink.tell(f"Note: {said}")
 
 
@@ -37,7 +37,7 @@ def _nodes(results: Iterable[RunResult]) -> dict[About, list[Decided]]:
     deciding: dict[About, list[Decided]] = {}
     for result in results:
         scenario = result.scenario
-        deciding.setdefault(about(scenario.values), []).extend(decided.of(scenario, result.totals))
+        deciding.setdefault(about(scenario.values), []).extend(unsourced_values.of(scenario, result.totals))
     return {node: _largest(value for one in of for value in deciding[one]) for node, of in together(deciding).items()}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.explain.occupied import occupied
+from octavo.explain.occupancy import occupied
 from octavo.explain.stalls import Stalled, of_kernels
 from octavo.explain.waits import Wait, waits
 from octavo.quantities import bytes_of, count

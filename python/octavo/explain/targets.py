@@ -10,7 +10,7 @@ from octavo.explain.what_if import beside
 from octavo.files import manifest
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.runs.bounds import bounds, marked
-from octavo.runs.held import SUMMARY_FILE, check_is_folder, holds_result
+from octavo.runs.content import SUMMARY_FILE, check_is_folder, holds_result
 from octavo.runs.result import RunResult
 from octavo.sweeps import labels
 

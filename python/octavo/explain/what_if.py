@@ -11,8 +11,8 @@ from octavo.errors import InterruptedRun, OutputError, PolicyError, SimulationEr
 from octavo.explain.changes import PLACEMENT, changes
 from octavo.explain.stalls import of_kernels, together
 from octavo.runs import replicates
+from octavo.runs.content import SCENARIO_FILE, is_finished
 from octavo.runs.execute import Point, execute
-from octavo.runs.held import SCENARIO_FILE, is_finished
 from octavo.runs.replicates import Interval
 from octavo.runs.result import RunResult
 from octavo.runs.slugs import slug

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.explain import words_of_stalls
 from octavo.explain.changes import PLACEMENT
-from octavo.explain.occupied import REMOTE
+from octavo.explain.occupancy import REMOTE
 from octavo.explain.what_if import TIE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
-from octavo.files import atomic, links, shared
+from octavo.files import atomic, folder_locks, links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise OutputError(
             f"cannot write {path}: {error.strerror}", "choose another place with -o", code="unwritable", file=path
         ) from error
-    shared.write_bytes(path, content)
+    folder_locks.write_bytes(path, content)
 
 
 def write_text(path: Path, text: str) -> None:

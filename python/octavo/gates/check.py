@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.gates import probes
+from octavo.gates.expectations import Promised
 from octavo.gates.probes import Machine
-from octavo.gates.promised import Promised
-from octavo.measured.calibrate.patterns import LARGE_PAGE
-from octavo.measured.calibrate.quantities import number
+from octavo.measurements.calibrate.patterns import LARGE_PAGE
+from octavo.measurements.calibrate.quantities import number
 from octavo.scenarios.driver import driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from octavo.measured.calibrate.measured import Unit
+    from octavo.measurements.calibrate.measurement import Unit
 
 RATE = (0.85, 1.005)
 """The least share of a promised rate that a wide program has to reach: its start and end, and the rounding of times to

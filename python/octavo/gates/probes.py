@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo import api
-from octavo.measured.calibrate import patterns
+from octavo.measurements.calibrate import patterns
 from octavo.scenarios.scenario import overrides_of
 
 if TYPE_CHECKING:

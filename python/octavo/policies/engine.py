@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from octavo._core import OptionError
 from octavo.policies import options
-from octavo.policies.described import described
+from octavo.policies.description import described
 from octavo.policies.find import find
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo import given
+from octavo import checks
 from octavo._core import VERSION
 from octavo.arguments import named
 from octavo.errors import OutputError, ScenarioError
 from octavo.files import disk
-from octavo.files.replaced import REPORT, check_made
+from octavo.files.replacement import REPORT, check_made
 from octavo.report import advice, speed
 from octavo.report.data import KINDS, gather, has_events, legends, page_map
 from octavo.report.file import ReportFile
@@ -54,7 +54,7 @@ def report(
         ScenarioError: the baseline is none of the variants, or there are no runs.
 
     """
-    output = given.path("output", output)
+    output = checks.path("output", output)
     runs = [runs] if isinstance(runs, str | Path) else runs
     _check_output(output)
     if mebibytes < MIN_MEBIBYTES:

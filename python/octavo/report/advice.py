@@ -10,7 +10,7 @@ from octavo.advice import verification
 from octavo.advice.answer import ADVICE_FILE
 from octavo.errors import DamagedError
 from octavo.files import manifest
-from octavo.runs.held import holds_result
+from octavo.runs.content import holds_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,12 +15,12 @@ from octavo.quantities import bytes_of
 from octavo.report import phases, shade, speed, stalls, sweep
 from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack
-from octavo.report.profiled import MOVED
+from octavo.report.profiles import MOVED
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import lent, over_time
 from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
-from octavo.runs import colours, decided, events
+from octavo.runs import colours, events, unsourced_values
 from octavo.runs.pressure import pressure
 from octavo.scenarios.about import about
 
@@ -164,7 +164,7 @@ def _why(run: Run, base: Run | None) -> dict[str, Any]:
     sentences += words.remedies(tried or None)
     size, node = pressure(run.result), about(run.result.scenario.values).sentence
     sentences += [f"Size: {size.sentence}", *size.notes]
-    sentences += [said for said in (node, decided.sentence(decided.decided(run.result))) if said]
+    sentences += [said for said in (node, unsourced_values.sentence(unsourced_values.decided(run.result))) if said]
     rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
     return {"why": sentences, "waits": rows, "tried": bool(tried)}
 

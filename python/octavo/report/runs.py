@@ -13,7 +13,7 @@ from octavo.report import advice, nodes
 from octavo.report.folders import Named
 from octavo.runs import replicates
 from octavo.runs.bounds import BOUND
-from octavo.runs.held import is_imported
+from octavo.runs.content import is_imported
 from octavo.runs.replicates import Interval, interval
 from octavo.runs.result import RunResult
 from octavo.sweeps import labels

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.report import profiled
+from octavo.report import profiles
 from octavo.runs import lending
 from octavo.runs.levels import LEVELS
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from octavo.report.runs import Run
-    from octavo.runs.held import ProfileTable
+    from octavo.runs.content import ProfileTable
     from octavo.runs.totals import TableName
 
 _BINS = 160
@@ -45,7 +45,7 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
             if table in run.result.tables:
                 rows[name] += draw(run.number, _few(run.result.table(table), key, len(runs)))
         if not run.simulated and "events" in run.result.tables:
-            found = _few(profiled.in_bins(run, _BINS), None, len(runs))
+            found = _few(profiles.in_bins(run, _BINS), None, len(runs))
             rows["rates"] += _faults(run.number, found)
             rows["moves"] += _moves(run.number, found)
     return rows

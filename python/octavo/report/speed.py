@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.report.published import LABELS, published
+from octavo.report.publications import LABELS, published
 from octavo.report.runs import PLACEMENT, differences
 from octavo.runs import measures
 from octavo.runs.baseline import check

@@ -10,12 +10,12 @@ import polars as pl
 
 from octavo import extras, html
 from octavo.errors import ScenarioError
-from octavo.files import disk, parquet, shared
+from octavo.files import disk, folder_locks, parquet
 from octavo.runs import gantt, measures, pictures, sharing
 from octavo.runs.baseline import check as check_baseline
 from octavo.runs.bounds import bounds, marked
 from octavo.runs.pictures import sheet
-from octavo.runs.pictures.asked import USUAL, Asked, save
+from octavo.runs.pictures.requests import USUAL, Asked, save
 from octavo.runs.replicates import names, tied
 from octavo.runs.speedups import with_speedup, with_speedup_intervals
 from octavo.scenarios.about import briefs
@@ -248,7 +248,7 @@ def experiment_folder(
     """
     if draws:
         extras.need("matplotlib")
-    with shared.opened(root, shared.Shared("experiment", key, writes), force=force):
+    with folder_locks.opened(root, folder_locks.Shared("experiment", key, writes), force=force):
         yield
 
 

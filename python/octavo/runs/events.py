@@ -1,7 +1,7 @@
 """Kinds of rows in `events` tables: those of simulated runs, and those that only profiles of real programs have.
 
 This is the only place that names kinds. The engine's own come from the engine; `octavo.report` and its page, and
-`octavo.measured.activity`, take theirs from here.
+`octavo.measurements.activity`, take theirs from here.
 """
 
 from __future__ import annotations

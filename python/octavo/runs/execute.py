@@ -18,11 +18,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import octavo._core as _core
-from octavo import given
-from octavo.apart.process import Wish
-from octavo.apart.raised import UnknownError
+from octavo import checks
 from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError, of_engine
-from octavo.files import disk, links, replaced
+from octavo.files import disk, links, replacement
+from octavo.isolation.errors import UnknownError
+from octavo.isolation.process import Wish
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
 from octavo.runs.single import Limits, Order, carry_out, carry_out_apart, needs_a_process
@@ -140,7 +140,7 @@ def _results(
     results = finished(points, force=force)
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
-    workers = given.workers(workers) or default_workers()
+    workers = checks.workers(workers) or default_workers()
     time_limit, may_fill = bounds
     together = min(workers, len(missing))
     here = Limits(memory.share(together), time_limit)
@@ -163,7 +163,7 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
         found = folder.finished(point.folder, point.scenario, force=force)
         if point.timeline is not None:
             disk.check_file(point.timeline)
-            replaced.check_made(point.timeline, replaced.TIMELINE)
+            replacement.check_made(point.timeline, replacement.TIMELINE)
         elif found is not None:
             results[index] = found
     return results

@@ -11,8 +11,8 @@ import polars as pl
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.runs import measures, speedups
+from octavo.runs.content import is_finished
 from octavo.runs.execute import Point, Progress, execute
-from octavo.runs.held import is_finished
 from octavo.runs.replicates import check as check_replicates
 from octavo.runs.replicates import replicate
 from octavo.runs.result import RunResult

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from octavo._core import VERSION, table_bytes
 from octavo.errors import DamagedError, OutputError, again
 from octavo.files import disk, links, ours, parquet, swap
-from octavo.runs.held import (
+from octavo.runs.content import (
     FILES,
     RESULT_FORMAT,
     RUN,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import octavo._core as _core
-from octavo import addresses, given
+from octavo import addresses, checks
 from octavo.addresses import NO_MORE
 from octavo.errors import ScenarioError, SimulationError, of_engine
 from octavo.plain import shortened
@@ -65,7 +65,7 @@ def limit_memory(limit: int | str | None) -> None:
 
     """
     try:
-        text = limit if limit is None or isinstance(limit, str) else f"{given.whole('limit', limit, least=0)}B"
+        text = limit if limit is None or isinstance(limit, str) else f"{checks.whole('limit', limit, least=0)}B"
         found = None if text is None else amount(text)
     except ValueError as error:
         raise ScenarioError(f"--limit: {error}", code="unexpected-value", key="limit") from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from octavo.plain import amount
 from octavo.quantities import bytes_of
-from octavo.runs.fixed import fixed
+from octavo.runs.fixed_costs import fixed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

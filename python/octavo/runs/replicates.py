@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from octavo import given
+from octavo import checks
 from octavo.errors import ScenarioError
 from octavo.scenarios.scenario import SIMULATED, Recipe
 
@@ -107,7 +107,7 @@ def check(count: int, scenarios: Iterable[Scenario]) -> None:
 
 def check_count(count: int) -> None:
     """Refuse impossible numbers of replicates; errors as `check`."""
-    given.whole("replicates", count, least=1, most=MOST)
+    checks.whole("replicates", count, least=1, most=MOST)
 
 
 def replicate(scenario: Scenario, number: int) -> Scenario:

@@ -11,7 +11,7 @@ from octavo import html
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
 from octavo.plain import near
-from octavo.runs.held import (
+from octavo.runs.content import (
     RESULT_FORMAT,
     SCENARIO_FILE,
     SUMMARY_FILE,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from octavo.files.manifest import Manifest
-    from octavo.runs.held import ProfileTable
+    from octavo.runs.content import ProfileTable
     from octavo.runs.totals import Rows, Summary, TableName
 
 _AGAIN = "remove the folder, then run it again"

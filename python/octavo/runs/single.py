@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
-from octavo.apart.process import Process, VanishedError, Wish
 from octavo.errors import OutputError
 from octavo.files import disk
 from octavo.files.notes import note, notes_told
+from octavo.isolation.process import Process, VanishedError, Wish
 from octavo.policies.find import is_object
 from octavo.runs import folder
 from octavo.scenarios.scenario import Scenario

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import octavo._core as _core
-from octavo.apart import orders
-from octavo.apart.process import Process, VanishedError, Wish
 from octavo.errors import ScenarioError, SimulationError
+from octavo.isolation import orders
+from octavo.isolation.process import Process, VanishedError, Wish
 from octavo.runs import folder, memory
 from octavo.scenarios.scenario import Recipe
 

@@ -6,8 +6,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from octavo.apart import orders
 from octavo.files.notes import OctavoNote
+from octavo.isolation import orders
 from octavo.runs.single import Order, carry_out
 
 if TYPE_CHECKING:

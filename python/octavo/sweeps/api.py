@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from octavo import given
+from octavo import checks
 from octavo.arguments import named
 from octavo.errors import ScenarioError
-from octavo.runs.pictures import asked as pictures_asked
+from octavo.runs.pictures import requests as pictures_asked
 from octavo.runs.progress import told
 from octavo.scenarios.scenario import overrides_of
 from octavo.sweeps import picture
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from octavo.arguments import PictureFormat
     from octavo.runs.execute import Progress
-    from octavo.runs.pictures.asked import Asked
+    from octavo.runs.pictures.requests import Asked
     from octavo.scenarios.config import Config
 
 
@@ -82,13 +82,13 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         ['ok', 'ok']
 
     """
-    given.workers(workers)
+    checks.workers(workers)
     pictures_asked.check_kept(pictures, picture_width, kept=output is not None)
     planned = prepare(source, best, trials, direction, seed, overrides_of(overrides), replicates)
     wanted = asked(planned, pictures, picture_width)
     with told(watch) as tell:
         if output is not None:
-            root = given.path("output", output)
+            root = checks.path("output", output)
             return carry_out(planned, root, workers=workers, on=on, force=force, watch=tell, wanted=wanted)
         with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
             table = planned.run(Path(temporary), workers=workers, on=on, watch=tell)
@@ -107,7 +107,7 @@ def prepare(
     """Read and check everything; errors as `sweep`."""
     spec = with_changes(read(source), changes)
     if trials is not None:
-        given.whole("trials", trials, least=1)
+        checks.whole("trials", trials, least=1)
     if best is not None:
         return Sweep.of(
             spec, Goal(best, trials or spec.draws or DEFAULT_TRIALS, direction or "minimize"), seed, replicates

@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from octavo.apart.raised import explained
+from octavo.isolation.errors import explained
 from octavo.runs import folder
 from octavo.scenarios.scenario import Scenario
 from octavo.sweeps.crew import arrived

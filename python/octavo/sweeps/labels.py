@@ -13,7 +13,7 @@ from octavo.runs.experiment import RUNS
 from octavo.runs.replicates import KEY
 from octavo.runs.slugs import slugs
 from octavo.sweeps.axes import short_names, shown
-from octavo.sweeps.saved import load_sweep
+from octavo.sweeps.outcomes import load_sweep
 from octavo.sweeps.store import PLAN_FILE
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo import extras
-from octavo.files import shared
+from octavo.files import folder_locks
 from octavo.files.notes import note
 from octavo.runs import measures, pictures
-from octavo.runs.pictures.asked import save
+from octavo.runs.pictures.requests import save
 from octavo.runs.result import RunResult
 from octavo.scenarios.about import briefs
 from octavo.sweeps.axes import short_names, shown
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.runs.pictures import Picture
-    from octavo.runs.pictures.asked import Asked
+    from octavo.runs.pictures.requests import Asked
     from octavo.sweeps.search import Goal
     from octavo.sweeps.spec import Spec
 
@@ -51,7 +51,7 @@ def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None, wanted:
         save(found, root, PICTURE, wanted)
         return
     for name in PICTURE_FILES:
-        shared.remove(root / name)
+        folder_locks.remove(root / name)
     if wanted.said:
         why = "no point has a result" if points.is_empty() else f"an axis has more than {_MOST_CELLS} values"
         note(f"{spec.name}: no picture is drawn, as {why}")

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import octavo._core as _core
-from octavo.apart.process import Wish
-from octavo.apart.raised import explained
+from octavo.isolation.errors import explained
+from octavo.isolation.process import Wish
 from octavo.runs import memory, single
 from octavo.sweeps.crew import Ended, arrived
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octavo.apart.process import Process
+    from octavo.isolation.process import Process
     from octavo.sweeps.crew import Job
 
 

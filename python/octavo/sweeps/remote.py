@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
-from octavo.apart.raised import explained
 from octavo.files.digest import entry
+from octavo.isolation.errors import explained
 from octavo.policies.find import find
 from octavo.scenarios.scenario import Scenario
 from octavo.trace.folder import FILES, check

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from octavo import given
+from octavo import checks
 from octavo.errors import ScenarioError
 from octavo.runs import execute as runs
 from octavo.runs import measures
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from octavo.runs.pictures.asked import Asked
+    from octavo.runs.pictures.requests import Asked
     from octavo.sweeps.axes import Values
     from octavo.sweeps.plan import Point
     from octavo.sweeps.search import Goal
@@ -164,7 +164,7 @@ def crew(on: str | None, workers: int | None) -> Crew:
 
     """
     check_crew(on)
-    workers = given.workers(workers)
+    workers = checks.workers(workers)
     if on is None or on == "local":
         return Processes(workers or default_workers())
     from octavo.sweeps.cluster import RayCluster  # noqa: PLC0415 - only where it is asked for

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from octavo import _core, given
+from octavo import _core, checks
 from octavo.errors import ScenarioError, again
 from octavo.files.text import read_text
 from octavo.files.toml import parsed
 from octavo.plain import meant
 from octavo.runs.replicates import KEY
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps, Values, assignments
 from octavo.sweeps.quantity import quantity
@@ -83,7 +83,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Spec:
 def _read(source: str | Path | Mapping[str, Any]) -> Spec:
     if isinstance(source, Mapping):
         return _Reader("sweep", Path()).spec(source)
-    path = given.path("source", source, "a table, or the path of a TOML file")
+    path = checks.path("source", source, "a table, or the path of a TOML file")
     try:
         text = read_text(path)
         document = parsed(text)
@@ -262,7 +262,7 @@ def with_changes(spec: Spec, changes: list[str]) -> Spec:
     changed = replace(spec, base=spec.base.with_overrides(changes))
     for change in changes:
         for axis in spec.axes:
-            key = lost.clash(changed.base, change, [assignments(values) for values in _all_values(axis)])
+            key = conflicts.clash(changed.base, change, [assignments(values) for values in _all_values(axis)])
             if key is not None:
                 raise ScenarioError(
                     f"{spec.name}: `{key}` is an axis, and `--set {change}` sets it",

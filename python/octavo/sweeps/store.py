@@ -24,12 +24,12 @@ import polars as pl
 
 from octavo._core import VERSION
 from octavo.errors import OutputError, again
-from octavo.files import atomic, disk, manifest, ours, parquet, shared
+from octavo.files import atomic, disk, folder_locks, manifest, ours, parquet
 from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.held import is_emptied, is_finished
+from octavo.runs.content import is_emptied, is_finished
 from octavo.runs.pictures import FORMATS
 from octavo.sweeps import places
 from octavo.sweeps.table import row
@@ -138,7 +138,9 @@ def opened(
     for name in (RUNS, _POINTS):
         inside(root, name)
     _check_rows(root)
-    with shared.opened(root, shared.Shared("sweep", plan["sweep"], (PLAN_FILE, TABLE_FILE, *writes)), force=force):
+    with folder_locks.opened(
+        root, folder_locks.Shared("sweep", plan["sweep"], (PLAN_FILE, TABLE_FILE, *writes)), force=force
+    ):
         if force:
             _remove_results(root)
         atomic.remove_leftovers(root / _POINTS)
@@ -150,7 +152,7 @@ def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
     """Make sure that the folder holds this sweep, or nothing."""
     path = root / PLAN_FILE
     if not path.is_file():
-        begun = any((root / name).exists() for name in (MANIFEST_FILE, shared.LOCK_FILE))
+        begun = any((root / name).exists() for name in (MANIFEST_FILE, folder_locks.LOCK_FILE))
         if not begun and any(root.iterdir()):
             raise OutputError(
                 f"{root} is not empty and holds no sweep", "choose another folder with -o", code="not-ours", file=root
@@ -219,7 +221,7 @@ def _read_plan(path: Path) -> dict[str, Any]:
 def _remove_results(root: Path) -> None:
     """Remove what any sweep left, and list what is not Octavo's."""
     for name in (TABLE_FILE, MEDIANS_FILE, *PICTURE_FILES):
-        shared.remove(root / name)
+        folder_locks.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and (is_finished(run) or is_emptied(run)):
             ours.empty(run, ())

@@ -11,26 +11,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from octavo.trace.converting import convert, formats
-    from octavo.trace.reading import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
+    from octavo.trace.conversion import convert, formats
+    from octavo.trace.reader import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
     from octavo.trace.recording import record
-    from octavo.trace.sealing import seal
+    from octavo.trace.seals import seal
     from octavo.trace.steps import facts, record_torch
-    from octavo.trace.writing import write
+    from octavo.trace.writer import write
 
 __all__ = ["Trace", "convert", "facts", "formats", "open", "record", "record_torch", "seal", "write"]
 
 # Imported when they are first used: a run checks its traces, and needs none of these.
 _HOME_OF = {
-    "Trace": "reading",
-    "convert": "converting",
+    "Trace": "reader",
+    "convert": "conversion",
     "facts": "steps",
-    "formats": "converting",
-    "open": "reading",
+    "formats": "conversion",
+    "open": "reader",
     "record": "recording",
     "record_torch": "steps",
-    "seal": "sealing",
-    "write": "writing",
+    "seal": "seals",
+    "write": "writer",
 }
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import octavo._core as _core
 from octavo.errors import ScenarioError, of_engine
-from octavo.scenarios.lost import keys_of
+from octavo.scenarios.conflicts import keys_of
 from octavo.trace.engine import call
 from octavo.trace.folder import written
-from octavo.trace.reading import Trace
+from octavo.trace.reader import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

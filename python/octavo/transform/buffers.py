@@ -12,7 +12,7 @@ from octavo.transform.uses import REFERENCES, Judge, Launched, Lost, Passed, Sit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from octavo.transform.hidden import Hidden
+    from octavo.transform.text_uses import Hidden
 
 _VARIABLES = frozenset({"VAR_DECL", "FIELD_DECL", "PARM_DECL"})
 

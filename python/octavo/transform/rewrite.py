@@ -11,13 +11,13 @@ from octavo.transform.bounds import Bounds
 from octavo.transform.edits import Edit, apply
 from octavo.transform.front_end import Problem, Reading, TransformError, parse, problems, refused, skipped
 from octavo.transform.headers import inclusion
-from octavo.transform.hidden import Hidden
 from octavo.transform.nearby import read
 from octavo.transform.result import Changed, Skipped, Transformed
 from octavo.transform.sites import Sites
+from octavo.transform.text_calls import unseen
+from octavo.transform.text_uses import Hidden
 from octavo.transform.tree import Node, build
 from octavo.transform.unread import UnreadCode
-from octavo.transform.unseen import unseen
 from octavo.transform.uses import Judge
 
 if TYPE_CHECKING:

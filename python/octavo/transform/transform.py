@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.transform.apart import apart
 from octavo.transform.front_end import INCLUDE, Reading, check_installed
+from octavo.transform.process import apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.cli.sink import Sink
-    from octavo_studies.engine.shown import Shown
+    from octavo_studies.engine.tables import Shown
 
 
 @dataclass(frozen=True)

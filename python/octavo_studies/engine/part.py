@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from octavo.runs.result import RunResult
-    from octavo_studies.engine.found import Found
+    from octavo_studies.engine.findings import Found
     from octavo_studies.engine.study import Runs
 
 Row = dict[str, Any]

@@ -16,7 +16,7 @@ import polars as pl
 
 from octavo.files import disk
 from octavo.files.toml import parsed
-from octavo_studies.engine.shown import Table
+from octavo_studies.engine.tables import Table
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

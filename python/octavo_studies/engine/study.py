@@ -13,10 +13,10 @@ from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import RUNS
 from octavo.runs.slugs import slug
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.about import about, brief, together
 from octavo.scenarios.scenario import Recipe, digest
-from octavo_studies.engine.found import Found
+from octavo_studies.engine.findings import Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -125,8 +125,8 @@ class Study:
             ScenarioError: a change is lost.
 
         """
-        varied = [key for changes in wanted.values() for change in changes for key in lost.keys_of(change)]
-        lost.refuse(self.overrides, {**dict.fromkeys(varied, ""), **self.own})
+        varied = [key for changes in wanted.values() for change in changes for key in conflicts.keys_of(change)]
+        conflicts.refuse(self.overrides, {**dict.fromkeys(varied, ""), **self.own})
 
     def run(self, part: str, wanted: Mapping[Key, Any]) -> Runs[Key]:
         """Run what a part wants and is not finished yet.

@@ -12,7 +12,7 @@ import polars as pl
 import typer
 
 from octavo.cli import options
-from octavo.cli.compared import show_speedups
+from octavo.cli.comparison_text import show_speedups
 from octavo.errors import ScenarioError
 from octavo.scenarios.scenario import DEFAULT_NODE
 from octavo_studies.engine import Answer, Asked, Command, Table, counts, shares, values

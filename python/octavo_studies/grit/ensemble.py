@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.report.published import published
+from octavo.report.publications import published
 from octavo.runs import measures, pictures
 from octavo.runs.experiment import Variant
 from octavo.runs.speedups import with_speedup

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.report.published import published
+from octavo.report.publications import published
 from octavo.runs import measures, pictures
 from octavo.runs.comparison import Comparison
 from octavo_studies.grit.study import Study, placement

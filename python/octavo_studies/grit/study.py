@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from octavo.report.published import KERNELS, LABELS
+from octavo.report.publications import KERNELS, LABELS
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.experiment import Experiment, Variant
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe
 from octavo_studies.engine import study as engine
 
@@ -48,7 +48,7 @@ class Study(engine.Study):
         base = Recipe.from_names(KERNELS.get(first, first), node=self.node).with_overrides(
             ["record.events=false", *self.overrides]
         )
-        lost.refuse_varied(base, self.overrides, [variant.overrides for variant in variants], "the study")
+        conflicts.refuse_varied(base, self.overrides, [variant.overrides for variant in variants], "the study")
         return Experiment(base, self.kernels, variants, KERNELS, inputs=INPUTS)
 
     def compare(self, part: str, variants: Sequence[Variant]) -> tuple[engine.Runs[tuple[str, str]], Outcome]:

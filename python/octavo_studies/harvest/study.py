@@ -13,13 +13,13 @@ from octavo.errors import ScenarioError
 from octavo.explain import serving
 from octavo.runs import lending, pictures
 from octavo.runs.slugs import slug
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import Recipe
 from octavo_studies import engine
 from octavo_studies.engine import Found, compared, series
 from octavo_studies.harvest import systems
 from octavo_studies.harvest.cases import CASES, INTER_JOB, Case, Job
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,7 +69,7 @@ class Study(engine.Study):
                 GPUs.
 
         """
-        lost.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
+        conflicts.refuse(self.overrides, {"node.capacity": "--need", **dict.fromkeys(systems.CHOSEN, "")})
         found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
         for name in self.cases:
             needed = CASES[name].gpus

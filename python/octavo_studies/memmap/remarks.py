@@ -8,7 +8,7 @@ from octavo_studies.engine import Judge, Judged, Remarks
 from octavo_studies.engine.remarks import HOLDS, IN_PART, NO, listed, verdict
 from octavo_studies.memmap import systems
 from octavo_studies.memmap.tables import geometric
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 BY_APPLICATION, STRUCTURES, ROOFLINE = "systems", "structures", "roofline"
 _SPARSE, _AROUND, _CLOSE = 0.5, 0.15, 1.05

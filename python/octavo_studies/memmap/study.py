@@ -16,11 +16,11 @@ from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.runs.result import RunResult
 from octavo.runs.slugs import slug
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.about import about
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 from octavo_studies import engine
-from octavo_studies.memmap import found, kernels, tables
+from octavo_studies.memmap import findings, kernels, tables
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.systems import ADVISED, PLACEMENTS, hints
 
@@ -83,7 +83,7 @@ class Study(engine.Study):
                 key="application",
                 found=unknown[0],
             )
-        lost.refuse(self.overrides, _OWN)
+        conflicts.refuse(self.overrides, _OWN)
 
     def scenarios(self) -> dict[tuple[str, int], Scenario]:
         """Every application on every graph, all of it managed.
@@ -110,7 +110,7 @@ class Study(engine.Study):
 
 
 def reproduce(study: Study) -> Found:
-    """Run what is not finished yet; `octavo_studies.memmap.found` says what the tables are.
+    """Run what is not finished yet; `octavo_studies.memmap.findings` says what the tables are.
 
     Raises:
         ScenarioError: something cannot be used.
@@ -123,12 +123,12 @@ def reproduce(study: Study) -> Found:
     scenarios = study.scenarios()
     key = digest(scenarios.values())
     root = study.folder(scenarios.values())
-    with experiment_folder(root, key, force=study.force, draws=True, writes=found.FILES):
+    with experiment_folder(root, key, force=study.force, draws=True, writes=findings.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(study, next(iter(scenarios.values())), root)
         nodes = [about(scenario.values) for scenario in scenarios.values()]
-        what = found.of(root, tables.of(cases), roofline, tables.costs(cases), nodes)
-        found.save(what, key, nodes)
+        what = findings.of(root, tables.of(cases), roofline, tables.costs(cases), nodes)
+        findings.save(what, key, nodes)
     return what
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.measured.calibrate.quantities import number
+from octavo.measurements.calibrate.quantities import number
 from octavo.runs import pictures
 from octavo_studies.engine import Found, Part, Row, Runs
 from octavo_studies.mosaic import systems

@@ -11,7 +11,7 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.errors import ScenarioError
 from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
-from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, varied
+from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, variations
 from octavo_studies.mosaic import paging as over_the_bus
 from octavo_studies.mosaic.remarks import REMARKS, frames
 from octavo_studies.mosaic.study import Study
@@ -26,9 +26,9 @@ PARTS = {
         sharing.heterogeneous,
         sharing.tlb_hits,
         sharing.arrival,
-        varied.tlb_entries,
-        varied.fragmentation,
-        varied.bloat,
+        variations.tlb_entries,
+        variations.fragmentation,
+        variations.bloat,
         machine.machines,
         machine.inputs,
         over_the_bus.faults,

@@ -16,7 +16,7 @@ from octavo.runs import pictures
 from octavo_studies.engine import Found, Part, Row, Runs, compared
 from octavo_studies.mosaic import systems, under
 from octavo_studies.mosaic.study import Study, means
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ import polars as pl
 
 from octavo_studies.engine import Judge, Judged, Remarks
 from octavo_studies.engine.remarks import listed, verdict
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from octavo.runs import pictures
 from octavo_studies.engine import Found, Part, Row, Runs, compared, each, series
 from octavo_studies.mosaic import mixes, systems
 from octavo_studies.mosaic.study import Study, hit_rates, means
-from octavo_studies.published import published
+from octavo_studies.publications import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

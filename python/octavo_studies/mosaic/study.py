@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from octavo.errors import ScenarioError
 from octavo.plain import one_of
 from octavo.runs.experiment import Variant
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.catalogue import names
 from octavo.scenarios.scenario import Recipe
 from octavo_studies.engine import study as engine
@@ -159,9 +159,9 @@ class Study(engine.Study):
             ScenarioError: a change is lost.
 
         """
-        lost.refuse(self.overrides, self.own)
+        conflicts.refuse(self.overrides, self.own)
         for key, variant in wanted.items():
-            lost.refuse_varied(self.recipe(key, Variant("", ())), self.overrides, [variant.overrides], "the study")
+            conflicts.refuse_varied(self.recipe(key, Variant("", ())), self.overrides, [variant.overrides], "the study")
 
 
 def means(found: pl.DataFrame, compared: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

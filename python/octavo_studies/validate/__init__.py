@@ -9,7 +9,7 @@ print(found.rows, found.summaries[0].mape)
 from octavo_studies.validate import uvmsmart
 from octavo_studies.validate.correlate import Correlation, correlate
 from octavo_studies.validate.counts import COUNTS, Count
-from octavo_studies.validate.measured import MachineValidation, machine
+from octavo_studies.validate.machines import MachineValidation, machine
 from octavo_studies.validate.programs import ProgramsValidation, programs
 from octavo_studies.validate.study import Validation, mgpusim
 from octavo_studies.validate.summary import Goals, Summary

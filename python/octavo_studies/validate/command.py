@@ -15,8 +15,8 @@ from octavo.files import disk
 from octavo.runs.slugs import slug
 from octavo_studies import validate
 from octavo_studies.engine import Answer, Asked, Command
-from octavo_studies.validate import measured, reference
-from octavo_studies.validate.measured import words
+from octavo_studies.validate import machines, reference
+from octavo_studies.validate.machines import words
 from octavo_studies.validate.programs import words as words_of_programs
 from octavo_studies.validate.programs.sheet import sheet as sheet_of_programs
 from octavo_studies.validate.sheet import sheet
@@ -173,7 +173,7 @@ def machine(
     root = asked.output or Path("runs") / "-".join(["validate", path.stem, *chosen])
     if markdown is not None:
         check_marks(markdown, words.MARKS)
-    found = measured.machine(path, root, only=chosen, **asked.how)
+    found = machines.machine(path, root, only=chosen, **asked.how)
     if markdown is not None:
         words.write_markdown(markdown, found)
     tables = [one for one in (words.shares(found), words.far(found, _SHOWN), words.left_out(found)) if one.rows]

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from octavo.errors import ValidationError
-from octavo.files import packed
+from octavo.files import compression
 from octavo.files.text import reason
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
 
     """
     try:
-        text = packed.read(path, "a text file", _MOST_BYTES).decode().replace("\r\n", "\n")
+        text = compression.read(path, "a text file", _MOST_BYTES).decode().replace("\r\n", "\n")
         reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
         return list(reader.fieldnames or []), [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
-from octavo.files import packed
+from octavo.files import compression
 from octavo.files.text import reason
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ def load(results: Path) -> Known:
         ValidationError: it cannot be read, or is no such table.
 
     """
-    path = packed.place(results.with_name(results.stem + "-launches.csv"))
+    path = compression.place(results.with_name(results.stem + "-launches.csv"))
     if not path.exists():
         return {}
     known: Known = {}
     try:
-        text = packed.read(path, "a table of launches", _MOST_BYTES).decode()
+        text = compression.read(path, "a table of launches", _MOST_BYTES).decode()
         for row in csv.DictReader(io.StringIO(text, newline="")):
             missing = [column for column in _COLUMNS if row.get(column) is None]
             if missing:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from octavo.errors import InterruptedRun, ValidationError
 from octavo.files import disk
-from octavo.trace.sealing import seal
+from octavo.trace.seals import seal
 from octavo_studies.validate.reference import FILE, checkout
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 use octavo_manager::{Allocation, Fault, MappingMode, MemoryId, PageId, Permission, ProcessorId};
 
 use super::machine::Entry;
-use super::watched::Subject;
+use super::subject::Subject;
 use crate::instant::Instant;
 
 impl Subject for Instant {

@@ -21,7 +21,7 @@ mod instant;
 pub mod machine;
 mod prompt;
 mod session;
-mod watched;
+mod subject;
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ use octavo_units::Bytes;
 pub use faulty::{Faulty, Mood, Troubles};
 pub use prompt::Prompt;
 pub use session::{Case, Session};
-pub use watched::{Subject, Watched};
+pub use subject::{Subject, Watched};
 
 use crate::instant::Instant;
 

@@ -9,7 +9,7 @@ use octavo_manager::{
 use octavo_units::Time;
 
 use super::faulty::{Faulty, Mood};
-use super::watched::{Subject, Watched};
+use super::subject::{Subject, Watched};
 use crate::config::{BatchConfig, BatchScope, PoolConfig, Replay, ServiceModel};
 use crate::driver::Driver;
 use crate::executor::Executor;

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use crate::called::{NOWHERE, call};
+use crate::calls::{NOWHERE, call};
 use crate::real::{Library, Slot};
 
 /// Pieces that one call is about, at most; our choice: few launches use more buffers.

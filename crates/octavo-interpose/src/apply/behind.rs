@@ -5,9 +5,9 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use crate::apply::batch::{Batch, HOST, Way, current_device};
-use crate::apply::moved::Home;
 use crate::apply::placement::Hint;
-use crate::called::{NOWHERE, call};
+use crate::apply::substitutes::Home;
+use crate::calls::{NOWHERE, call};
 use crate::kind::Kind;
 use crate::real::{Library, Slot};
 

@@ -9,7 +9,7 @@ use crate::apply::placement::{Placement, Site};
 use crate::apply::trial::{Counts, Measured, Trial};
 use crate::kind::Kind;
 
-/// The format that is written; `python/octavo/measured/interposed/programs.py` reads it.
+/// The format that is written; `python/octavo/measurements/interposer/programs.py` reads it.
 pub const FORMAT: u32 = 3;
 
 /// Calls and bytes of one sort.
@@ -207,6 +207,6 @@ impl Of {
                 trial.sites.iter().filter_map(|(site, found)| Some(Launches::of(sites.get(*site)?, *found))).collect()
             }),
         };
-        crate::written::json(&self.path, self.process, &document);
+        crate::output::json(&self.path, self.process, &document);
     }
 }

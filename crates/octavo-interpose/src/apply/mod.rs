@@ -19,10 +19,10 @@ mod batch;
 mod behind;
 mod log;
 mod movables;
-mod moved;
 pub mod moves;
 mod placement;
 mod state;
+mod substitutes;
 mod trial;
 mod turns;
 
@@ -30,10 +30,10 @@ use std::ffi::c_void;
 
 pub use self::behind::{Behind, device_of_runtime};
 use self::log::Became;
-pub use self::moved::Home;
 use self::placement::Buffer;
 pub use self::state::Applied;
 use self::state::Plan;
+pub use self::substitutes::Home;
 use crate::kind::Kind;
 
 /// An allocation that the program requests.

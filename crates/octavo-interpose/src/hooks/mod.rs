@@ -87,7 +87,7 @@ macro_rules! hooks {
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> i32 {
             let real = $name::behind();
             if real.is_null() {
-                return $crate::called::NOWHERE;
+                return $crate::calls::NOWHERE;
             }
             // SAFETY: the function behind a hook has the hook's arguments.
             let real: unsafe extern "C-unwind" fn($($type),*) -> i32 = unsafe { std::mem::transmute(real) };

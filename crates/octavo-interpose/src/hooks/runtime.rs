@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use super::{allocated, device_address, fill, hooks, per_thread};
 use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on};
 use crate::around::{launch, wait};
-use crate::called::call;
+use crate::calls::call;
 use crate::kind::Kind;
 use crate::launch::{Launch, Shape, Wait};
 use crate::recorder::{advised, copied, filled, freed, graph_launched, prefetched};

@@ -20,9 +20,9 @@ use self::touches::{Place, Touches};
 use crate::guard::guarded;
 use crate::kind::Kind;
 use crate::launch::{Launch, Shape, Wait, kernel, words};
+use crate::output;
 use crate::patience::patiently;
 use crate::site::{Frame, Sites, callers, frames};
-use crate::written;
 
 /// The format that is written; `python/octavo/advice/recording.py` reads it.
 pub const FORMAT: u32 = 2;
@@ -172,7 +172,7 @@ impl Recorder {
             captured_launches: known.captured,
             graph_launches: known.graphs,
         };
-        written::json(&self.path, self.process, &profile);
+        output::json(&self.path, self.process, &profile);
     }
 
     fn now(&self) -> u64 {

@@ -6,7 +6,7 @@ use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::Permission;
 use crate::transaction::Transaction;
-use crate::transaction::kept::{Kept, KeptPage};
+use crate::transaction::remainder::{Kept, KeptPage};
 
 /// Adds the remaining steps for each page. Most are in a state that can stay.
 pub(crate) fn repair(tx: &mut Transaction<'_>, kept: &Kept) {

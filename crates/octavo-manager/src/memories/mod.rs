@@ -3,8 +3,8 @@
 mod check;
 pub(crate) mod content;
 pub(crate) mod evacuation;
-mod filling;
 pub(crate) mod fragmentation;
+mod frame_content;
 mod frame_set;
 pub(crate) mod frames;
 pub(crate) mod large_frame;

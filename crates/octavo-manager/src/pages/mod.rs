@@ -1,11 +1,11 @@
 //! State of every page: flat arrays that grow with allocations.
 
+pub(crate) mod access_ends;
 mod advice;
 mod allocations;
 pub(crate) mod attributes;
 pub(crate) mod census;
 pub(crate) mod deciders;
-pub(crate) mod held;
 mod huge;
 mod planes;
 pub(crate) mod processor_sets;
@@ -27,11 +27,11 @@ use crate::contract::ids::{HOST, HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, Pa
 use crate::contract::kind::{Advice, Kind};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
+use crate::pages::access_ends::Held;
 use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::deciders::{Decider, Deciders};
-use crate::pages::held::Held;
 use crate::pages::huge::HugePages;
 use crate::pages::planes::{Masks, Plane, Planes};
 use crate::pages::spare::Spare;

@@ -9,8 +9,8 @@ use crate::strategies::context::Charges;
 use crate::transaction::coalesce::coalesce_touched;
 use crate::transaction::draft::{Draft, splinters};
 use crate::transaction::flight::{Flight, Flights};
-use crate::transaction::kept::Kept;
 use crate::transaction::neighbours::join_neighbours;
+use crate::transaction::remainder::Kept;
 use crate::transaction::state::Memory;
 use crate::transaction::watch::watch;
 

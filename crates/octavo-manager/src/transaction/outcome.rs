@@ -4,8 +4,8 @@ use crate::contract::ids::ProcessorId;
 use crate::memories::content::Content;
 use crate::pages::Pages;
 use crate::transaction::journal::Journal;
-use crate::transaction::kept::Kept;
 use crate::transaction::physical::Physical;
+use crate::transaction::remainder::Kept;
 
 impl Physical {
     /// The plan in `slot` begins.
@@ -111,7 +111,7 @@ mod tests {
     use crate::pages::state::PageState;
     use crate::strategies::allocator::ALLOCATORS;
     use crate::strategies::sizing::{Coalescing, LargeEntry};
-    use crate::transaction::kept::KeptPage;
+    use crate::transaction::remainder::KeptPage;
 
     const GPU: ProcessorId = ProcessorId::gpu(0);
     const SPACE: SpaceId = SpaceId(0);

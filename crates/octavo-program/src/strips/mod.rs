@@ -7,9 +7,9 @@
 //! name of a kernel: a program that goes through its buffers in order has few strips, while one that jumps about in
 //! them has none that fit.
 
-mod cut;
+mod cuts;
 mod reach;
-mod refused;
+mod refusal;
 mod stream;
 mod workload;
 
@@ -19,10 +19,10 @@ use crate::buffer::{BUFFER_ALIGNMENT, Buffer, BufferId, Span};
 use crate::host_side::HostSide;
 use crate::launches::Workload;
 
-use self::cut::Piece;
-pub use self::cut::Strip;
+use self::cuts::Piece;
+pub use self::cuts::Strip;
 use self::reach::GRANULE;
-pub use self::refused::StripsRefused;
+pub use self::refusal::StripsRefused;
 pub use self::workload::Stripped;
 
 /// The most bytes of buffers: 2^32 lines of 64 bytes, which is more than the simulator can number.
@@ -96,7 +96,7 @@ impl Strips {
         let arena_bytes = left / unit * unit;
         let (strips, first) = match look {
             Look::Sizes => (Vec::new(), vec![0; workload.launches() as usize + 1]),
-            Look::Accesses(go_on) => cut::cut(workload, side, &staged, arena_bytes, &mut **go_on)?,
+            Look::Accesses(go_on) => cuts::cut(workload, side, &staged, arena_bytes, &mut **go_on)?,
         };
         Ok(Self { staged, arena_bytes, strips, first })
     }

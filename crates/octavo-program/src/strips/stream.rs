@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::refused::StripsRefused;
+use super::refusal::StripsRefused;
 use crate::launches::{Cursor, Launch, Workload};
 use crate::op::{Op, OpKind, OpSink};
 

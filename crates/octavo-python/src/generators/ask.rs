@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 pub fn ask(function: &str, choice: &Choice, size: &Size) -> PyResult<String> {
     let options = serde_json::to_string(&choice.options).expect("options can be written as JSON");
     Python::attach(|py| {
-        let package = py.import(intern!(py, "octavo.trace.generated"))?;
+        let package = py.import(intern!(py, "octavo.trace.user_workloads"))?;
         package.call_method1(function, (&choice.name, options, size.scale, size.seed))?.extract()
     })
 }

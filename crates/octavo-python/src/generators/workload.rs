@@ -8,8 +8,8 @@ use octavo_registry::Choice;
 use octavo_trace::{Layout, TraceWorkload};
 
 use super::ask::ask;
-use super::described::Described;
-use super::raised;
+use super::description::Described;
+use super::exception;
 
 /// A workload of a Python class.
 pub struct Generated {
@@ -31,7 +31,7 @@ impl Generated {
 
     fn trace(&self) -> &Result<TraceWorkload, String> {
         self.trace.get_or_init(|| {
-            let path = ask("folder", &self.choice, &self.size).map_err(raised::kept)?;
+            let path = ask("folder", &self.choice, &self.size).map_err(exception::kept)?;
             let trace = TraceWorkload::open(Path::new(&path), Layout::Recorded).map_err(|error| error.to_string())?;
             if trace.buffers() == self.buffers {
                 Ok(trace)

@@ -1,6 +1,6 @@
 //! `[program]`: the program around the launches of a workload, and the kind of memory of its buffers.
 
-mod refused;
+mod refusal;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::refused::ProgramRefused;
+pub use self::refusal::ProgramRefused;
 pub(crate) use self::whole::Place;
 
 /// The program around the launches of a workload, and the memory of its buffers.

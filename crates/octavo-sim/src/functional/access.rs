@@ -7,7 +7,7 @@ use octavo_program::Op;
 use crate::functional::counts::Kind;
 use crate::functional::executor::Free;
 use crate::functional::machine::Machine;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 
 /// How often an access is tried before it counts as stuck. One fault is mostly enough; a store may need a second one
 /// after a load's, and a prefetch may take a page away again.

@@ -5,7 +5,7 @@ use octavo_manager::{MappingMode, Mode, PageId, PageView, Permission, ProcessorI
 use octavo_program::{Buffer, pages_of};
 
 use crate::functional::machine::Machine;
-use crate::machine::happening::Listen;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Machine<L> {
     /// Whether all GPUs' entries and all memories' copies match the manager's belief.

@@ -8,7 +8,7 @@ use octavo_units::Time;
 use crate::functional::placement::Placement;
 use crate::gpu::counters::Counters;
 use crate::machine::executor::moving_steps;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 
 /// What plans change.
 pub(super) struct Tables<L> {

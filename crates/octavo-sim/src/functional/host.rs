@@ -6,7 +6,7 @@ use octavo_program::{ActionId, HostPhase, LINE_BYTES};
 use crate::cpu::thread::{Chunk, Thread};
 use crate::functional::job::Doing;
 use crate::functional::run::{Run, Stop};
-use crate::machine::happening::Listen;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Run<'_, L> {
     /// The threads of a phase of a job begin.

@@ -6,7 +6,7 @@ use crate::functional::group::Queues;
 use crate::functional::job::Doing;
 use crate::functional::run::Run;
 use crate::gpu::units::occupancy::Occupancy;
-use crate::machine::happening::{Happening, Listen, Work};
+use crate::machine::occurrence::{Happening, Listen, Work};
 
 impl<L: Listen> Run<'_, L> {
     /// Splits a launch of a job over its GPUs and fills their compute units.

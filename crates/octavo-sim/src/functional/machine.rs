@@ -12,7 +12,7 @@ use crate::functional::pace::{CYCLES_OF_A_LINE, Pace};
 use crate::functional::placement::Placement;
 use crate::gpu::counters::Counters;
 use crate::gpu::reports::Reports;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 
 /// The node's decisions, without its time.
 pub(super) struct Machine<L> {

@@ -7,7 +7,7 @@ use crate::error::SimError;
 use crate::functional::options::InstantOptions;
 use crate::functional::run::Begun;
 use crate::job::{Job, side_by_side};
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 use crate::observe::table::{Column, Table};
 
 /// Accesses in a row to one page by loads or by stores are one.

@@ -5,7 +5,7 @@ use octavo_program::{Action, ActionId, ProgramBuffer, Span};
 
 use crate::functional::job::Doing;
 use crate::functional::run::Run;
-use crate::machine::happening::Listen;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Run<'_, L> {
     /// A job's program does an action, or begins it.

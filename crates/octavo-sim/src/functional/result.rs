@@ -9,7 +9,7 @@ use crate::functional::job::Running;
 use crate::functional::machine::Machine;
 use crate::functional::placement::Placed;
 use crate::functional::run::Run;
-use crate::machine::happening::Listen;
+use crate::machine::occurrence::Listen;
 use crate::observe::jobs::JobCounts;
 use crate::observe::record::Recorder;
 use crate::observe::result::FrameUse;

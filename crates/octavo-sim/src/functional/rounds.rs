@@ -9,7 +9,7 @@ use crate::functional::machine::Machine;
 use crate::functional::run::{Run, Stop};
 use crate::functional::turns::Streams;
 use crate::lot::runs_of;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 
 /// Turns between looks at the progress callback: a few milliseconds of work.
 const TURNS_BETWEEN_REPORTS: u32 = 1 << 12;

@@ -17,7 +17,7 @@ use crate::functional::machine::Machine;
 use crate::functional::options::{InstantOptions, InstantProgress};
 use crate::functional::ring::Ring;
 use crate::job::{Job, divide_node, spaces, synchronisations};
-use crate::machine::happening::Listen;
+use crate::machine::occurrence::Listen;
 use crate::moment::When;
 use crate::rounds::Rounds;
 use crate::simulate::{check_launches, check_programs, check_size};

@@ -11,7 +11,7 @@ use crate::error::SimError;
 use crate::functional::options::{InstantOptions, InstantProgress};
 use crate::functional::result::InstantResult;
 use crate::functional::run::Begun;
-use crate::gpu::touched::Touched;
+use crate::gpu::touches::Touched;
 use crate::job::{Job, check_jobs, side_by_side};
 use crate::observe::record::Recorder;
 

@@ -11,11 +11,11 @@ use proptest::prelude::*;
 
 use crate::functional::options::InstantOptions;
 use crate::functional::run::Begun;
-use crate::gpu::touched::Touched;
+use crate::gpu::touches::Touched;
 use crate::job::{Job, divide_node};
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::machine::starts::Starts;
 
 /// Every plan that was begun.

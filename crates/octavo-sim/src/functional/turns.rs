@@ -6,7 +6,7 @@ use octavo_program::{Op, OpKind};
 use crate::functional::counts::Kind;
 use crate::functional::group::{Next, Places, Queues};
 use crate::functional::machine::Machine;
-use crate::machine::happening::Listen;
+use crate::machine::occurrence::Listen;
 
 /// The work-groups of one GPU in a launch of a job.
 #[derive(Default)]

@@ -15,9 +15,9 @@ use crate::gpu::units::stalls::{Stall, Tally};
 use crate::machine::deferral::Deferred;
 use crate::machine::executor::Free;
 use crate::machine::faults::fault_of;
-use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen, Spent};
 
 impl<L: Listen> Node<'_, L> {
     /// Accesses a run of lines from `time` on, one per cycle, page by page.

@@ -4,8 +4,8 @@ use octavo_manager::{Mode, PageId, PageView, ProcessorId};
 use octavo_program::LINE_BYTES;
 
 use crate::gpu::translate::entry::Entry;
-use crate::machine::happening::Listen;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Node<'_, L> {
     /// Whether all page-table entries match the manager's belief, except for pages of unfinished plans.

@@ -1,8 +1,8 @@
 //! Accesses that are tried again once a wake has arrived.
 
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 use crate::machine::replays::ReplayId;
 
 impl<L: Listen> Node<'_, L> {

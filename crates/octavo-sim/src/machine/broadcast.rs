@@ -6,8 +6,8 @@ use octavo_program::LINE_BYTES;
 use crate::fabric::links::Traffic;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::run::Run;
-use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen, Spent};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Queues the lines of a store that was done locally by `done`. A full queue sends its oldest line first, and the

@@ -4,8 +4,8 @@ use octavo_manager::MemoryId;
 use octavo_node::CapacityAt;
 
 use crate::engine::event::Kind;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 
 impl<L: Listen> Node<'_, L> {
     /// All changes that are to come.

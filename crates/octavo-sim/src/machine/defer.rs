@@ -5,8 +5,8 @@ use crate::engine::event::Kind;
 use crate::gpu::run::Run;
 use crate::gpu::units::stalls::Stall;
 use crate::machine::deferral::Deferred;
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Hardware<'_, L> {
     /// Defers an access until its translation is known.

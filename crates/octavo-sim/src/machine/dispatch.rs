@@ -10,11 +10,11 @@ use crate::gpu::units::occupancy::Occupancy;
 use crate::gpu::units::stalls::Stall;
 use crate::gpu::units::wave::Fetcher;
 use crate::lot::Lot;
-use crate::machine::happening::{Happening, Listen, Work};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
 use crate::machine::jobs::rounds::BUSY_PAUSE;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen, Work};
 
 impl<L: Listen> Node<'_, L> {
     /// Splits the next launch of a program over the GPUs and fills its compute units.

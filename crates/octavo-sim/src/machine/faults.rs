@@ -10,9 +10,9 @@ use crate::fabric::links::Traffic;
 use crate::gpu::fault_buffer::Written;
 use crate::gpu::run::Run;
 use crate::gpu::units::stalls::Stall;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::machine::replays::ReplayId;
 use crate::machine::waiters::{Queue, Waiter};
 

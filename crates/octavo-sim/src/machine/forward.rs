@@ -3,8 +3,8 @@
 use octavo_manager::{MemoryId, PageId, ProcessorId};
 
 use crate::fabric::links::Traffic;
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Hardware<'_, L> {
     /// Remembers that `target` has `page` in its own memory.

@@ -6,9 +6,9 @@ use crate::gpu::run::Run;
 use crate::gpu::units::issue::Stop;
 use crate::gpu::units::stalls::{Stall, Tally};
 use crate::gpu::units::wave::Next;
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 
 /// How far ahead of the clock a wavefront may issue before it gives way. Reservations tolerate this much disorder;
 /// page tables and faults see accesses this much too early at most.

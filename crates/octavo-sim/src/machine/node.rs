@@ -7,9 +7,9 @@ use octavo_units::Time;
 
 use crate::engine::event::Kind;
 use crate::machine::dispatcher::Dispatcher;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Jobs;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::machine::program::Programs;
 use crate::machine::waiters::Waiters;
 use octavo_node::{CapacityAt, NodeConfig};

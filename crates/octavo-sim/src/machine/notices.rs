@@ -4,9 +4,9 @@ use octavo_manager::{CounterNotification, HOST, MemoryId, PageId, ProcessorId};
 
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Counts remote lines of `gpu`; a notification leaves for the host when the threshold is reached.

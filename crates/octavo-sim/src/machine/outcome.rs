@@ -8,10 +8,10 @@ use crate::bound::Recorded;
 use crate::cpu::cores::{Cpu, HostAccesses};
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::rounds::Rounds;
 use crate::stall::Progress;
 

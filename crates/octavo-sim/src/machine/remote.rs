@@ -7,12 +7,12 @@ use crate::cpu::first_memory::Passed;
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
 use crate::gpu::path::lines::{Lines, Waiting};
-use crate::gpu::path::waiting::{Found, Queued, Turn};
+use crate::gpu::path::remote_queue::{Found, Queued, Turn};
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
 use crate::gpu::units::stalls::Request;
-use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen, Spent};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page from the memory that `entry` leads to; returns when the last arrives. If too many lines

@@ -7,8 +7,8 @@ use crate::gpu::path::access::Served;
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
 use crate::gpu::units::stalls::Request;
-use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen, Spent};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page whose translation arrives at `time`.

@@ -7,15 +7,15 @@ use octavo_program::{Op, OpKind};
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::caches::settled::Together;
 use crate::gpu::run::Run;
-use crate::gpu::settling::Segment;
+use crate::gpu::stand_ins::Segment;
 use crate::gpu::translate::entry::Entry;
 use crate::gpu::units::issue::Stop;
 use crate::gpu::units::stalls::Tally;
 use crate::gpu::units::wave::Next;
-use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 use crate::machine::issue::AHEAD;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen, Spent};
 
 /// Where a wavefront runs.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use octavo_driver::Alarm;
 
 use crate::engine::event::{Event, Kind};
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 
 impl<L: Listen> Node<'_, L> {
     /// Handles the next event; `false` when the last kernel has ended, or nothing more can happen.

@@ -2,8 +2,8 @@
 
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::translation::Translation;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Notes the traffic before a launch, on nodes where GPUs access the host line by line.

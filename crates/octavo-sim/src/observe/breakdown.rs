@@ -5,7 +5,7 @@ use octavo_manager::Cause;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::machine::happening::{Happening, Listen, Spent};
+use crate::machine::occurrence::{Happening, Listen, Spent};
 
 /// Latency of line accesses by its cause, summed over all accesses; picoseconds. Accesses overlap, so the sum exceeds
 /// the run time; publications plot shares of it.

@@ -8,7 +8,7 @@ use octavo_driver::{FaultId, Faults, Happening as Driver, Request};
 use octavo_manager::{Plan, Step};
 
 use self::histogram::Histogram;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 use crate::observe::table::{Column, Table};
 
 /// The parts of a fault's wait in order; then the whole.

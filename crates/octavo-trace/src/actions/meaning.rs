@@ -7,9 +7,9 @@ use octavo_program::{
     Action, ActionId, Buffer, BufferId, HostPhase, Ordered, Program, ProgramBuffer, ProgramError, Span, Sweep, Threads,
 };
 
-use super::given::row_of;
 use super::launches::{Broken, check_launches};
 use super::row::{ActionKind, ActionRow, Memory, NOBODY, SweepRow};
+use super::rows::row_of;
 use crate::Allocation;
 
 /// Bytes from one access of the host to the next, at most: far more than a page of any size.

@@ -1,13 +1,13 @@
 //! The program around the launches of a trace: rows of `actions.parquet`, and their meaning.
 
-mod given;
+mod launch_allocations;
 mod launches;
 mod meaning;
-mod named;
 mod row;
+mod rows;
 
-pub(crate) use given::rows_of;
+pub(crate) use launch_allocations::{Named, Turn, unnamed};
 pub(crate) use launches::Broken;
 pub(crate) use meaning::program_of;
-pub(crate) use named::{Named, Turn, unnamed};
 pub use row::{ActionKind, ActionRow, Memory, NOBODY, SweepRow};
+pub(crate) use rows::rows_of;

@@ -1,6 +1,6 @@
 //! Decoded row groups, the least recently used of which give way.
 
-use super::decoded::Decoded;
+use super::row_group::Decoded;
 
 /// Row groups by number, within a budget of bytes.
 pub(super) struct Cache {

@@ -1,12 +1,12 @@
 //! Traces as workloads.
 
 mod cache;
-mod decoded;
 mod digest;
 mod entry;
 mod layout;
 mod ops;
 mod order;
+mod row_group;
 mod workload;
 
 pub use entry::{ENTRY, TraceOptions};

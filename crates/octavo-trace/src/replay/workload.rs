@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use octavo_program::{Buffer, Cursor, HostSide, Launch, Op, OpSink, Program, ProgramBuffer, Resources, Workload};
 
 use super::cache::Cache;
-use super::decoded::{Decoded, Wavefront, wavefront};
 use super::layout::{Layout, Placement};
 use super::order::InstructionOrder;
+use super::row_group::{Decoded, Wavefront, wavefront};
 use crate::actions::Named;
 use crate::{Key, LaunchRow, TraceError, TraceReader};
 

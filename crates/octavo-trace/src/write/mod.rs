@@ -4,7 +4,7 @@ mod actions;
 mod columns;
 mod file;
 mod limits;
-mod staged;
+mod staging;
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use octavo_program::{Buffer, Program, ProgramBuffer};
 
 use self::file::ParquetFile;
 use self::limits::GROUP_VALUES;
-use self::staged::Staged;
+use self::staging::Staged;
 use crate::actions::rows_of;
 use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};

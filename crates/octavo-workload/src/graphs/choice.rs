@@ -5,9 +5,9 @@ use octavo_registry::{OptionError, nearest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::graphs::catalogue::{NAMED, Named};
 use crate::graphs::edges::{Edges, List, MOST_ARCS};
 use crate::graphs::files;
-use crate::graphs::named::{NAMED, Named};
 use crate::graphs::rmat::Rmat;
 use crate::scale;
 

@@ -1,8 +1,8 @@
 //! Graphs: drawn by name and scale, or read from files.
 
+pub mod catalogue;
 pub mod choice;
 pub mod edges;
 pub mod files;
 pub mod graph;
-pub mod named;
 pub mod rmat;

@@ -12,7 +12,7 @@ use octavo_registry::OptionError;
 
 use super::experts::Experts;
 use super::models::{ELEMENT, Model};
-use super::recorded::Recorded;
+use super::request_files::Recorded;
 use super::requests::Request;
 use super::schedule::{Limits, Schedule, Sequence, Step};
 use crate::emit::{WAVEFRONT_LANES, share, steps};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::decode::{Decode, Window};
 use super::experts::Experts;
 use super::models::{Dense, ELEMENT, Mixture, Model};
-use super::recorded::Recorded;
+use super::request_files::Recorded;
 use super::requests::requests;
 use super::schedule::Limits;
 use super::traces::TraceChoice;

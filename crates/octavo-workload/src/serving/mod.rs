@@ -9,7 +9,7 @@ pub mod decode;
 pub mod entries;
 pub mod experts;
 pub mod models;
-pub mod recorded;
+pub mod request_files;
 pub mod requests;
 pub mod schedule;
 pub mod traces;

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo import _core, api, extras, given
+from octavo import _core, api, checks, extras
 from octavo.advice import placement_file, programs, recording, subject, systems
-from octavo.advice.fit import footprint, placement, recorded, runs, simulated
+from octavo.advice.fit import footprint, placement, program_story, recording_story, runs
 from octavo.advice.fit.answer import NAMES, Fit, Way
 from octavo.advice.fit.costs import Costs
 from octavo.advice.fit.machine import Asked
@@ -17,9 +17,9 @@ from octavo.advice.fit.weigh import weigh
 from octavo.arguments import spelled_out
 from octavo.errors import AdviceError, ScenarioError, of_engine
 from octavo.files import disk
-from octavo.runs import decided, room
+from octavo.runs import room, unsourced_values
 from octavo.runs.comparison import experiment_folder
-from octavo.runs.held import holds_result, is_imported
+from octavo.runs.content import holds_result, is_imported
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe, Scenario
@@ -95,9 +95,9 @@ def fit(
 
     """
     memory, scale = arguments.pop("memory", None), arguments.get("scale")
-    order = Order(memory, scale, given.workers(workers), force)
-    path = None if source is None or isinstance(source, Scenario) else recording.meant(given.path("source", source))
-    place = None if output is None else given.path("output", output)
+    order = Order(memory, scale, checks.workers(workers), force)
+    path = None if source is None or isinstance(source, Scenario) else recording.meant(checks.path("source", source))
+    place = None if output is None else checks.path("output", output)
     if path is not None and recording.is_recording(path):
         return _recorded(path, arguments, order, place)
     if path is not None and is_imported(path):
@@ -124,7 +124,7 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
     constants = systems.from_node(node)
     values = api.scenario(workload=_ANY_WORKLOAD, node=node).values
     asked = Asked.of(order.memory, values["node"])
-    story, found = recorded.story(path, constants)
+    story, found = recording_story.story(path, constants)
     answer = _answer(story, constants, asked, values)
     told = (*answer.notes, *story.notes, *subject.assumed_node(arguments))
     answer = replace(answer, seconds=story.seconds, recording=found, notes=told)
@@ -228,13 +228,13 @@ def _factor(scenario: Scenario) -> float:
 
 
 def _peak(scenario: Scenario) -> int:
-    return footprint.peak(footprint.over_time(simulated.story(scenario, 1.0))).all
+    return footprint.peak(footprint.over_time(program_story.story(scenario, 1.0))).all
 
 
 def _sized(scenario: Scenario, factor: float, constants: SystemConstants, asked: Asked) -> Fit:
     """The answer as far as sizes tell it, for a whole program that is `factor` times as large."""
     (scale,) = scenario.scales
-    story = simulated.story(scenario, factor)
+    story = program_story.story(scenario, factor)
     answer = _answer(story, constants, asked, scenario.values)
     return replace(answer, scale=scale, beside=room.beside(scenario, answer.peak.all, answer.memory))
 
@@ -273,12 +273,12 @@ def _weighed(answer: Fit, part: tuple[Scenario, float], order: Order, root: Path
     """The answer with what simulations of a part of the program and the model say of ways to run."""
     scenario, factor = part
     found = runs.runs(scenario, answer.room, runs.Run(root / "runs", order.workers, order.force, tell))
-    places = simulated.places(found.fits.table("allocations").to_dicts())
+    places = program_story.places(found.fits.table("allocations").to_dicts())
     kernels = (found.in_place or found.fits).table("kernels").to_dicts()
     seconds = [(row["ended_ps"] - row["began_ps"]) * 1e-12 * factor for row in kernels]
-    used = simulated.uses(scenario, places)
-    story = simulated.with_uses(answer.story, used, places, seconds)
-    chosen = decided.sentence(decided.decided(found.paging or found.fits))
+    used = program_story.uses(scenario, places)
+    story = program_story.with_uses(answer.story, used, places, seconds)
+    chosen = unsourced_values.sentence(unsourced_values.decided(found.paging or found.fits))
     notes = (*answer.notes, *found.notes, *((chosen,) if chosen else ()))
     answer = replace(answer, story=story, seconds=found.fits.seconds * factor, notes=notes)
     results: dict[Name, RunResult | None] = {"paging": found.paging, "strips": found.strips}
@@ -286,7 +286,7 @@ def _weighed(answer: Fit, part: tuple[Scenario, float], order: Order, root: Path
     observed = known["paging"] - (answer.seconds or 0.0) if "paging" in known else None
     weighed = weigh(story, answer.points, answer.room, answer.costs, observed)
     if not found.can_be_cut:
-        jumped = simulated.jumped_about(used)
+        jumped = program_story.jumped_about(used)
         weighed = weighed.without(number for number, piece in enumerate(story.pieces) if piece.name in jumped)
     if factor > 1:
         (scale,) = scenario.scales

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.advice.placement_file import FORMAT
 from octavo.errors import AdviceError
 from octavo.files import disk
-from octavo.files.replaced import check_free
+from octavo.files.replacement import check_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

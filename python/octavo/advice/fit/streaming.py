@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octavo.advice.facts import BLOCK
-from octavo.advice.fit.crowded import window
+from octavo.advice.fit.oversubscription import window
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from octavo.advice.fit.costs import Costs
-    from octavo.advice.fit.crowded import Passing
+    from octavo.advice.fit.oversubscription import Passing
     from octavo.advice.fit.sequence import Step
 
 SPARSE = 0.5

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from octavo.advice.fit import crowded, footprint, paging, streaming
+from octavo.advice.fit import footprint, oversubscription, paging, streaming
 from octavo.advice.fit.plan import plan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from octavo.advice.fit.costs import Costs
-    from octavo.advice.fit.crowded import Served
+    from octavo.advice.fit.oversubscription import Served
     from octavo.advice.fit.plan import Plan
     from octavo.advice.fit.sequence import Point, Step, Story
     from octavo.advice.fit.streaming import Streamed
@@ -67,7 +67,7 @@ def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: 
     steps, sizes = _only(story.steps, movable), [piece.size for piece in story.pieces]
     loads = [costs.load(piece.size, stays=piece.kind == "explicit") for piece in story.pieces]
     free = [_UNLIMITED] * len(steps)
-    served = crowded.served(sizes, steps, rooms)
+    served = oversubscription.served(sizes, steps, rooms)
     moved, alone = plan(loads, served.steps, served.rooms), plan(loads, served.steps, free)
     beyond = paging.on_demand(sizes, steps, rooms).beyond(paging.on_demand(sizes, steps, free))
     paged, through = _paged(beyond, costs), _paged(_through(sizes, steps, served), costs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.runs import gantt, measures, pictures
-from octavo.runs.held import is_imported
+from octavo.runs.content import is_imported
 from octavo.runs.pictures import sheet
 from octavo.scenarios.about import briefs
 

@@ -11,10 +11,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo import extras, given
+from octavo import checks, extras
 from octavo.errors import OutputError
 from octavo.files import disk
-from octavo.files.replaced import PICTURES, check_made
+from octavo.files.replacement import PICTURES, check_made
 from octavo.plain import visible
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def checked_width(name: str, width: object) -> float:
         ScenarioError: it is none.
 
     """
-    return PAGE if width is None else given.between(name, width, "inches", least=_NARROWEST, most=_WIDEST)
+    return PAGE if width is None else checks.between(name, width, "inches", least=_NARROWEST, most=_WIDEST)
 
 
 def headline(found: Figure, title: str) -> None:

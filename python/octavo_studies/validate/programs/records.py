@@ -8,7 +8,7 @@ import polars as pl
 
 from octavo.errors import ProfileError, ValidationError, again
 from octavo.files.text import read_bytes
-from octavo.measured.activity import PAGE_BYTES, decode, table
+from octavo.measurements.activity import PAGE_BYTES, decode, table
 from octavo.runs.events import GPU_FAULTS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from octavo.scenarios import lost
+from octavo.scenarios import conflicts
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import Recipe
 from octavo.workloads import workload_program
@@ -39,7 +39,7 @@ def scenario(one: Measured, node: str | Path, changes: Sequence[str] = ()) -> Sc
         ScenarioError: a value cannot be used.
 
     """
-    lost.refuse(changes, _OWN, "the comparison")
+    conflicts.refuse(changes, _OWN, "the comparison")
     recipe = Recipe.from_names(one.program, node=node_name(node)).with_overrides(
         [f"workload.scale={one.scale!r}", "node.capacity.shrinks=false"]  # The GPU had all of its memory.
     )

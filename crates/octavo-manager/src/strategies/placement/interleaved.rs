@@ -11,8 +11,8 @@ use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::masks::ProcessorMask;
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
-use crate::strategies::dealing::{Dealer, Dealt};
 use crate::strategies::decision::Decision;
+use crate::strategies::rotation::{Dealer, Dealt};
 
 /// Options of `interleaved`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

@@ -1,15 +1,15 @@
 //! Limits on how many requests are outstanding: miss registers, walkers, queue places.
 
-mod by_request;
-mod by_time;
 mod levels;
+mod request_order;
 mod servers;
+mod time_order;
 
 use octavo_node::NodeConfig;
 
-use self::by_request::ByRequest;
-use self::by_time::ByTime;
+use self::request_order::ByRequest;
 pub(crate) use self::servers::Servers;
+use self::time_order::ByTime;
 
 /// The order in which places are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Servers that take requests one at a time, in either order: page-table walkers.
 
 use super::Order;
-use super::by_time::ByTime;
+use super::time_order::ByTime;
 use crate::engine::pool::Pool;
 
 /// At least one server. `now` is the simulation's clock.

@@ -6,12 +6,12 @@ use octavo_units::Bytes;
 
 use crate::engine::lane::Lane;
 use crate::engine::slots::{Order, Slots};
+use crate::gpu::caches::dirty_lines::{STRETCH, Written};
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::interleave::Interleave;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::caches::line_sets::{LineSets, LineState, Place};
 use crate::gpu::caches::sectors::SECTOR_BYTES;
-use crate::gpu::caches::written::{STRETCH, Written};
 use crate::gpu::counts::Accesses;
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.

@@ -1,6 +1,7 @@
 //! Caches and memory of a GPU.
 
 mod arrivals;
+mod dirty_lines;
 pub(crate) mod dram;
 pub(crate) mod either;
 pub(crate) mod interleave;
@@ -10,4 +11,3 @@ pub(crate) mod line_access;
 mod line_sets;
 mod sectors;
 pub(crate) mod settled;
-mod written;

@@ -5,5 +5,5 @@ mod blocking;
 mod hints;
 pub(crate) mod lines;
 pub(crate) mod lookup;
+pub(crate) mod remote_queue;
 mod scalar;
-pub(crate) mod waiting;

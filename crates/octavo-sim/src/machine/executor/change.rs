@@ -5,8 +5,8 @@ use octavo_manager::{
 };
 
 use crate::gpu::translate::entry::Entry;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Removes (or write-protects) entries, and the translations made from them.

@@ -5,8 +5,8 @@ use octavo_program::LINE_BYTES;
 
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Traffic;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen};
 
 impl<L: Listen> Hardware<'_, L> {
     /// Copies pages: the command, the source's memory, the link and the destination's memory. Copy engines stream: each

@@ -4,8 +4,8 @@ use octavo_manager::{Cause, HOST, HOST_MEMORY, MemoryId, PageRun, ProcessorId, P
 
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Traffic;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::machine::program::costs::zeroing;
 use octavo_node::DrainScope;
 use octavo_program::LINE_BYTES;

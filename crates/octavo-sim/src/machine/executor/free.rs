@@ -6,8 +6,8 @@ use octavo_units::Time;
 
 use crate::engine::event::Kind;
 use crate::machine::executor::moving_steps;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen};
 
 /// Hardware for which steps take no time.
 pub(crate) struct Free<'h, 'a, L>(pub &'h mut Hardware<'a, L>);

@@ -2,8 +2,8 @@
 
 use octavo_manager::{Compaction, PageRun, ProcessorId};
 
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::Listen;
 
 /// In-memory bulk copy of a 4 KiB page, in picoseconds: 80 ns (Mosaic, MICRO 2017, section 4.4, CAC-BC).
 const BULK_COPY_OF_4_KIB: u64 = 80_000;

@@ -6,9 +6,9 @@ mod cost;
 pub(crate) mod engines;
 mod free;
 mod large;
+pub(crate) mod messages;
 #[cfg(test)]
 mod tests;
-pub(crate) mod told;
 
 use octavo_driver::{Alarm, Begun, Executor, FaultId, Happening, Outstanding, Ticket, Wake};
 use octavo_manager::{HOST, Manager, PageRun, Plan, Step};
@@ -17,8 +17,8 @@ use octavo_units::Time;
 pub(crate) use free::Free;
 
 use crate::engine::event::Kind;
-use crate::machine::happening::{self, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{self, Listen};
 
 impl<L: Listen> Executor for Hardware<'_, L> {
     /// Policy metadata is read and written before the first step.
@@ -82,7 +82,7 @@ impl<L: Listen> Executor for Hardware<'_, L> {
 
     #[inline]
     fn hear(&mut self, now: Time, happening: Happening<'_>) {
-        self.listeners.hear(now.0, happening::Happening::Driver(happening));
+        self.listeners.hear(now.0, occurrence::Happening::Driver(happening));
     }
 }
 

@@ -17,8 +17,8 @@ use octavo_units::Time;
 
 use crate::cpu::first_memory::Passed;
 use crate::gpu::caches::line_access::LineAccess;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::occurrence::{Happening, Listen};
 
 /// More pages than the suite has.
 const PAGES: u64 = 100;

@@ -5,10 +5,10 @@ use octavo_program::Existence;
 
 use crate::beginning::{Beginning, Memory};
 use crate::lot::runs_of;
-use crate::machine::happening::Listen;
 use crate::machine::jobs::Running;
 use crate::machine::jobs::rounds::BUSY_PAUSE;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 
 /// The first pause before looking again at memory that a launch waits for: a nanosecond.
 const SHORTEST_PAUSE: u64 = 1_000;

@@ -14,7 +14,7 @@ use crate::beginning::Beginning;
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
 use crate::lot::Lot;
-use crate::machine::happening::Work;
+use crate::machine::occurrence::Work;
 use crate::machine::starts::Starts;
 use crate::rounds::Rounds;
 

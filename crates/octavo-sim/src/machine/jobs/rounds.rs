@@ -3,8 +3,8 @@
 use octavo_manager::SpaceId;
 
 use crate::engine::event::Kind;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 
 /// Pause before looking again whether plans still hold pages: a microsecond. Jobs that begin again and actions of whole
 /// programs wait in this way.

@@ -4,9 +4,9 @@ use octavo_manager::{Access, Advice, Allocation, Kind, PageId, PageRun, Processo
 use octavo_program::{Action, BufferId, HostPhase, ProgramBuffer, Span};
 
 use crate::engine::event::Kind as EventKind;
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::rounds::BUSY_PAUSE;
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::machine::phase::{Doing, Phase};
 use crate::machine::program::costs;
 

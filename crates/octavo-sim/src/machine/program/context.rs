@@ -3,8 +3,8 @@
 use octavo_manager::Kind;
 use octavo_program::{Action, ProgramBuffer};
 
-use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
+use crate::machine::occurrence::{Happening, Listen};
 use crate::machine::phase::{Doing, Phase};
 use crate::machine::program::Context;
 

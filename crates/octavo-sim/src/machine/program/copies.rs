@@ -9,9 +9,9 @@ use octavo_units::Bandwidth;
 use crate::cpu::first_memory::Passed;
 use crate::engine::event::Kind as EventKind;
 use crate::fabric::links::Traffic;
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 use crate::machine::phase::Doing;
 use crate::machine::program::stream::{Direction, PIECE_BYTES, Stream};
 

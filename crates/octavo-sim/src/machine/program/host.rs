@@ -11,9 +11,9 @@ use crate::fabric::links::{Links, Traffic};
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::counts::Accesses;
 use crate::gpu::state::Gpu;
-use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::occurrence::Listen;
 use crate::machine::phase::Doing;
 
 /// The memories that cores reach apart from the host's first: its others, and GPUs' memory line by line if they are

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::bound::Recorded;
-use crate::machine::happening::Work;
+use crate::machine::occurrence::Work;
 use crate::observe::table::{Column, TEXT_BYTES, Table};
 
 /// A kernel that ran: its name, when it began and when it ended, and its wavefronts.

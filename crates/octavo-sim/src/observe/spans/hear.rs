@@ -5,7 +5,7 @@ use octavo_manager::{Plan, ProcessorId, Step};
 
 use super::Spans;
 use super::write::Word;
-use crate::machine::happening::{Happening, Listen};
+use crate::machine::occurrence::{Happening, Listen};
 
 impl Listen for Spans<'_> {
     #[inline(always)]

@@ -3,10 +3,10 @@
 //! Each law is one sentence about a result. None knows how a run decides, and all hold for every scenario.
 
 mod bytes;
+mod columns;
 mod counts;
 mod holders;
 mod times;
-mod told;
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,8 @@ const LAWS: [(&str, Check); 22] = [
     ("parts of waits sum up to waits", times::waits),
     ("phases sum up, and nothing ends after the end", times::phases),
     ("stalls sum up to the time of wavefronts", times::stalls),
-    ("tables have the columns that are told of them", told::columns),
-    ("totals have the keys that are told of them", told::totals),
+    ("tables have the columns that are told of them", columns::columns),
+    ("totals have the keys that are told of them", columns::totals),
 ];
 
 impl Books {

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink};
 
-use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
+use super::balance::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
 use super::labels::follow;
 use super::walk::{Visit, walk};

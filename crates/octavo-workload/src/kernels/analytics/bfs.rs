@@ -18,7 +18,7 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
+use super::balance::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
 use super::result::{Numbers, of_vertices, reached};
 use super::source::chosen;

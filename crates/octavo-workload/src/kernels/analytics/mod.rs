@@ -6,7 +6,7 @@
 //! Instructions between accesses are chosen (`cost`): no compiled kernel was counted.
 
 mod afforest;
-mod balanced;
+mod balance;
 pub mod bfs;
 mod cost;
 mod labels;

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::forest::{Forest, NONE};
-use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
+use super::balance::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
 use super::labels::follow;
 use super::result::{Numbers, numbers, of_vertices};

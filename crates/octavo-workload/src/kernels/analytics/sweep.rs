@@ -8,7 +8,7 @@
 
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink};
 
-use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
+use super::balance::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
 use super::walk::{Visit, walk};
 use crate::emit::{load_lanes, load_span, push_all, steps, store_lanes, store_span};

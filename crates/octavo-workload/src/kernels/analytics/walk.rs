@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use octavo_program::{Buffer, Cursor, Op, OpSink};
 
-use super::balanced::{LANES, Parts, Share};
+use super::balance::{LANES, Parts, Share};
 use super::cost;
 use crate::emit::{load_lanes, parts, push_all};
 

@@ -19,7 +19,7 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::balanced::{LANES, Parts, WAVEFRONTS};
+use super::balance::{LANES, Parts, WAVEFRONTS};
 use super::cost;
 use super::result::{Numbers, numbers, of_vertices};
 use super::walk::walk;

@@ -6,7 +6,7 @@ use octavo_program::{AddressSpace, Buffer, Op, OpSink};
 
 use super::communities::Level;
 use crate::emit::{load_lanes, load_span, push_all, store_lanes, store_span};
-use crate::kernels::analytics::balanced::{Parts, Share};
+use crate::kernels::analytics::balance::{Parts, Share};
 use crate::kernels::analytics::cost;
 use crate::kernels::analytics::walk::Visit;
 

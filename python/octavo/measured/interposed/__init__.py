@@ -1,6 +1,0 @@
-"""CUDA programs under the interposer: recorded as they are, or run with their buffers allocated as advised."""
-
-from octavo.measured.interposed.programs import Applied, Recorded, apply, record
-from octavo.measured.interposed.sampled import profile_with_buffers
-
-__all__ = ["Applied", "Recorded", "apply", "profile_with_buffers", "record"]

@@ -1,5 +1,0 @@
-"""Any program, watched from outside: its memory by NUMA node and mapping, its page faults, and GPU memory."""
-
-from octavo.measured.profile.watch import profile
-
-__all__ = ["profile"]

@@ -1,0 +1,104 @@
+"""Results of the study beside the publication, as tables and pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.runs import pictures
+from octavo.runs.comparison import SAVED
+from octavo.scenarios.about import brief, together
+from octavo_studies.engine import Found, compared
+from octavo_studies.memmap import systems
+from octavo_studies.memmap.tables import geometric
+from octavo_studies.publications import published
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+    from octavo.scenarios.about import About
+
+FILES = (*SAVED, "structures.parquet", "roofline.parquet", "costs.parquet")
+"""Tables and the report."""
+
+
+def of(
+    root: Path,
+    of_cases: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
+    roofline: pl.DataFrame,
+    costs: pl.DataFrame,
+    nodes: Iterable[About],
+) -> Found:
+    """What was found, in tables.
+
+    - `points`, one row for each application, input and placement (`placements`: a letter a buffer, d or m): `seconds`,
+      `relative` to all on the device, `regret` over the fastest, `is_advice`;
+    - `systems`, one row for each application, geometric means over its inputs: speed-ups over all on the device under
+      each of `SYSTEMS`; `spread`, the slowest placement over the fastest; `model_over_optimum`, 1 plus the model's
+      regret; and `means`, geometric means over applications, by system;
+    - `structures`, one row for each application, input and data structure: placements, σ and ρ estimated and
+      measured, faults;
+    - `roofline`, one row for each kernel of the roofline: operations a second that it reaches, and its ceiling;
+    - `costs`, one row for each application and input: seconds of processor time that the model takes on this machine.
+    """
+    points, table, structures = of_cases
+    means = {name: geometric(table[name]) for name in systems.SYSTEMS}
+    files = {"structures": structures, "roofline": roofline, "costs": costs}
+    document = {
+        "compared": _compared(means, table),
+        "means": means,
+        "systems": table,
+        "structures": structures,
+        "roofline": roofline,
+        "nodes": [node.to_dict() for node in together(nodes)],
+    }
+    return Found(root, "Host or device for each data structure", points, document, files)
+
+
+def _compared(means: Mapping[str, float], table: pl.DataFrame) -> list[dict[str, Any]]:
+    """The model's speed-ups beside the published ones."""
+    reported, model, optimum = published("memmap"), systems.MODEL, systems.OPTIMUM
+    return [
+        compared("average speed-up of the model", means[model], reported["average_speedup"]),
+        compared("largest speed-up of the model", table[model].max(), reported["largest_speedup"]),
+        compared("average speed-up of the optimum", means[optimum], None),
+        compared("largest speed-up of the optimum", table[optimum].max(), None),
+    ]
+
+
+def save(found: Found, key: str, nodes: Iterable[About]) -> None:
+    """Write tables and pictures, which say below what ran, into the study's folder, which is open."""
+    with pictures.below(lambda: brief(nodes)):
+        _draw(found)
+    found.save(key)
+
+
+def _draw(found: Found) -> None:
+    names = [name for name in systems.SYSTEMS if name != systems.DEVICE]
+    wide = found.systems.select("application", *names).rename({name: systems.SYSTEMS[name] for name in names})
+    title = "Speed over all on the device"
+    pictures.bars(found.root / "speed.png", wide, xlabel="relative speed", title=title, line_at=1.0)
+    boxes = {
+        str(name[0]): rows["relative"].to_list()
+        for name, rows in found.points.group_by("application", maintain_order=True)
+    }
+    pictures.boxes(
+        found.root / "sensitivity.png",
+        boxes,
+        ylabel="time over all on the device",
+        title="Times of all placements",
+        line_at=1.0,
+    )
+    groups = found.roofline.group_by("placement", "sigma", "rho", maintain_order=True)
+    series = {
+        f"{placement}, {'σ' if placement == 'device' else 'ρ'} {sigma if placement == 'device' else rho:g}{what}": (
+            rows["alpha"].to_list(),
+            (rows[column] / 1e9).to_list(),
+        )
+        for (placement, sigma, rho), rows in groups
+        for column, what in (("reached", ""), ("ceiling", ": ceiling"))
+    }
+    labels = ("operations a byte", "Gop/s")
+    pictures.lines(found.root / "roofline.png", series, labels, title="Kernels below their ceilings")
