@@ -160,6 +160,11 @@ impl Driver {
         self.event(now, Event::Advise { pages, advice }, to);
     }
 
+    /// Frames are set aside for pages: see [`Event::SetAside`].
+    pub fn set_aside(&mut self, now: Time, pages: PageRun, memory: MemoryId, to: &mut impl Executor) {
+        self.event(now, Event::SetAside { pages, to: memory }, to);
+    }
+
     /// A program wants pages in a memory: see [`Event::Prefetch`].
     pub fn prefetch(&mut self, now: Time, pages: PageRun, memory: MemoryId, to: &mut impl Executor) {
         self.event(now, Event::Prefetch { pages, to: memory }, to);

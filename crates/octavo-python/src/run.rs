@@ -232,6 +232,7 @@ fn job(part: &Part) -> Job<'_> {
     };
     Job {
         program: part.program.as_ref(),
+        existence: part.existence,
         gpus: part.gpus,
         start: part.start,
         repeat,

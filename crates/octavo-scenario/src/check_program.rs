@@ -2,7 +2,8 @@
 
 use octavo_manager::{HOST, Kind, ProcessorId};
 use octavo_node::SystemMemory;
-use octavo_program::{ProgramKind, Workload};
+use octavo_program::{BUFFER_ALIGNMENT, Data, Frames, ProgramKind, Workload};
+use octavo_units::Bytes;
 
 use crate::check_qubits::check_qubits;
 use crate::check_split::check_split;
@@ -11,6 +12,9 @@ use crate::layer::nth;
 use crate::program::{BufferChoice, ProgramChoice, RunKind};
 use crate::workloads::WorkloadChoice;
 use crate::{Scenario, WORKLOADS};
+
+/// The closest that allocations lie: `cudaMalloc` promises 256 bytes (CUDA C++ Programming Guide, 6.2).
+const CLOSEST: u64 = 256;
 
 /// Checks the programs of a scenario whose other parts are resolved.
 pub(crate) fn check_programs(scenario: &Scenario) -> Result<(), Problem> {
@@ -63,7 +67,9 @@ impl Checked<'_> {
         if program.kind == RunKind::Recorded {
             return self.check_recorded();
         }
-        let Some(kind) = program.kind.memory() else { return self.refuse_what_launches_lack() };
+        self.check_alignment()?;
+        let Some(kind) = program.kind.memory() else { return self.check_launches() };
+        self.refuse_what_programs_say_themselves()?;
         self.check_offered(kind)?;
         let (threads, cores) = (program.host_threads, self.scenario.node.host.cpu.cores);
         if threads > cores {
@@ -92,7 +98,9 @@ impl Checked<'_> {
             return Err(self.problem("kind", message));
         }
         let says = "the trace says it itself: nothing is chosen beside `recorded`";
-        self.chosen().map_or(Ok(()), |key| Err(self.problem(&key, says.to_owned())))
+        let aligned = self.program.alignment.map(|_| "alignment".to_owned());
+        let chosen = self.chosen().or_else(|| self.chosen_of_launches().map(str::to_owned)).or(aligned);
+        chosen.map_or(Ok(()), |key| Err(self.problem(&key, says.to_owned())))
     }
 
     /// A key of the program that was given a value.
@@ -103,6 +111,48 @@ impl Checked<'_> {
             None if program.devices != default.devices => Some("devices".to_owned()),
             None if program.host_threads != default.host_threads => Some("host_threads".to_owned()),
             None => None,
+        }
+    }
+
+    /// A key that only launches alone have and that was given a value.
+    fn chosen_of_launches(&self) -> Option<&'static str> {
+        let (program, default) = (self.program, ProgramChoice::default());
+        let frames = (program.frames != default.frames).then_some("frames");
+        frames.or_else(|| (program.data != default.data).then_some("data"))
+    }
+
+    /// Whole programs say when they allocate and copy.
+    fn refuse_what_programs_say_themselves(&self) -> Result<(), Problem> {
+        let Some(key) = self.chosen_of_launches() else { return Ok(()) };
+        let needed = format!("{}program.kind", self.prefix);
+        Err(self.problem(key, format!("whole programs allocate and copy themselves: expected `{needed}` launches")))
+    }
+
+    fn check_alignment(&self) -> Result<(), Problem> {
+        let Some(Bytes(alignment)) = self.program.alignment else { return Ok(()) };
+        if alignment.is_power_of_two() && (CLOSEST..=BUFFER_ALIGNMENT).contains(&alignment) {
+            return Ok(());
+        }
+        let expected = format!("a power of two, {} to {}", Bytes(CLOSEST), Bytes(BUFFER_ALIGNMENT));
+        let key = format!("{}program.alignment", self.prefix);
+        Err(Problem::mismatch(key, expected, Bytes(alignment)))
+    }
+
+    /// Launches alone lack what whole programs have; their memory is on one GPU if it exists before it is touched.
+    fn check_launches(&self) -> Result<(), Problem> {
+        self.refuse_what_launches_lack()?;
+        let program = self.program;
+        if program.data == Data::Allocation && program.frames != Frames::Allocation {
+            let needed = format!("{}program.frames", self.prefix);
+            let message = format!("data need memory to be in: expected `{needed}` allocation, found touch");
+            return Err(self.problem("data", message));
+        }
+        match self.chosen_of_launches() {
+            Some(key) if self.gpus.len() != 1 => {
+                let found = self.gpus.len();
+                Err(self.problem(key, format!("expected one GPU, whose memory it would be, found {found}")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use octavo_manager::{MemoryConfig, ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{CapacityError, NodeConfig};
-use octavo_program::{Look, Program, Workload, footprint_pages};
+use octavo_program::{Existence, Look, Program, Workload, footprint_pages};
 use octavo_registry::OptionError;
 use octavo_units::Time;
 
 use crate::job::{Again, JobChoice};
-use crate::program::{Place, ProgramRefused};
+use crate::program::{Place, ProgramChoice, ProgramRefused};
 use crate::scenario::Scenario;
 use crate::workloads::{WORKLOADS, WorkloadChoice};
 
@@ -24,6 +24,8 @@ pub struct Part {
     pub workload: Box<dyn Workload>,
     /// The program around them, unless they run alone.
     pub program: Option<Program>,
+    /// When its memory exists and its data arrive, if its launches run alone.
+    pub existence: Existence,
     /// The GPUs that it runs on; empty for all.
     pub gpus: ProcessorMask,
     /// When it begins.
@@ -73,9 +75,9 @@ impl Scenario {
     /// # Errors
     /// A workload cannot be built, such as a trace that is no longer there.
     pub fn workloads(&self) -> Result<Vec<NamedWorkload>, PartRefused> {
-        let jobs = self.job.iter().map(|job| (job.name.clone(), &job.workload));
-        let alone = self.workload.iter().map(|workload| (String::new(), workload));
-        alone.chain(jobs).map(|(name, workload)| Ok((name, self.build(workload)?))).collect()
+        let jobs = self.job.iter().map(|job| (job.name.clone(), &job.workload, &job.program));
+        let alone = self.workload.iter().map(|workload| (String::new(), workload, &self.program));
+        alone.chain(jobs).map(|(name, workload, program)| Ok((name, self.build(workload, program)?))).collect()
     }
 
     /// Everything that runs: a program alone, or the jobs.
@@ -126,7 +128,8 @@ impl Scenario {
             None => {
                 let place = Place { key: "", node: &node, gpus: node.gpus, alone: node.gpus == 1, footprint };
                 let (workload, program) = self.whole_program(&self.program, &place, workload, look)?;
-                Ok(Part { program, ..Part::alone(name, workload) })
+                let existence = self.program.existence();
+                Ok(Part { program, existence, ..Part::alone(name, workload) })
             }
             Some(job) => {
                 let gpus = job.gpus.len() as u32;
@@ -139,16 +142,18 @@ impl Scenario {
         Ok(Built { node, memory, parts })
     }
 
-    fn build(&self, workload: &WorkloadChoice) -> Result<Box<dyn Workload>, PartRefused> {
+    fn build(&self, workload: &WorkloadChoice, program: &ProgramChoice) -> Result<Box<dyn Workload>, PartRefused> {
         let built = WORKLOADS.build(&workload.choice(), &workload.size(self.seed));
-        built.map_err(|error| PartRefused::Workload { name: workload.name.clone(), error })
+        let built = built.map_err(|error| PartRefused::Workload { name: workload.name.clone(), error })?;
+        Ok(program.laid_out(built))
     }
 }
 
 impl Part {
     fn alone(name: String, workload: Box<dyn Workload>) -> Self {
         let (gpus, start, memory) = (ProcessorMask::EMPTY, Time::default(), SpaceConfig::default());
-        Self { name, workload, program: None, gpus, start, again: Again::UntilAll, share: None, idle: false, memory }
+        let (existence, again) = (Existence::default(), Again::UntilAll);
+        Self { name, workload, program: None, existence, gpus, start, again, share: None, idle: false, memory }
     }
 
     fn of(job: &JobChoice, jobs: &[JobChoice], workload: Box<dyn Workload>) -> Self {
@@ -160,6 +165,7 @@ impl Part {
             share: job.share,
             idle: job.idle,
             memory: job.memory.clone(),
+            existence: job.program.existence(),
             ..Self::alone(job.name.clone(), workload)
         }
     }

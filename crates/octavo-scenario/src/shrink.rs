@@ -7,6 +7,7 @@ use octavo_registry::Choice;
 use octavo_units::Bytes;
 use serde_json::Value;
 
+use crate::program::ProgramChoice;
 use crate::scenario::Scenario;
 use crate::schema::options;
 use crate::workloads::{WORKLOADS, WorkloadChoice};
@@ -44,10 +45,11 @@ impl Scenario {
     /// The node and the memory system with the memories that its workloads, built, have at their scale.
     pub(crate) fn shrunk<'a>(&self, built: impl IntoIterator<Item = &'a dyn Workload>) -> (NodeConfig, MemoryConfig) {
         let (mut node, mut memory) = (self.node.clone(), self.memory.clone());
-        let chosen = || self.workload.iter().chain(self.job.iter().map(|job| &job.workload));
-        let scale = chosen().next().map(|first| first.scale);
+        let alone = || self.workload.iter().map(|workload| (workload, &self.program));
+        let chosen = || alone().chain(self.job.iter().map(|job| (&job.workload, &job.program)));
+        let scale = chosen().next().map(|(first, _)| first.scale);
         let (shrinks, host_shrinks) = (node.capacity.shrinks, node.host.memory.shrinks);
-        if !(shrinks || host_shrinks) || chosen().any(|one| Some(one.scale) != scale) {
+        if !(shrinks || host_shrinks) || chosen().any(|(one, _)| Some(one.scale) != scale) {
             return (node, memory); // What jobs of different scales have is not one part of it.
         }
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
@@ -70,7 +72,12 @@ impl Scenario {
     }
 
     /// Pages of one workload, built at scale 1 where that is quick and its exact size counts.
-    fn footprint(&self, choice: &WorkloadChoice, built: &dyn Workload, page_bytes: u64) -> Footprint {
+    fn footprint(
+        &self,
+        (choice, program): (&WorkloadChoice, &ProgramChoice),
+        built: &dyn Workload,
+        page_bytes: u64,
+    ) -> Footprint {
         let run = footprint_pages(page_bytes, [built]);
         if choice.scale >= 1.0 || choice.name == octavo_trace::ENTRY.name {
             return Footprint { run, whole: run };
@@ -79,7 +86,7 @@ impl Scenario {
         let pages_at = |scale: f64| {
             let size = Size { scale, ..choice.size(self.seed) };
             let whole = WORKLOADS.build(&choice.choice(), &size);
-            whole.map(|whole| footprint_pages(page_bytes, [whole.as_ref()]))
+            whole.map(|whole| footprint_pages(page_bytes, [program.laid_out(whole).as_ref()]))
         };
         let held = built.held_bytes() as f64 / choice.scale;
         let whole = if held > 0.0 && self.is_far_below(proportional.whole, page_bytes) && !may_have_a_size(choice) {

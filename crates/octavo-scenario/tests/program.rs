@@ -342,3 +342,44 @@ fn an_explicit_program_larger_than_its_only_gpu_runs_in_strips() {
     let random = refused("workload={ name = \"gups\", scale = 1.0 }");
     assert!(random.contains("cannot be strip-mined: work-group 0 alone reaches"), "{random}");
 }
+
+#[test]
+fn memory_and_data_of_launches_alone_are_two_facts_on_one_gpu() {
+    let one = "node.gpus=1";
+    let chosen =
+        resolved(&[one, "program.frames=allocation", "program.data=launch", "program.alignment=256B"]).unwrap();
+    for expected in ["frames = \"allocation\"", "data = \"launch\"", "alignment = \"256B\""] {
+        assert!(chosen.toml.contains(expected), "{expected} not in\n{}", chosen.toml);
+    }
+    assert_eq!(resolve(Source { name: "again.toml", text: &chosen.toml }, &[]), Ok(chosen));
+    let nowhere = refusal(&[one, "program.data=allocation"]);
+    assert!(nowhere.contains("`program.data`") && nowhere.contains("`program.frames` allocation"), "{nowhere}");
+    let four = refusal(&["program.frames=allocation"]);
+    assert!(four.contains("`program.frames`: expected one GPU") && four.contains("found 4"), "{four}");
+    let whole = refusal(&[one, "program.kind=managed", "program.data=launch"]);
+    assert!(whole.contains("`program.data`") && whole.contains("`program.kind` launches"), "{whole}");
+}
+
+#[test]
+fn memory_that_exists_from_allocation_has_to_fit() {
+    let small = ["node.gpus=1", "node.capacity.footprint_percent=20", "program.frames=allocation"];
+    let error = program(&small).unwrap_err();
+    assert!(error.starts_with("`program.frames`: ") && error.contains("`node.capacity`"), "{error}");
+    assert!(program(&small[..2]).is_ok(), "managed memory is evicted");
+}
+
+#[test]
+fn buffers_lie_as_far_apart_as_asked_for() {
+    let ends = |overrides: &[&str]| workload(&resolved(overrides).unwrap()).address_end();
+    let [close, apart, own] =
+        [&["program.alignment=256B"][..], &["program.alignment=2MiB"], &[]].map(|overrides| ends(overrides));
+    assert!(close < apart, "{close} {apart}");
+    assert_eq!(apart, own, "kernels have 2 MiB of their own");
+    for (found, shown) in [("64B", "64B"), ("4MiB", "4MiB"), ("768B", "768B")] {
+        let error = refusal(&[&format!("program.alignment={found}")]);
+        assert!(error.contains("a power of two, 256B to 2MiB") && error.contains(shown), "{error}");
+    }
+    let explicit = program(&["program.kind=explicit", "program.alignment=256B"]).unwrap().unwrap();
+    assert_eq!(explicit.buffers()[1].buffer.base % 256, 0);
+    assert!(explicit.buffers()[1].buffer.base < explicit.buffers()[0].buffer.bytes + 256);
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use octavo_manager::{Manager, MemoryConfig, Padding, ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{NodeConfig, divide_units};
-use octavo_program::{Mix, Program, WholeWorkload, Workload};
+use octavo_program::{Existence, Mix, Program, WholeWorkload, Workload};
 use octavo_units::Time;
 
 use crate::error::SimError;
@@ -22,6 +22,8 @@ pub struct Job<'a> {
     pub workload: &'a dyn Workload,
     /// The whole program that is made of the workload; only the launches run if there is none.
     pub program: Option<&'a Program>,
+    /// When its memory exists and its data arrive, if only the launches run.
+    pub existence: Existence,
     /// The GPUs that it runs on; empty for all.
     pub gpus: ProcessorMask,
     /// The time when it begins for the first time.
@@ -56,6 +58,7 @@ impl<'a> Job<'a> {
             name: String::new(),
             workload,
             program,
+            existence: Existence::default(),
             gpus: ProcessorMask::EMPTY,
             start: Time(0),
             repeat: Repeat::UntilAll,

@@ -4,6 +4,7 @@
 //! and by the order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
+mod beginning;
 mod bound;
 mod cpu;
 mod engine;

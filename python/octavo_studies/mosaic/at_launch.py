@@ -1,4 +1,4 @@
-"""(m): all pages of an application come over the bus before its first kernel, instead of one by one at faults.
+"""(m): applications that run on after all of their pages have come over the bus before the first kernel.
 
 Section 6.2 of the publication has data arrive at kernel launch, and figure 4 has faults that cost a lot. Applications
 run there until a fixed number of instructions, which is far longer than one run of their kernels.

@@ -15,7 +15,7 @@ from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, var
 from octavo_studies.mosaic import paging as over_the_bus
 from octavo_studies.mosaic.remarks import REMARKS, frames
 from octavo_studies.mosaic.study import Study
-from octavo_studies.mosaic.systems import NODE, UNITS
+from octavo_studies.mosaic.systems import DATA, NODE, UNITS
 
 PARTS = {
     part.name: part
@@ -25,6 +25,7 @@ PARTS = {
         sharing.homogeneous,
         sharing.heterogeneous,
         sharing.tlb_hits,
+        sharing.arrival,
         variations.tlb_entries,
         variations.fragmentation,
         variations.bloat,
@@ -35,11 +36,13 @@ PARTS = {
         at_launch.at_launch,
     )
 }
-WITH_BOTH = ("page-sizes", "paging", "faults", "lengths", "at-launch")
-"""Parts that say themselves whether pages come over the bus."""
+THEMSELVES = ("page-sizes", "paging", "faults", "lengths", "machines", "inputs", "at-launch", "arrival")
+"""Parts that say themselves when data arrive."""
 NEEDS = {"inputs": frozenset(machine.SHIPPED), "lengths": frozenset(over_the_bus.REPEATED)}
 """Parts that only some applications have."""
 PartName = Enum("PartName", {name: name for name in PARTS}, type=str)  # type: ignore[misc]
+DataName = Enum("DataName", {name: name for name in DATA}, type=str)  # type: ignore[misc]
+USUAL = DataName(Study.data)
 
 
 def mosaic(
@@ -76,10 +79,10 @@ def mosaic(
     draws: Annotated[
         int | None, typer.Option("--draws", metavar="N", min=1, help="Random mixes of each size; 25 if left out.")
     ] = None,
-    paging: Annotated[
-        bool,
-        typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them resident from the start."),
-    ] = True,
+    data: Annotated[
+        DataName,
+        typer.Option("--data", metavar="WHEN", help=f"When data arrive: {options.one_of(DATA)}."),
+    ] = USUAL,
     node: Annotated[
         str, typer.Option("--node", "-n", autocompletion=names("nodes"), help="Node preset.", show_default=False)
     ] = NODE,
@@ -98,12 +101,12 @@ def mosaic(
         _counts("--copies", copies, (1, 2) if reduced else Study.copies),
         _counts("--mixed", mixed, (2,) if reduced else Study.mixed),
         draws or (3 if reduced else Study.draws),
-        paging,
+        data.value,
         reduced,
         node,
         **asked.how,
     )
-    chosen = _chosen([str(one.value) for one in part or []], names, paging=paging)
+    chosen = _chosen([str(one.value) for one in part or []], names, data=data.value)
     if "heterogeneous" in chosen:
         _check_drawn(study, mixed)
     found = {name: PARTS[name](study) for name in chosen}
@@ -113,15 +116,16 @@ def mosaic(
     return Answer(study.root, document, [*tables, *REMARKS.shown(judged)])
 
 
-def _chosen(named: list[str], applications: tuple[str, ...], *, paging: bool) -> list[str]:
+def _chosen(named: list[str], applications: tuple[str, ...], *, data: str) -> list[str]:
     """The parts that were named, or all that the applications have."""
-    parts = [name for name in PARTS if paging or name not in WITH_BOTH]
+    usual = data == USUAL.value
+    parts = [name for name in PARTS if usual or name not in THEMSELVES]
     chosen = named or [name for name in parts if name not in NEEDS or NEEDS[name] & set(applications)]
-    if not paging and (both := [name for name in chosen if name in WITH_BOTH]):
+    if not usual and (own := [name for name in chosen if name in THEMSELVES]):
         raise ScenarioError(
-            f"--no-paging does not apply to {', '.join(both)}",
-            "these parts always run with paging, or with and without",
-            key="no-paging",
+            f"--data {data} does not apply to {', '.join(own)}",
+            "these parts say themselves when data arrive",
+            key="data",
         )
     return chosen
 

@@ -59,6 +59,14 @@ def _stays(means: pl.DataFrame) -> Judged | None:
     return Judged(verdict(gap <= max(first, 0) + _CLOSE / 2 for gap in others), f"gap: {listed(gaps, '.1%')}")
 
 
+def _paging(means: pl.DataFrame) -> Judged:
+    overall = means.filter(applications="all")
+    launch, there = (overall.filter(data=data) for data in ("launch", "allocation"))
+    found = {system: float(launch[system][0] / there[system][0]) for system in ("GPU-MMU", "Mosaic")}
+    holds = (abs(one - 1) <= _CLOSE for one in found.values())
+    return Judged(verdict(holds), f"with data at launch over without paging: {listed(found, '.2f')}")
+
+
 def _friendly(points: pl.DataFrame) -> Judged | None:
     two = points.filter(applications=2)
     if two.is_empty():
@@ -101,6 +109,7 @@ REMARKS = Remarks(
         "M34": Judge(("homogeneous",), _recovers),
         "M35": Judge(("homogeneous",), _stays),
         "M36": Judge(("heterogeneous",), _friendly),
+        "M40": Judge(("arrival",), _paging),
         "M42": Judge(("hit-rates",), _coalesces),
         "M43": Judge(("tlb-entries",), _base_entries),
         "M44": Judge(("tlb-entries",), _large_entries),
@@ -110,6 +119,7 @@ REMARKS = Remarks(
         "paging": (_SMALL, _LARGE),
         "homogeneous": ("applications", "gain", "gap to ideal"),
         "heterogeneous": ("mix", "applications", "GPU-MMU", "Mosaic", "ideal TLB"),
+        "arrival": ("data", "applications", "GPU-MMU", "Mosaic", "ideal TLB", "gain", "gap to ideal"),
         "hit-rates": ("applications", "system", "l1_large"),
         "tlb-entries": ("axis", "entries", "system", "relative"),
     },

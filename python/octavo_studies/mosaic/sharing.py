@@ -1,4 +1,4 @@
-"""(c), (d) and (e): applications that share the GPU, and where their translations are found."""
+"""(c), (d), (e) and (n): applications that share the GPU, where their translations are found, and when data arrive."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SHARED = {system.label: systems.with_paging(system) for system in systems.SHARED}
 
 
+ARRIVALS = {"fault": systems.with_paging, "launch": systems.at_launch, "allocation": systems.without_paging}
+"""Systems as they are when data arrive in each way."""
 HITS = (systems.GPU_MMU.label, systems.MOSAIC.label)
 """Systems whose hit rates are shown."""
 
@@ -44,6 +46,34 @@ def _weighted(name: str, chosen: Callable[[Study], Sequence[Mix]], *, beside: bo
         return means(found, _beside_published(found) if beside else ())
 
     return Part(name, lambda _: f"Weighted speed-up, {name} mixes", wanted, rows, tables, _draw)
+
+
+def _arrives(study: Study) -> dict[Key, Variant]:
+    found: dict[Key, Variant] = {}
+    for mix in study.homogeneous:
+        for arriving in ARRIVALS.values():
+            found.update(study.alone(mix, arriving))
+            found.update({(mix, of.label): of for of in map(arriving, systems.SHARED)})
+    return found
+
+
+def _arrived(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
+    for name, arriving in ARRIVALS.items():
+        for mix in study.homogeneous:
+            runs = {of.label: results[mix, arriving(of).label] for of in systems.SHARED}
+            speedups = {label: study.weighted_speedup(mix, run, results, arriving) for label, run in runs.items()}
+            yield {"data": name, "mix": mixes.label(mix), "applications": len(mix), **speedups}
+
+
+def _by_arrival(_study: Study, points: pl.DataFrame) -> dict[str, Any]:
+    parts = points.partition_by("data", maintain_order=True, as_dict=True)
+    named = [averages(rows).select(pl.lit(name).alias("data"), pl.all()) for (name,), rows in parts.items()]
+    return means(pl.concat(named))
+
+
+def _draw_arrivals(part: Found, _runs: Runs[Key]) -> None:
+    shown = part.means.filter(pl.col("applications") == "all").select("data", *SHARED)
+    pictures.bars(part.root / "weighted_speedup.png", shown, xlabel="weighted speed-up", title=part.title)
 
 
 def _draw_hits(part: Found, _runs: Runs[Key]) -> None:
@@ -95,6 +125,15 @@ def _draw_gains(path: Path, part: Found) -> None:
 
 homogeneous = _weighted("homogeneous", lambda study: study.homogeneous, beside=True)
 """Copies of one application."""
+arrival: Part[Study] = Part(
+    "arrival",
+    title=lambda _: "Weighted speed-up with copies of one application, by when data arrive",
+    wanted=_arrives,
+    rows=_arrived,
+    tables=_by_arrival,
+    draw=_draw_arrivals,
+)
+"""Relative to an application alone whose data arrive in the same way."""
 heterogeneous = _weighted("heterogeneous", lambda study: study.heterogeneous)
 """Different applications."""
 tlb_hits: Part[Study] = Part(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +29,8 @@ NOT_SINGLE = ("trace",)
 """Workloads that are not one application with inputs of its own."""
 Key = tuple[Mix, str]
 """A mix and the label of a system."""
+Arriving = Callable[[Variant], Variant]
+"""A system as it is when data arrive in one way."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,11 @@ class Study(engine.Study):
     """Applications, alone and together, on the published GPU."""
 
     name: ClassVar[str] = "mosaic"
-    own: ClassVar[Mapping[str, str]] = {"memory.placement": "--paging or --no-paging", "node.preset": "--node"}
+    own: ClassVar[Mapping[str, str]] = {
+        "program.data": "--data",
+        "program.frames": "",
+        "node.preset": "--node",
+    }
 
     applications: tuple[str, ...] = mixes.APPLICATIONS
     copies: tuple[int, ...] = (1, 2, 3, 4, 5)
@@ -44,8 +51,8 @@ class Study(engine.Study):
     """Different applications that run together."""
     draws: int = 25
     """Heterogeneous mixes of each size."""
-    paging: bool = True
-    """Whether pages of applications come over the bus; otherwise they are resident from the start."""
+    data: str = "fault"
+    """When the data of applications arrive: one of `systems.DATA`."""
     ends: bool = False
     """Whether parts that vary something take only the ends of its range, besides the published value."""
     node: str = systems.NODE
@@ -106,19 +113,25 @@ class Study(engine.Study):
         """What an axis is varied over."""
         return [value for value in axis if not self.ends or value in (axis[0], published, axis[-1])]
 
-    def alone(self, mix: Mix) -> list[tuple[Key, Variant]]:
+    def alone(self, mix: Mix, arriving: Arriving = systems.with_paging) -> list[tuple[Key, Variant]]:
         """What a weighted speed-up is relative to: each application under GPU-MMU on its share of the units, alone."""
         units = self.units // len(mix)
-        overrides = (*systems.with_paging(systems.GPU_MMU).overrides, f"node.compute.units={units}")
-        variant = Variant(f"alone on {units}", overrides)
+        alone = arriving(Variant("alone", systems.GPU_MMU.overrides))
+        variant = systems.changed(alone, f"on {units}", f"node.compute.units={units}")
         return [(((name,), variant.label), variant) for name in dict.fromkeys(mix)]
 
-    def weighted_speedup(self, mix: Mix, result: RunResult, results: Mapping[Key, RunResult]) -> float:
+    def weighted_speedup(
+        self,
+        mix: Mix,
+        result: RunResult,
+        results: Mapping[Key, RunResult],
+        arriving: Arriving = systems.with_paging,
+    ) -> float:
         """Sum over the applications of their speed together relative to alone.
 
         Instructions are the same in both, so that instructions per cycle are as the times are.
         """
-        references = {key[0][0]: int(results[key].summary["time_ps"]) for key, _ in self.alone(mix)}
+        references = {key[0][0]: int(results[key].summary["time_ps"]) for key, _ in self.alone(mix, arriving)}
         times = zip(mix, finished(mix, result), strict=True)
         return sum(references[name] / time for name, time in times)
 
@@ -126,9 +139,9 @@ class Study(engine.Study):
         """One run as it is written."""
         mix, _ = key
         base = Recipe.from_names(mixes.workload(mix), "first-touch", self.node)
-        paging = () if self.paging else (systems.NO_PAGING,)
-        settings = ("record.events=false", "record.interval=0ns", *self.overrides)
-        return base.with_overrides([*settings, *variant.overrides, *paging])
+        arrives = () if self.data == "fault" else (f"program.data={self.data}",)
+        settings = ("record.events=false", "record.interval=0ns", *systems.MEMORY, *self.overrides)
+        return base.with_overrides([*settings, *variant.overrides, *arrives])
 
     def place(self, key: Key, _scenario: Scenario, /) -> tuple[str, ...]:
         """By mix and system."""

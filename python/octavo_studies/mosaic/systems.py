@@ -11,10 +11,16 @@ NODE = "mosaic-30sm-published-simulator"
 UNITS = 30
 """Streaming multiprocessors of the published GPU, divided equally among the applications."""
 
-PAGING = "memory.placement=first-touch"
-"""Pages come over the bus when they are first touched."""
-NO_PAGING = "memory.placement=interleaved"
-"""Pages are in the GPU's memory from the start."""
+MEMORY = ("program.frames=allocation", "program.alignment=256B")
+"""Sections 4.1 and 4.2 of the publication: an application allocates all of its memory before it launches, in one region
+of addresses. `cudaMalloc` packs allocations 256 bytes apart."""
+DATA = {
+    "fault": "by faults, page by page over the bus",
+    "launch": "over the bus before the first launch",
+    "allocation": "from allocation, without the bus",
+}
+"""When data arrive."""
+FAULT, LAUNCH, ALLOCATION = (f"program.data={name}" for name in DATA)
 
 GPU_MMU = Variant("GPU-MMU", ("memory.sizing=base", "memory.allocator=free-list"))
 """Base pages alone, handed out on demand."""
@@ -31,12 +37,17 @@ SHARED = (GPU_MMU, MOSAIC, IDEAL)
 
 def with_paging(system: Variant) -> Variant:
     """A system whose pages come over the bus."""
-    return Variant(system.label, (*system.overrides, PAGING))
+    return Variant(system.label, (*system.overrides, FAULT))
+
+
+def at_launch(system: Variant) -> Variant:
+    """A system whose pages come over the bus before the first launch."""
+    return Variant(f"{system.label}, at launch", (*system.overrides, LAUNCH))
 
 
 def without_paging(system: Variant) -> Variant:
-    """A system whose pages are there from the start."""
-    return Variant(f"{system.label}, no paging", (*system.overrides, NO_PAGING))
+    """A system whose pages are there from allocation."""
+    return Variant(f"{system.label}, no paging", (*system.overrides, ALLOCATION))
 
 
 def changed(system: Variant, label: str, *overrides: str) -> Variant:

@@ -138,6 +138,13 @@ pub enum Event<'a> {
         /// What is said.
         advice: Advice,
     },
+    /// Frames of a GPU's memory are set aside for pages that come there later, all of one address space, without gaps.
+    SetAside {
+        /// Which pages.
+        pages: PageRun,
+        /// Where.
+        to: MemoryId,
+    },
     /// A program wants pages in a memory (`cudaMemPrefetchAsync`). Pages in unfinished plans, pages that stay where
     /// they are, and pages without room are skipped.
     Prefetch {

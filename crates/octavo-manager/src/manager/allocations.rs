@@ -82,8 +82,18 @@ impl Manager {
         self.unfinished.flights.keep_waiting(|pending| pages.allocated(pending.fault.page));
         self.refused.retain(|(_, page)| pages.allocated(*page));
         self.thin_out(&thinned, plans);
-        self.memory.physical.iter_mut().for_each(|physical| physical.unsettle(run));
+        if let Some(physical) = &mut self.memory.physical {
+            physical.unsettle(run);
+            physical.give_back(space);
+        }
         self.retry_starved(plans);
+    }
+
+    /// Pages that come to a GPU later have their frames there already, as far as the allocator gives them some.
+    pub(super) fn set_aside(&mut self, run: PageRun, to: MemoryId) {
+        if let Some(physical) = &mut self.memory.physical {
+            physical.set_aside(&self.memory.pages, run, to.processor());
+        }
     }
 
     fn free_page(&mut self, page: PageId) {

@@ -22,13 +22,16 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Gives pages that stay frames of `memory`, or of the host's memories in order. Pages that find none wait, unless
-    /// they would wait for ever.
+    /// Gives pages that stay frames of `memory`, or of the host's memories in order. Pages that find none, or that an
+    /// unfinished plan still holds from before they were freed, wait, unless they would wait for ever.
     pub(super) fn give_or_await_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) {
         let frames = &self.memory.frames;
         let never = !memory.on_host() && frames.capacity(memory).saturating_sub(frames.staying(memory)) < run.count;
         if never {
             return self.run_out(memory, run.first);
+        }
+        if self.holds(run) {
+            return self.frameless.push_back((run, memory));
         }
         if let Err((rest, full)) = self.give_frames(run, memory, draft) {
             self.frameless.push_back((rest, memory));

@@ -51,6 +51,12 @@ impl Manager {
         self.memory.pages.view(page)
     }
 
+    /// Whether an unfinished plan holds some of these pages, which may be free already.
+    #[must_use]
+    pub fn holds(&self, run: PageRun) -> bool {
+        run.iter().any(|page| self.memory.pages.slot(page).is_some())
+    }
+
     /// Everything known about each page of a run, in order: quicker than one by one.
     pub fn pages(&self, run: PageRun) -> impl Iterator<Item = PageView> {
         self.memory.pages.views(run)

@@ -60,7 +60,12 @@ impl FrameStore {
             let own = matches!(frame.holder, Holder::Space(space) if usize::from(space.0) == index);
             ensure(bases.contains(large) == (own && base), || format!("{large} in the base list of space {index}"))?;
         }
-        let sets = [(&self.free, frame.used == 0), (&self.holes, hole), (&self.emergency, frame.coalesced && hole)];
+        let sets = [
+            (&self.free, frame.used == 0 && frame.kept == 0),
+            (&self.holes, hole && frame.kept == 0),
+            (&self.kept, hole && frame.kept > 0),
+            (&self.emergency, frame.coalesced && hole),
+        ];
         let listed = sets.iter().all(|(set, member)| set.contains(large) == *member);
         ensure(listed, || format!("large frame {large} is in the wrong sets"))
     }

@@ -56,7 +56,7 @@ impl FrameStore {
     /// Whether pages may be moved out of, or into, a large frame.
     fn takes_part(&self, large: u32, pure: bool) -> bool {
         let frame = &self.frames[large as usize];
-        !frame.coalesced && (pure || !frame.pure())
+        !frame.coalesced && frame.kept == 0 && (pure || !frame.pure())
     }
 
     fn can_empty(&self, large: u32, pure: bool) -> bool {

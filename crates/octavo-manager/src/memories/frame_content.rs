@@ -54,9 +54,33 @@ impl FrameStore {
         if let Some(home) = self.home(block).filter(|_| self.coalesced(block).is_none()) {
             self.blocks[block as usize].home = NONE;
             let frame = &mut self.frames[home as usize];
-            (frame.home, frame.matching) = (NONE, 0);
-            let holder = frame.holder;
-            self.reindex(home, holder);
+            (frame.home, frame.matching, frame.kept) = (NONE, 0, 0);
+            self.empty_if_unused(home);
+        }
+    }
+
+    /// Sets a free large frame aside for this many pages of `space`: a block, or parts of incomplete ones. Whether there
+    /// is one.
+    pub(crate) fn set_aside(&mut self, space: SpaceId, block: Option<u32>, pages: u32) -> bool {
+        self.make_free();
+        let Some(large) = self.free.first() else { return false };
+        let frame = &mut self.frames[large as usize];
+        (frame.holder, frame.kept) = (Holder::Space(space), pages as u16);
+        if let Some(block) = block {
+            frame.home = block;
+            self.blocks[block as usize].home = large;
+        }
+        self.reindex(large, Holder::Nobody);
+        true
+    }
+
+    /// Nothing is set aside any more for incomplete blocks of `space`.
+    pub(crate) fn give_back(&mut self, space: SpaceId) {
+        let own = |frame: &LargeFrame| frame.kept > 0 && frame.home == NONE && frame.holder == Holder::Space(space);
+        let given: Vec<u32> = self.kept.iter().filter(|&large| own(&self.frames[large as usize])).collect();
+        for large in given {
+            self.frames[large as usize].kept = 0;
+            self.empty_if_unused(large);
         }
     }
 
@@ -103,7 +127,7 @@ impl FrameStore {
         let absent = self.absent(large);
         let record = &mut self.frames[large as usize];
         let holder = record.holder;
-        if record.used == absent {
+        if record.used == absent && record.kept == 0 {
             if record.home != NONE {
                 self.blocks[record.home as usize].home = NONE;
             }
@@ -149,11 +173,12 @@ impl FrameStore {
     /// Puts a large frame into the sets it belongs to, after its holder was `before`.
     pub(super) fn reindex(&mut self, large: u32, before: Holder) {
         let frame = &self.frames[large as usize];
-        let has_hole = u32::from(frame.used) < self.span;
+        let (has_hole, kept) = (u32::from(frame.used) < self.span, frame.kept > 0);
         let base = has_hole && !frame.pure() && !frame.coalesced;
         let (used, coalesced, holder) = (frame.used, frame.coalesced, frame.holder);
-        self.free.set(large, used == 0);
-        self.holes.set(large, has_hole);
+        self.free.set(large, used == 0 && !kept);
+        self.holes.set(large, has_hole && !kept);
+        self.kept.set(large, has_hole && kept);
         self.emergency.set(large, coalesced && has_hole);
         if let Holder::Space(space) = before {
             self.base_set(space).set(large, false);

@@ -32,6 +32,8 @@ pub(crate) struct LargeFrame {
     pub matching: u16,
     /// The home block is one large page.
     pub coalesced: bool,
+    /// Pages that it is set aside for, of its home block or of incomplete blocks of its space; 0 if it is not.
+    pub(super) kept: u16,
     /// The base frames that are not free.
     pub(super) taken: BlockMap,
 }
@@ -39,7 +41,8 @@ pub(crate) struct LargeFrame {
 impl LargeFrame {
     pub(super) fn empty() -> Self {
         let (holder, taken) = (Holder::Nobody, BlockMap::EMPTY);
-        Self { holder, home: NONE, used: 0, leaving: 0, foreign: 0, matching: 0, coalesced: false, taken }
+        let (coalesced, kept) = (false, 0);
+        Self { holder, home: NONE, used: 0, leaving: 0, foreign: 0, matching: 0, coalesced, kept, taken }
     }
 
     pub fn home(&self) -> Option<u32> {
@@ -49,6 +52,11 @@ impl LargeFrame {
     /// Whether a page of `space` keeps the pages of different spaces apart here.
     pub fn may_hold(&self, space: SpaceId) -> bool {
         self.holder == Holder::Nobody || self.holder == Holder::Space(space)
+    }
+
+    /// Pages that it is set aside for and that have not come.
+    pub fn awaited(&self) -> u16 {
+        self.kept.saturating_sub(self.used)
     }
 
     /// Whether it holds nothing but pages of its home block in their own places.

@@ -28,10 +28,12 @@ pub struct FrameStore {
     /// The frame of each page.
     pub(super) places: Vec<u32>,
     pub(super) blocks: Vec<Block>,
-    /// Large frames with nothing in them.
+    /// Large frames with nothing in them that are not set aside.
     pub(crate) free: FrameSet,
-    /// Large frames with a free base frame.
+    /// Large frames with a free base frame that are not set aside.
     pub(crate) holes: FrameSet,
+    /// Large frames with a free base frame that are set aside.
+    pub(crate) kept: FrameSet,
     /// By space: large frames of that space alone with a free base frame, except for those that are a block's home and
     /// hold nothing else.
     pub(crate) bases: Vec<FrameSet>,
@@ -50,6 +52,7 @@ impl FrameStore {
             blocks: Vec::new(),
             free: FrameSet::default(),
             holes: FrameSet::default(),
+            kept: FrameSet::default(),
             bases: Vec::new(),
             emergency: FrameSet::default(),
         }
@@ -65,7 +68,7 @@ impl FrameStore {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let sets = [&self.free, &self.holes, &self.emergency].into_iter().chain(&self.bases);
+        let sets = [&self.free, &self.holes, &self.kept, &self.emergency].into_iter().chain(&self.bases);
         self.frames.capacity() * size_of::<LargeFrame>()
             + (self.contents.capacity() + self.places.capacity()) * size_of::<u32>()
             + self.blocks.capacity() * size_of::<Block>()
@@ -162,6 +165,7 @@ impl FrameStore {
     pub(crate) fn set_coalesced(&mut self, large: u32, coalesced: bool) {
         let frame = &mut self.frames[large as usize];
         frame.coalesced = coalesced;
+        frame.kept *= u16::from(!coalesced);
         let holder = frame.holder;
         self.reindex(large, holder);
     }
@@ -176,6 +180,7 @@ impl FrameStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::ids::SpaceId;
 
     /// The contents of the base frames of the last large frame.
     fn last(memory: &FrameStore) -> Vec<Content> {
@@ -207,6 +212,24 @@ mod tests {
         memory.enlarge(8);
         assert!(memory.add_large_frame() && !memory.add_large_frame());
         assert_eq!(last(&memory), [Content::Free; 4]);
+    }
+
+    #[test]
+    fn a_large_frame_that_is_set_aside_is_its_blocks_alone_until_that_is_freed() {
+        let mut memory = FrameStore::new(4, 12);
+        memory.grow(12);
+        assert!(memory.set_aside(SpaceId(0), Some(1), 4) && memory.set_aside(SpaceId(0), None, 3));
+        while memory.add_large_frame() {}
+        assert_eq!((memory.home(1), memory.free.first(), memory.holes.first()), (Some(0), Some(2), Some(2)));
+        assert_eq!((memory.bases[0].first(), memory.check()), (Some(1), Ok(())), "a base list of its own");
+        memory.put(PageId(5), SpaceId(0), 1, true);
+        assert_eq!((memory.full_home(1), memory.holes.first(), memory.check()), (false, Some(2), Ok(())));
+        assert_eq!([0, 1].map(|large| memory.frames[large].awaited()), [3, 3]);
+        memory.replace(1, Content::Free);
+        memory.unsettle(1);
+        memory.give_back(SpaceId(0));
+        assert_eq!((memory.home(1), memory.kept.first(), memory.check()), (None, None, Ok(())));
+        assert_eq!((0..3).filter(|&large| memory.free.contains(large)).count(), 3);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::memories::store::FrameStore;
 /// How a memory is used, in frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Base frames in use by applications, including those that unfinished plans will fill or have yet to give up.
+    /// Base frames in use by applications, including those that unfinished plans will fill or have yet to give up, and
+    /// those set aside for pages that have not come.
     pub base_frames: u32,
     /// Large frames with anything of an application in them.
     pub large_frames: u32,
@@ -22,6 +23,8 @@ impl MemoryUse {
     pub(crate) fn of(store: &FrameStore, base_frames: u32) -> Self {
         let used = store.frames.iter().filter(|frame| matches!(frame.holder, Holder::Space(_) | Holder::Mixed));
         let foreign_frames = used.clone().map(|frame| u32::from(frame.foreign)).sum();
+        let awaited: u32 = used.clone().map(|frame| u32::from(frame.awaited())).sum();
+        let base_frames = base_frames + awaited;
         let total = (store.total != u32::MAX).then_some(store.total / store.span);
         Self { base_frames, large_frames: used.count() as u32, foreign_frames, large_frames_total: total }
     }

@@ -91,6 +91,41 @@ impl Physical {
         }
     }
 
+    /// Sets large frames aside for pages that come later: one for each whole block of their space, others for the rest,
+    /// while there are any.
+    pub fn set_aside(&mut self, known: &Pages, pages: PageRun, processor: ProcessorId) {
+        if !self.allocator.sets_aside() {
+            return;
+        }
+        let (space, mut rest) = (known.space(pages.first), 0);
+        for block in self.blocks(pages) {
+            let run = self.block(block);
+            if known.all_of_space(run, space) {
+                let store = self.store_mut(processor);
+                if store.home(block).is_none()
+                    && store.held(block) == 0
+                    && !store.set_aside(space, Some(block), run.count)
+                {
+                    return;
+                }
+            } else {
+                rest += run.iter().filter(|page| pages.contains(*page)).count() as u32;
+            }
+        }
+        while rest > 0 {
+            let part = rest.min(self.span);
+            if !self.store_mut(processor).set_aside(space, None, part) {
+                return;
+            }
+            rest -= part;
+        }
+    }
+
+    /// Nothing is set aside any more for incomplete blocks of `space`.
+    pub fn give_back(&mut self, space: SpaceId) {
+        self.gpus.iter_mut().for_each(|store| store.give_back(space));
+    }
+
     /// Numbers of the blocks that `pages` are part of.
     pub fn blocks(&self, pages: PageRun) -> std::ops::RangeInclusive<u32> {
         pages.first.0 / self.span..=(pages.first.0 + pages.count - 1) / self.span

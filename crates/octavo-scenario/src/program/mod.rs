@@ -6,7 +6,8 @@ mod whole;
 use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
-use octavo_program::{Before, Bring, Exception, Lowering, ProgramKind, Workload};
+use octavo_program::{Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Workload};
+use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,18 @@ pub struct ProgramChoice {
     /// Which part runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
     /// program, with all buffers of one kind.
     pub kind: RunKind,
+    /// Only for launches alone: when pages get frames, page by page when they are touched, or all at once when they are
+    /// allocated, on the program's only GPU.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub frames: Frames,
+    /// Only for launches alone: when data arrive in GPU memory, by faults, all at once before the first launch, or at
+    /// allocation, at no cost. The latter needs `frames = "allocation"`.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub data: Data,
+    /// Every buffer begins at the next multiple of this behind the one before it: 256B, as `cudaMalloc` packs them, to
+    /// 2MiB, so that no two share a large page. As the workload has them if left out: its own, 2MiB apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alignment: Option<Bytes>,
     /// The GPUs that hold the bytes of device memory.
     pub devices: Spread,
     /// Threads of the host that write inputs and read outputs.
@@ -81,10 +94,22 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl Default for ProgramChoice {
     /// The launches alone.
     fn default() -> Self {
-        Self { kind: RunKind::default(), devices: Spread::default(), host_threads: 1, buffers: BTreeMap::new() }
+        Self {
+            kind: RunKind::default(),
+            frames: Frames::default(),
+            data: Data::default(),
+            alignment: None,
+            devices: Spread::default(),
+            host_threads: 1,
+            buffers: BTreeMap::new(),
+        }
     }
 }
 
@@ -93,6 +118,19 @@ impl ProgramChoice {
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// When the memory of launches alone exists, and when its data arrive.
+    pub(crate) const fn existence(&self) -> Existence {
+        Existence { frames: self.frames, data: self.data }
+    }
+
+    /// The workload with its buffers as far apart as chosen.
+    pub(crate) fn laid_out(&self, workload: Box<dyn Workload>) -> Box<dyn Workload> {
+        match self.alignment {
+            Some(Bytes(alignment)) => Box::new(Packed::new(workload, alignment)),
+            None => workload,
+        }
     }
 
     fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {

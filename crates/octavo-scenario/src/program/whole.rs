@@ -3,7 +3,8 @@
 use octavo_manager::Kind;
 use octavo_node::{NodeConfig, SystemMemory};
 use octavo_program::{
-    Action, Buffer, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips, pages_of,
+    Action, Buffer, Frames, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips,
+    pages_of,
 };
 
 use super::{ProgramChoice, ProgramRefused, RunKind};
@@ -37,7 +38,12 @@ impl Scenario {
             let program = self.recorded(choice, place, workload.as_ref())?;
             return Ok((workload, Some(program)));
         }
-        let Some(kind) = choice.kind.memory() else { return Ok((workload, None)) };
+        let Some(kind) = choice.kind.memory() else {
+            if choice.frames == Frames::Allocation {
+                self.check_room(workload.buffers(), |_| Kind::Device, choice, place)?;
+            }
+            return Ok((workload, None));
+        };
         let lowering = choice.lowering(kind, workload.as_ref());
         match self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place) {
             Ok(()) => {
@@ -96,7 +102,11 @@ impl Scenario {
             if found > expected {
                 let buffer = buffers[index].name.clone();
                 let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
-                let key = if own { format!("program.buffers.{buffer}.kind") } else { "program.kind".to_owned() };
+                let key = match choice.frames {
+                    _ if own => format!("program.buffers.{buffer}.kind"),
+                    Frames::Allocation => "program.frames".to_owned(),
+                    Frames::Touch => "program.kind".to_owned(),
+                };
                 return Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found, expected });
             }
         }

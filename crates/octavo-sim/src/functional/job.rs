@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use octavo_manager::PageRun;
 use octavo_node::NodeConfig;
-use octavo_program::{ActionId, Application, Launch, Order, Program, Workload};
+use octavo_program::{ActionId, Application, Existence, Launch, Order, Program, Workload};
 
 use crate::cpu::thread::Thread;
 use crate::functional::group::Queues;
@@ -16,6 +16,8 @@ use crate::lot::Lot;
 pub(super) struct Running<'a> {
     pub program: Application,
     pub lot: Lot,
+    /// When its memory exists and its data arrive.
+    pub existence: Existence,
     pub whole: Option<Whole<'a>>,
     pub doing: Doing,
     /// The launch that runs, or runs next while only launches do.
@@ -73,6 +75,7 @@ impl<'a> Running<'a> {
         Self {
             program,
             lot: Lot::new(job, units, node),
+            existence: job.existence,
             whole: whole.map(Whole::new),
             doing: Doing::Resting,
             launch: 0,

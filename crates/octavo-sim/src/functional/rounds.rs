@@ -1,9 +1,10 @@
 //! Jobs advance in rounds: each job without an action in progress begins its next one, then each thread of the host
 //! touches a page, and each GPU has a turn.
 
-use octavo_manager::{Allocation, PageRun, SpaceId};
+use octavo_manager::{Allocation, PageId, PageRun};
 
-use crate::functional::job::Doing;
+use crate::beginning::{Beginning, Memory};
+use crate::functional::job::{Doing, Running};
 use crate::functional::machine::Machine;
 use crate::functional::run::{Run, Stop};
 use crate::functional::turns::Streams;
@@ -160,14 +161,34 @@ impl<L: Listen> Run<'_, L> {
         }
     }
 
-    /// Only launches run: all memory of a job exists from its beginning, filled by the host.
+    /// Only launches run: all memory of a job is there from its beginning, filled by the host.
     fn allocate_launches(&mut self, job: usize) {
-        let runs = runs_of(self.workload, &self.jobs[job].program, self.machine.page_bytes());
-        for (run, asked) in runs {
-            let lot = &self.jobs[job].lot;
-            let (gpu, gpus) = (lot.gpu_of(asked), lot.gpu_mask());
-            self.allocate(Allocation { space: SpaceId(job as u16), gpu, gpus, ..run.into() });
+        let page_bytes = self.machine.page_bytes();
+        let Running { lot, existence, program, .. } = &self.jobs[job];
+        let memory = Memory { job, lot, existence: *existence, program, workload: self.workload, page_bytes };
+        for beginning in memory.beginnings() {
+            match beginning {
+                Beginning::Allocate(allocation) => {
+                    self.allocate(allocation);
+                    if allocation.kind.stays() {
+                        self.jobs[job].doing = Doing::Frames(self.span(job));
+                    }
+                }
+                Beginning::SetAside(run, to) => {
+                    self.machine.drive(|driver, now, tables| driver.set_aside(now, run, to, tables));
+                }
+                Beginning::Bring(run, to) => {
+                    self.machine.drive(|driver, now, tables| driver.prefetch(now, run, to, tables));
+                }
+            }
         }
+    }
+
+    /// From the first to the last page of a job.
+    fn span(&self, job: usize) -> PageRun {
+        let runs = self.runs(job);
+        let first = runs.first().map_or(PageId(0), |run| run.first);
+        PageRun { first, count: runs.last().map_or(0, |last| last.first.0 + last.count - first.0) }
     }
 
     /// Pages come into being.

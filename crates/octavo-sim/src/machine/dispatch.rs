@@ -26,6 +26,9 @@ impl<L: Listen> Node<'_, L> {
                 false => self.end_launches(application),
             };
         }
+        if let Some(again) = self.awaits_memory(application) {
+            return self.hardware.clock.schedule(again, Kind::Launch, application as u32);
+        }
         if self.synchronises(application) {
             let again = self.hardware.clock.now() + BUSY_PAUSE;
             return self.hardware.clock.schedule(again, Kind::Launch, application as u32);

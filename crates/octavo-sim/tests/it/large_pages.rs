@@ -3,7 +3,7 @@
 use crate::support::*;
 use octavo_manager::{Fragmentation, MemoryConfig};
 use octavo_node::{LargeTlbConfig, NodeConfig};
-use octavo_program::Op;
+use octavo_program::{Data, Existence, Frames, Op};
 use octavo_registry::Choice;
 use octavo_sim::{Job, RunOptions, SimError, simulate, simulate_jobs};
 use octavo_units::Bytes;
@@ -148,6 +148,44 @@ fn memory_use_is_that_of_the_fullest_end_of_a_program() {
     let [used] = result.summary.memory_use[..] else { panic!("{:?}", result.summary.memory_use) };
     assert_eq!((used.base_frames, used.large_frames, used.foreign_frames), (14, 2, 0));
     assert!((used.bloat - 2.0 / 14.0).abs() < 1e-12, "{used:?}");
+}
+
+/// A script whose pages exist from allocation, as a job.
+fn existing<'a>(script: &'a Script, name: &str, data: Data) -> Job<'a> {
+    Job { existence: Existence { frames: Frames::Allocation, data }, ..Job::named(name, script) }
+}
+
+#[test]
+fn blocks_are_whole_from_allocation_on_where_their_data_are_there_or_come_at_launch() {
+    let node = with_large_entries(1);
+    let script = Script::sequence(8, vec![touch(0..6)]);
+    for copies in [1, 2] {
+        let run = |data| {
+            let jobs: Vec<_> = (0..copies).map(|copy| existing(&script, &format!("copy{copy}"), data)).collect();
+            simulate_jobs(&node, &mosaic("first-touch", 8), &jobs, RunOptions::default()).unwrap().summary
+        };
+        let [there, launch, fault] = [Data::Allocation, Data::Launch, Data::Fault].map(run);
+        for (found, coalesced, faults) in [(&there, true, false), (&launch, true, false), (&fault, false, true)] {
+            assert_eq!((found.manager.coalesced > 0, found.accesses.faults > 0), (coalesced, faults));
+            assert_eq!(found.accesses.l1_tlb_large_hits > 0, coalesced);
+            let [used] = found.memory_use[..] else { panic!("{:?}", found.memory_use) };
+            assert_eq!((used.base_frames, used.large_frames), (8 * copies, copies), "also pages that nobody touches");
+            assert_eq!(used.bloat.to_bits(), 0.0f64.to_bits());
+        }
+        assert!(there.time_ps < launch.time_ps && launch.time_ps < fault.time_ps);
+        let bus = u64::from(copies) * 8 * 4096 * 1_000_000_000_000 / node.host_link.bandwidth.0;
+        assert!(launch.time_ps > bus, "all eight pages come over the bus");
+    }
+}
+
+#[test]
+fn frames_that_are_set_aside_leave_a_full_memory_usable() {
+    let mut node = with_large_entries(1);
+    node.capacity.bytes = Bytes(3 * 8 * 4096);
+    let (half, other) = (Script::sequence(20, vec![touch(0..4)]), Script::sequence(20, vec![touch(0..12)]));
+    let jobs = [existing(&half, "half", Data::Fault), existing(&other, "other", Data::Fault)];
+    let result = simulate_jobs(&node, &mosaic("first-touch", 8), &jobs, RunOptions::default()).unwrap();
+    assert!(result.summary.accesses.faults >= 16, "{:?}", result.summary.accesses);
 }
 
 #[test]

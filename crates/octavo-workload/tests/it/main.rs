@@ -15,6 +15,7 @@ mod lanes;
 mod matrixmultiplication;
 mod mix;
 mod networks;
+mod packed;
 mod programs;
 mod serving;
 mod simpleconvolution;

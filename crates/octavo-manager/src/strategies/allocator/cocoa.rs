@@ -69,6 +69,10 @@ impl FrameAllocator for Cocoa {
         true
     }
 
+    fn sets_aside(&self) -> bool {
+        true
+    }
+
     fn channels(&self) -> u32 {
         self.channels
     }
@@ -86,6 +90,7 @@ impl FrameAllocator for Cocoa {
             .or_else(|| reservation(memory, request))
             .or_else(|| taken_from_own(memory, request))
             .or_else(|| request.lowest(memory))
+            .or_else(|| set_aside(memory, request))
             .or_else(|| request.taken_away(memory).next())?;
         let large = &memory.frames[(frame / memory.span) as usize];
         self.counts.soft_guarantee_broken += u64::from(!large.may_hold(request.space));
@@ -150,6 +155,11 @@ fn reservation(memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
     }
     let own = |&large: &u32| memory.frames[large as usize].holder == Holder::Space(request.space);
     memory.hole(memory.holes.iter().filter(own).min_by_key(|&large| memory.frames[large as usize].used)?)
+}
+
+/// A hole in a large frame that was set aside, whoever it was for: there is no other.
+fn set_aside(memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
+    memory.hole(memory.kept.first().filter(|_| request.may_take)?)
 }
 
 /// A frame that the same plan took from a page of this space.

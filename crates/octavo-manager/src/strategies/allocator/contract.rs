@@ -20,6 +20,11 @@ pub trait FrameAllocator: Send {
         true
     }
 
+    /// Whether it sets large frames aside for blocks that are allocated, before their pages come.
+    fn sets_aside(&self) -> bool {
+        false
+    }
+
     /// Memory channels; large frame *n* lies in channel *n* modulo this. Pages move within one.
     fn channels(&self) -> u32 {
         1

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use octavo_manager::{Manager, MemoryId, MemoryUse};
 use octavo_node::NodeConfig;
-use octavo_program::{Application, Launch, Resources, Share, Workload};
+use octavo_program::{Application, Existence, Launch, Resources, Share, Workload};
 
+use crate::beginning::Beginning;
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
 use crate::lot::Lot;
@@ -21,6 +22,10 @@ use crate::rounds::Rounds;
 pub(crate) struct Running {
     pub program: Application,
     pub lot: Lot,
+    /// When its memory exists and its data arrive.
+    pub existence: Existence,
+    /// Data that it has yet to bring before its first launch.
+    pub to_bring: Vec<Beginning>,
     /// When it begins for the first time.
     pub start: u64,
     /// The launch that runs, or runs next.
@@ -115,6 +120,8 @@ impl Running {
             queue_of: (0..lot.units.len()).map(place).collect(),
             next_unit: lot.units.iter().map(|units| units.start).collect(),
             lot,
+            existence: job.existence,
+            to_bring: Vec::new(),
             launch_began: 0,
             work: Work::default(),
             finished: None,

@@ -41,6 +41,7 @@ impl<L: Listen> Node<'_, L> {
         let state = &mut self.jobs.running[job];
         state.launch = state.program.launches.start;
         state.synchronised = None;
+        state.launch_began = now;
         if self.jobs.rounds.ended(job) > 0 {
             return self.begin_launch(job);
         }
