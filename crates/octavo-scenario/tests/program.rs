@@ -371,8 +371,7 @@ fn memory_that_exists_from_allocation_has_to_fit() {
 #[test]
 fn buffers_lie_as_far_apart_as_asked_for() {
     let ends = |overrides: &[&str]| workload(&resolved(overrides).unwrap()).address_end();
-    let [close, apart, own] =
-        [&["program.alignment=256B"][..], &["program.alignment=2MiB"], &[]].map(ends);
+    let [close, apart, own] = [&["program.alignment=256B"][..], &["program.alignment=2MiB"], &[]].map(ends);
     assert!(close < apart, "{close} {apart}");
     assert_eq!(apart, own, "kernels have 2 MiB of their own");
     for (found, shown) in [("64B", "64B"), ("4MiB", "4MiB"), ("768B", "768B")] {
