@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from conftest import contents, refused
 from test_activity import CPU, CPU_FAULT, DTOH, GPU_FAULT, HTOD, PAGE, record
@@ -253,3 +254,15 @@ def test_what_was_measured_is_read_packed(machine: str) -> None:
     found = times.read(ROOT / "validation" / "gpu" / "measured" / f"{machine}-programs.csv.xz")
     assert len(found) == len({one.key for one in found}) == 56
     assert {one.kind for one in found} == set(KINDS)
+
+
+@pytest.mark.parametrize("gpu", ["H100", "H200"])
+@pytest.mark.parametrize(("what", "column"), [("total time", "total"), ("kernels alone", "kernels_event")])
+def test_the_overview_says_what_the_rows_say(gpu: str, what: str, column: str) -> None:
+    rows = pl.read_csv(ROOT / "validation" / "gpu" / f"octavo-{gpu.lower()}.csv")
+    simulated, measured = (pl.col(f"{column}_{which}_ms") for which in ("simulated", "measured"))
+    errors = rows.group_by("kind").agg((simulated / measured - 1).abs().median().alias("error"))
+    medians = dict(errors.iter_rows())
+    lines = (ROOT / "docs" / "validation.md").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"| {what}, {gpu} |"))
+    assert [cell.strip() for cell in line.split("|")[2:-1]] == [f"{medians[kind] * 100:.0f} %" for kind in KINDS]
