@@ -16,7 +16,7 @@ fn references_lead_to_what_stood_in_their_place() {
 #[test]
 fn no_definition_is_idle_and_all_are_small_together() {
     let text = schema().to_string();
-    assert!(text.len() < 160_000, "{} bytes", text.len());
+    assert!(text.len() < 170_000, "{} bytes", text.len());
     for name in schema()["$defs"].as_object().unwrap().keys() {
         let uses = text.matches(&format!("\"#/$defs/{name}\"")).count();
         assert!(uses > 0, "{name} is idle");
