@@ -12,9 +12,7 @@ from octavo._core import OptionError
 from octavo.cli import complete, options
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.policies.description import described
 from octavo.scenarios import catalogue
-from octavo.trace.folder import is_trace
 
 EXAMPLES = options.examples(
     "octavo show stencil2d",
@@ -52,6 +50,8 @@ def show(
 
 def _of_file(name: str, workloads: list[dict[str, Any]]) -> dict[str, Any] | None:
     """A workload that is a file or folder, described as those of the catalogue are."""
+    from octavo.trace.folder import is_trace  # noqa: PLC0415 - names of the catalogue do without
+
     if name.endswith(".py"):
         return _in_python(name)
     is_step = name.rstrip("/").endswith(".step") and Path(name).exists()
@@ -65,6 +65,8 @@ def _of_file(name: str, workloads: list[dict[str, Any]]) -> dict[str, Any] | Non
 
 
 def _in_python(name: str) -> dict[str, Any]:
+    from octavo.policies.description import described  # noqa: PLC0415 - as above
+
     try:
         found = described("workload", name)
     except OptionError as error:
