@@ -15,6 +15,7 @@ mod check;
 mod dispatch;
 mod entry;
 mod existence;
+mod forward;
 mod host;
 mod host_side;
 mod inference;

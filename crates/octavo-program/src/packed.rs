@@ -1,8 +1,8 @@
 //! The launches of a workload whose buffers lie as close to each other as an allocator packs them.
 
 use crate::buffer::Buffer;
-use crate::host_side::HostSide;
-use crate::launches::{Application, Cursor, Launch, Resources, Workload};
+use crate::forward::forward_to_launches;
+use crate::launches::{Application, Cursor, Workload};
 use crate::op::{LINE_BYTES, Op, OpKind, OpSink};
 
 /// A workload with its buffers moved together: each begins at the next multiple of an alignment behind the one before.
@@ -40,6 +40,8 @@ impl Packed {
 }
 
 impl Workload for Packed {
+    forward_to_launches!();
+
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -48,56 +50,12 @@ impl Workload for Packed {
         self.launches.applications()
     }
 
-    fn launches(&self) -> u32 {
-        self.launches.launches()
-    }
-
-    fn launch(&self, index: u32) -> Launch {
-        self.launches.launch(index)
-    }
-
-    fn resources(&self, index: u32) -> Resources {
-        self.launches.resources(index)
-    }
-
-    fn flushed_before(&self, index: u32) -> bool {
-        self.launches.flushed_before(index)
-    }
-
-    fn code_bytes(&self, index: u32) -> u64 {
-        self.launches.code_bytes(index)
-    }
-
-    fn waits_for_some(&self) -> bool {
-        self.launches.waits_for_some()
-    }
-
-    fn tells_dependences(&self) -> bool {
-        self.launches.tells_dependences()
-    }
-
-    fn host_side(&self) -> HostSide {
-        self.launches.host_side()
-    }
-
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         self.launches.fill(launch, group, wavefront, cursor, out);
         out.each(|op| self.moved(op));
     }
 
-    fn failure(&self) -> Option<String> {
-        self.launches.failure()
-    }
-
     fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
         self.launches.result()
-    }
-
-    fn held_bytes(&self) -> u64 {
-        self.launches.held_bytes()
-    }
-
-    fn footprint(&self) -> u64 {
-        self.launches.footprint()
     }
 }

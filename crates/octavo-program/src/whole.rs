@@ -1,8 +1,8 @@
 //! The launches of a whole program, with all of its buffers.
 
 use crate::buffer::Buffer;
-use crate::host_side::HostSide;
-use crate::launches::{Application, Cursor, Launch, Resources, Workload};
+use crate::forward::forward_to_launches;
+use crate::launches::{Application, Cursor, Workload};
 use crate::op::OpSink;
 use crate::padding::padded;
 use crate::program::Program;
@@ -30,6 +30,9 @@ impl<'a> WholeWorkload<'a> {
 }
 
 impl Workload for WholeWorkload<'_> {
+    // The footprint, too, is the workload's alone: the host's copies are not counted.
+    forward_to_launches!();
+
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -42,52 +45,7 @@ impl Workload for WholeWorkload<'_> {
         applications
     }
 
-    fn held_bytes(&self) -> u64 {
-        self.launches.held_bytes()
-    }
-
-    fn launches(&self) -> u32 {
-        self.launches.launches()
-    }
-
-    fn launch(&self, index: u32) -> Launch {
-        self.launches.launch(index)
-    }
-
-    fn resources(&self, index: u32) -> Resources {
-        self.launches.resources(index)
-    }
-
-    fn flushed_before(&self, index: u32) -> bool {
-        self.launches.flushed_before(index)
-    }
-
-    fn code_bytes(&self, index: u32) -> u64 {
-        self.launches.code_bytes(index)
-    }
-
-    fn waits_for_some(&self) -> bool {
-        self.launches.waits_for_some()
-    }
-
-    fn tells_dependences(&self) -> bool {
-        self.launches.tells_dependences()
-    }
-
-    fn host_side(&self) -> HostSide {
-        self.launches.host_side()
-    }
-
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         self.launches.fill(launch, group, wavefront, cursor, out);
-    }
-
-    fn failure(&self) -> Option<String> {
-        self.launches.failure()
-    }
-
-    /// The workload's alone: the host's copies are not counted.
-    fn footprint(&self) -> u64 {
-        self.launches.footprint()
     }
 }
