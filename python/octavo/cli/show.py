@@ -59,9 +59,9 @@ def _of_file(name: str, workloads: list[dict[str, Any]]) -> dict[str, Any] | Non
         return None
     kind, command = ("step", "workload inspect") if is_step else ("trace", "trace info")
     (entry,) = (each for each in workloads if each["name"] == kind)
-    options = [each for each in entry["options"] if each["name"] != "path"]
+    own = [each for each in entry["options"] if each["name"] != "path"]
     told = f"a recorded program; `octavo {command} {name}` says what it holds"
-    return entry | {"name": name, "summary": told, "source": name, "options": options}
+    return entry | {"name": name, "summary": told, "source": name, "options": own}
 
 
 def _in_python(name: str) -> dict[str, Any]:
@@ -72,9 +72,9 @@ def _in_python(name: str) -> dict[str, Any]:
     except OptionError as error:
         raise ScenarioError(str(error), file=name) from None
     declared = found.options.values()
-    options = [{"name": each.name, "default": each.default, "description": each.meaning} for each in declared]
+    own = [{"name": each.name, "default": each.default, "description": each.meaning} for each in declared]
     told = f"a workload in Python; `octavo workload inspect {name}` says what it touches"
-    return {"name": name, "summary": told, "source": found.file or found.name, "options": options}
+    return {"name": name, "summary": told, "source": found.file or found.name, "options": own}
 
 
 def _show(sink: Sink, kind: str, entry: dict[str, Any]) -> None:

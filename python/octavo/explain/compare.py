@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _TOLD = 0.05
 """The share of the difference above which a cause is mentioned; our choice."""
-_KERNELS = "kernels"
-"""The phase that accesses belong to."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,8 @@ class Difference:
 
 def _spent(found: Facts) -> dict[str, float]:
     """Picoseconds of each phase but kernels, and of each cause of accesses in the time of kernels."""
-    phases = {phase: share * found.time_ps for phase, share in found.phases.items()}
-    kernels = phases.pop(_KERNELS, found.time_ps)
+    phases = {phase: share * found.time_ps for phase, share in found.phases.items() if phase != "kernels"}
+    kernels = found.in_kernels * found.time_ps
     return {**phases, **{cause: share * kernels for cause, share in found.shares.items()}}
 
 

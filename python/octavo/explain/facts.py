@@ -59,6 +59,11 @@ class Facts:
     node: str = ""
     """The node, its memory system and whether it was validated, for pictures."""
 
+    @property
+    def in_kernels(self) -> float:
+        """The share of the run in which kernels run: all of it for launches alone."""
+        return self.phases.get("kernels", 1.0)
+
 
 def facts(result: RunResult) -> Facts:
     """Collect the facts of a simulated run, which must have a time.

@@ -86,7 +86,7 @@ def _causes(found: Facts) -> str:
 
 def _outside(found: Facts) -> bool:
     """Whether a whole program spends most of its time outside kernels, so that accesses say little about it."""
-    return found.phases.get("kernels", 1.0) < _MOSTLY
+    return found.in_kernels < _MOSTLY
 
 
 def _phases(found: Facts) -> str:

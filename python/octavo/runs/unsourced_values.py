@@ -49,10 +49,7 @@ def of(scenario: Scenario, summary: Mapping[str, Any]) -> list[Decided]:
     values = scenario.values
     node, chosen = values["node"], set(about(values).chosen)
     spent = (part for part in _parts(node, scenario.kind, summary) if part.key in chosen and part.share >= LEAST)
-    largest: dict[str, Decided] = {}
-    for part in sorted(spent, key=lambda part: (-part.share, part.key)):
-        largest.setdefault(part.key, part)
-    return [part for part in largest.values() if _counts(value_at(node, part.key))]
+    return [part for part in _largest(spent) if _counts(value_at(node, part.key))]
 
 
 def by_node(results: Iterable[RunResult]) -> dict[About, list[Decided]]:
