@@ -5,7 +5,7 @@ use octavo_node::NodeConfig;
 use octavo_program::{Action, Program, Workload};
 
 use crate::error::{MAX_BYTES, SimError};
-use crate::gpu::units::occupancy::Lacking;
+use crate::gpu::units::occupancy::{Lacking, resources};
 use crate::job::Job;
 
 pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
@@ -94,7 +94,9 @@ pub(crate) fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Resu
             let (kernel, wavefronts) = (launch.kernel.into_owned(), launch.wavefronts_per_group);
             return Err(SimError::GroupTooLarge { kernel, wavefronts, room });
         }
-        if let Some(lacking) = Lacking::of(&node.compute, workload.resources(index), launch.wavefronts_per_group) {
+        if let Some(lacking) =
+            Lacking::of(&node.compute, resources(&node.compute, workload, index), launch.wavefronts_per_group)
+        {
             let Lacking { key, needed, found } = lacking;
             return Err(SimError::GroupNeedsMore { kernel: launch.kernel.into_owned(), key, needed, found });
         }
