@@ -115,7 +115,7 @@ def test_a_folder_of_samples_has_the_recording_and_is_advised_on(interposed, cli
     assert "The profile has no buffers" in done.stderr
 
 
-@pytest.mark.parametrize("shape", ["atax", "needle", "hotspot", "sparse", "rounds", "shared"])
+@pytest.mark.parametrize("shape", ["atax", "needle", "hotspot", "sparse", "rounds", "shared", "flag", "copied"])
 def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, clocked, stand_in, tmp_path):
     """Of a program as it is, with prefetches by hand, and unchanged under the advice on its recording."""
     program, profile, advised = [str(stand_in / "shapes"), shape], tmp_path / "profile.json", tmp_path / "advice"
@@ -131,9 +131,13 @@ def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, c
         assert predicted == pytest.approx(gained, rel=0.3)
         assert gained >= 0.8 * attainable
     else:
-        assert set(advice.placements.values()) == {"managed"}
+        assert advice.placements == advice.plan.present
+    assert any("by hand" in note for note in advice.notes) == (shape == "copied")
+    buffers = placement_file.document(advice)["buffers"]
+    # Of the memory that is copied, the host has the flag.
+    assert [buffer["bytes"] for buffer in buffers if "copied_by_host" in buffer] == ([4] if shape == "flag" else [])
     # Of all buffers, the device has one for itself.
-    hints = [buffer["hints"] for buffer in placement_file.document(advice)["buffers"]]
+    hints = [buffer["hints"] for buffer in buffers]
     assert hints.count(["prefer-device"]) == (shape == "hotspot")
     assert hints.count(["read-mostly"]) == (shape == "shared")
 
@@ -271,12 +275,12 @@ def test_logs_are_added_up():
     buffer = {**kinds, "matched": 2, "status": None, "returns": None}
     times = {"rounds": 2, "ns": 3, "recorded_ns": 5, "withdrawn": False}
     launches = [{"kernel": "k", "blocks": 1, "threads_per_block": 2, **times}]
-    moved = {"moves_refused": 0, "gained_ns": 2, "launches": launches}
+    moved = {"moves_refused": 0, "gained_ns": 2, "launches": launches, "copies": None}
     one = {"refused": None, "buffers": [buffer], "passed_on": {}, "unnamed": {"calls": 1, "bytes": 4}, **moved}
     passed = {"passed_on": {"cudaMallocAsync": {"calls": 3, "bytes": 9}}}
-    other = {**one, **passed, "buffers": [{**buffer, "matched": 5, "status": 2, "returns": times}]}
+    other = {**one, **passed, "copies": times, "buffers": [{**buffer, "matched": 5, "status": 2, "returns": times}]}
     refused = {"refused": "why", "buffers": [], "passed_on": {}, "unnamed": {"calls": 0, "bytes": 0}, "launches": []}
-    refused |= {"moves_refused": 0, "gained_ns": 0}
+    refused |= {"copies": None, "moves_refused": 0, "gained_ns": 0}
     assert logs.summed([one, refused, other]) == {
         "refused": None,
         "buffers": [{**buffer, "matched": 7, "status": 2, "returns": times}],
@@ -285,6 +289,7 @@ def test_logs_are_added_up():
         "moves_refused": 0,
         "gained_ns": 4,
         "launches": [{**launches[0], "rounds": 4, "ns": 6, "recorded_ns": 10}],
+        "copies": times,
     }
     assert logs.summed([refused, refused])["refused"] == "why"
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from octavo import api, checks, extras
 from octavo.advice import (
     activity,
+    by_hand,
     exhaustive,
     placement_file,
     profiles,
     programs,
+    proposal,
     recording,
     subject,
     systems,
@@ -306,7 +308,8 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
     profile = None if order.faults is None else RunResult.load(order.faults)
     found = _joined(recording.recording(path, constants), profile, constants.system)
     advised = order.plan(found.buffers, constants, found.seconds)
-    notes = _notes(recording.notes(found, joined=profile is not None), arguments)
+    shared = by_hand.notes(advised, order.plan(list(map(proposal.unknown, found.buffers)), constants, found.seconds))
+    notes = _notes((*recording.notes(found, joined=profile is not None), *shared), arguments)
     return _kept(Advice(f"profile {path.name}", advised, constants, notes=notes, recording=found), path, order, output)
 
 

@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from octavo.advice import moments
+from octavo.advice import copies, moments
 from octavo.advice.facts import BLOCK, Buffer, Fact, ahead, swept
 from octavo.advice.model import moved_alone
 from octavo.errors import AdviceError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from octavo.advice.facts import Placement
-    from octavo.advice.model import System
+    from octavo.advice.model import Penalty, System
     from octavo.advice.moments import Moves
     from octavo.advice.systems import SystemConstants
 
@@ -35,7 +35,8 @@ NOTES = (
     "gains are of one",
 )
 _SEEN = (
-    "managed memory: the launches that use it and the host's touches were recorded; gains are of all its allocations"
+    "launches, and the memory that they use, copies of device memory, and the host's touches of managed memory were "
+    "recorded; gains are of all allocations of a call site under octavo apply"
 )
 FOLDER_FILE = "recording.json"
 """Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
@@ -80,7 +81,7 @@ def meant(path: Path) -> Path:
 
 def notes(found: Recording, *, joined: bool) -> tuple[str, ...]:
     """Notes about advice on a recording, which may be joined to a profile."""
-    seen = [moves is not None for moves in found.moves]
+    seen = [buffer.known is not None for buffer in found.buffers]
     told = NOTES if not joined else NOTES[1:]
     return (*(told if not all(seen) else ()), *((_SEEN,) if any(seen) else ()), *found.unseen)
 
@@ -169,8 +170,9 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
         groups = _groups(profile)
         moves = _moves(profile, groups, constants)
         names = _names([_place(profile["sites"][rows[0]["site"]]) for rows in groups.values()])
+        copied = copies.known(profile, constants) if profile.get("steps") else {}
         buffers = [
-            _moving(_buffer(name, key.kind, key.bytes, rows, system), found)
+            _copied_by_host(_moving(_buffer(name, key.kind, key.bytes, rows, system), found), rows, copied)
             for name, (key, rows), found in zip(names, groups.items(), moves, strict=True)
         ]
         found = Recording(
@@ -248,6 +250,14 @@ def _moving(buffer: Buffer, moves: Moves | None) -> Buffer:
         known={"managed": now, "prefetched": then},
         exchanged=moves.host_touches_again and not moves.read_mostly,
     )
+
+
+def _copied_by_host(
+    buffer: Buffer, rows: Sequence[Mapping[str, Any]], copied: Mapping[int, Mapping[Placement, Penalty]]
+) -> Buffer:
+    """A buffer for which the recording gives the costs of its copies, and of lying on the host."""
+    each = [copied[row["number"]] for row in rows if row["number"] in copied]
+    return replace(buffer, known=copies.together(each)) if each else buffer
 
 
 def _launches(profile: Mapping[str, Any]) -> dict[str, Any]:

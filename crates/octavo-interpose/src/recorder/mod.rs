@@ -282,7 +282,7 @@ pub fn freed(pointer: *const c_void) {
 }
 
 /// Bytes were copied.
-pub fn copied(to: *const c_void, from: *const c_void, size: usize) {
+pub fn copied(to: *const c_void, from: *const c_void, size: usize, waited: bool) {
     told(|_, known| {
         let on_device = |allocation: &Allocation| allocation.kind != Kind::Pinned;
         let into = known.at(to).is_some_and(|allocation| on_device(allocation));
@@ -294,7 +294,7 @@ pub fn copied(to: *const c_void, from: *const c_void, size: usize) {
             if into { &mut source.copied_within } else { &mut source.copied_out }.add(size);
         }
         let (to, from) = (known.number_at(to as u64), known.number_at(from as u64));
-        known.steps.add(Step::Copied { to, from, bytes: size as u64 });
+        known.steps.add(Step::Copied { to, from, bytes: size as u64, waited });
     });
 }
 
