@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from conftest import missing, refused, tool
 
 import octavo
-from octavo.advice import placement_file
+from octavo.advice import placement_file, timeline
 from octavo.errors import AdviceError, OutputError, ProfileError
 from octavo.measurements.interposer import apply, library, logs, record
+from octavo.report import report
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-interpose"
 SOURCES = CRATE / "tests" / "c"
@@ -140,6 +143,56 @@ def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, c
     hints = [buffer["hints"] for buffer in buffers]
     assert hints.count(["prefer-device"]) == (shape == "hotspot")
     assert hints.count(["read-mostly"]) == (shape == "shared")
+
+
+def test_what_happened_is_a_picture_with_what_is_advised(clocked, stand_in, tmp_path):
+    """Marks by buffer, in order: the host's touches and copies, launches, and moves that happened and that should."""
+
+    def marks(shape: str) -> tuple[dict[str, list[str]], dict]:
+        profile = tmp_path / f"{shape}.json"
+        clocked(lambda: record([str(stand_in / "shapes"), shape], profile))
+        octavo.advise(profile, node=MACHINE, output=tmp_path / shape)
+        found = json.loads((tmp_path / shape / timeline.FILE).read_text())
+        times = [(mark["label"], mark["from"]) for mark in found["marks"]]
+        assert all(one[0] != other[0] or one[1] <= other[1] for one, other in pairwise(times))
+        rows: dict[str, list[str]] = {}
+        for mark in found["marks"]:
+            rows.setdefault(mark["label"].partition("(")[2], []).append(mark["what"])
+        return rows, found
+
+    rows, found = marks("rounds")
+    assert (found["launches"], found["of"]) == (8, 8)
+    [both] = rows.values()  # Two buffers of one size.
+    counts = Counter(both)
+    assert (counts[timeline.LAUNCH], counts[timeline.WROTE], counts[timeline.BRING]) == (16, 16, 16)
+    assert (counts[timeline.FAULTS], counts[timeline.BRING_BACK]) == (15, 15)
+    rows, found = marks("flag")
+    assert (found["launches"], len(rows)) == (101, 3)
+    flag = Counter(rows["4 B)"])
+    assert flag == {timeline.LAUNCH: 101, timeline.TO_DEVICE: 101, timeline.TO_HOST: 101, timeline.STORE: 202}
+    table = Counter(rows["256.0 KiB)"])
+    assert table == {timeline.LAUNCH: 101, timeline.TO_DEVICE: 1, timeline.TO_HOST: 1}
+    # What both sides read goes once.
+    rows, _ = marks("shared")
+    assert Counter(rows["4.0 MiB)"])[timeline.BRING] == 1
+    text = Path(report(tmp_path / "flag", tmp_path / "flag.html")).read_text()
+    assert timeline.STORE in text
+
+
+def test_memory_of_unknown_use_stays_where_it_is(clocked, stand_in, tmp_path):
+    profile = tmp_path / "profile.json"
+    clocked(lambda: record([str(stand_in / "shapes"), "flag"], profile))
+    found = json.loads(profile.read_text())
+
+    def advised(**changes: object) -> set[str]:
+        profile.write_text(json.dumps({**found, **changes}))
+        return set(octavo.advise(profile, node=MACHINE).placements.values())
+
+    assert advised() == {"device", "pinned"}
+    nobody_waits = [{**step, "waited": False} if step["step"] == "copied" else step for step in found["steps"]]
+    assert advised(steps=nobody_waits) == {"device"}
+    assert advised(kernels=[{**each, "parameters_known": False} for each in found["kernels"]]) == {"device"}
+    assert advised(graph_launches=1) == advised(steps_lost=1) == {"device"}
 
 
 def test_three_commands_from_a_program_to_its_gain(clocked, stand_in, cli, tmp_path):

@@ -17,6 +17,7 @@ from octavo.advice import (
     recording,
     subject,
     systems,
+    timeline,
     verification,
 )
 from octavo.advice.answer import ADVICE_FILE, Advice
@@ -387,5 +388,10 @@ def _save(root: Path, advice: Advice) -> None:
         folder_locks.remove(root / _POINTS_FILE)
     if advice.recording is not None:
         disk.write_json(root / placement_file.NAME, placement_file.document(advice))
+    told = None if advice.recording is None else timeline.document(advice.recording, advice.plan)
+    if told is not None:
+        disk.write_json(root / timeline.FILE, told)
+    else:
+        folder_locks.remove(root / timeline.FILE)
     if extras.pictures():
         advice.plot().save(root / _PICTURE_FILE)

@@ -156,6 +156,8 @@ class Recording:
     """Kernels and the times of their first launches, as a placement file has them."""
     unseen: tuple[str, ...]
     """What the recording could not see."""
+    profile: Mapping[str, Any]
+    """All of it, as read."""
 
 
 def recording(path: Path, constants: SystemConstants) -> Recording:
@@ -184,6 +186,7 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
             moves,
             _launches(profile),
             tuple(unseen(profile)),
+            profile,
         )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(
