@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::built::Built;
+use crate::built::{Built, silent};
 use crate::moves::{count, file, log, recorded, under};
 
 /// A recording of a search, and a placement file that lets the host make the copies of its flag.
@@ -77,4 +77,32 @@ fn the_host_waits_for_no_more_than_the_program_would() {
     built.clock(under(&built, &built.shapes(), "flag", &file).arg("apart"));
     let log = log(&built);
     assert_eq!((&log["buffers"][0]["stored"], &log["buffers"][0]["redirected"]), (&json!(1), &json!(1)), "{log}");
+}
+
+/// Threads, children, contexts that end, addresses that are given out again: results are the program's own.
+#[test]
+fn whatever_a_program_does_its_results_are_right() {
+    let built = Built::new();
+    let program = built.linked();
+    let modes = ["", "threads", "fork", "elsewhere", "freed-elsewhere", "devices", "busy", "retry", "reset", "release"];
+    for mode in modes {
+        silent(built.recorded(&program).arg(mode));
+        let mut file = file(&built.profile(), &json!(null));
+        let buffers = file["buffers"].as_array_mut().unwrap();
+        buffers.retain(|buffer| buffer["call"] == "cudaMalloc");
+        buffers.dedup_by_key(|buffer| buffer["frames"].clone());
+        for buffer in buffers.iter_mut() {
+            let buffer = buffer.as_object_mut().unwrap();
+            buffer.remove("moves");
+            buffer.insert("hints".to_owned(), json!(["prefer-host", "accessed-by-device"]));
+            buffer.insert("copied_by_host".to_owned(), json!(true));
+        }
+        silent(&mut under(&built, &program, mode, &file));
+        let log = log(&built);
+        let sum = |key: &str| -> u64 {
+            log["buffers"].as_array().unwrap().iter().map(|each| each[key].as_u64().unwrap()).sum()
+        };
+        assert!(log["refused"].is_null() && sum("redirected") > 0, "{mode}: {log}");
+        assert_eq!(sum("stored") > 0, ["", "threads", "fork", "elsewhere"].contains(&mode), "{mode}: {log}");
+    }
 }
