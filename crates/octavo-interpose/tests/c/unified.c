@@ -24,7 +24,7 @@ static const double RETURN = 13000, RETURNED = 229;           /* prefetched to t
 static const double EVICT = 13000, EVICTED = 229;             /* the driver makes room: taken to be as a prefetch to the host */
 static const double COPIED = 280, COPIED_PINNED = 77;         /* 14.7 and 53 GB/s */
 static const double LINES = 81, INSIDE = 2;                   /* pinned 50.6 GB/s, device 2 TB/s */
-static const double ROUND_TRIP = 2684;                        /* of the first line that a launch takes from the host */
+static const double ROUND_TRIP = 2684;                        /* of the first line that a launch takes from the host; STAND_IN_FAR times as much */
 static const double STORED = 280;                             /* the host copies a page itself: as one of ordinary memory */
 
 enum { PAGE = 4096, GROUP = 16, BLOCK = 512, MOST = 1024, STREAMS = 64 };
@@ -287,13 +287,14 @@ static double touched(struct piece *piece, const unsigned char *there) {
 void unified_end(void *stream) {
     pthread_mutex_lock(&lock);
     double ns = LAUNCH + spent, far = 0;
+    const char *times = getenv("STAND_IN_FAR");
     for (struct piece *each = pieces; each < pieces + MOST; each++) {
         if (!each->view) continue;
         unsigned char *there = present(each);
         for (size_t page = 0; page < each->pages; page++)
             if (there[page]) each->used = count.launches;
         double took = touched(each, there);
-        if (took > 0 && (each->kind == PINNED || stays(each))) far = ROUND_TRIP;
+        if (took > 0 && (each->kind == PINNED || stays(each))) far = ROUND_TRIP * (times ? strtod(times, NULL) : 1);
         ns += took;
         free(there);
     }
