@@ -309,7 +309,8 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
     profile = None if order.faults is None else RunResult.load(order.faults)
     found = _joined(recording.recording(path, constants), profile, constants.system)
     advised = order.plan(found.buffers, constants, found.seconds)
-    shared = by_hand.notes(advised, order.plan(list(map(proposal.unknown, found.buffers)), constants, found.seconds))
+    alone = order.plan(list(map(proposal.unknown, found.buffers)), constants, found.seconds)
+    shared = by_hand.notes(advised, alone, found.copied_at)
     notes = _notes((*recording.notes(found, joined=profile is not None), *shared), arguments)
     return _kept(Advice(f"profile {path.name}", advised, constants, notes=notes, recording=found), path, order, output)
 

@@ -159,6 +159,14 @@ class Recording:
     profile: Mapping[str, Any]
     """All of it, as read."""
 
+    def copied_at(self, buffer: int) -> list[str]:
+        """Where large copies of a buffer were called, in order."""
+        numbers = {row["number"] for row in self.rows[buffer]}
+        copied = (step for step in self.profile.get("steps", ()) if step["step"] == "copied")
+        sites = (step.get("site") for step in copied if {step["to"], step["from"]} & numbers)
+        found = dict.fromkeys(site for site in sites if site is not None)
+        return list(dict.fromkeys(_place(self.profile["sites"][site]) for site in found))
+
 
 def recording(path: Path, constants: SystemConstants) -> Recording:
     """A profile by buffers: allocations of one size, from one call site, that are copied in the same way.
