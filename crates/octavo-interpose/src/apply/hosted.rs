@@ -43,6 +43,11 @@ impl Hosted {
         self.pieces.forget(pointer as u64, bytes as u64);
     }
 
+    /// Memory that was made in some places is gone.
+    pub fn forget_all(&mut self, gone: impl Fn(Home) -> bool) {
+        self.pieces.retain(|piece| !gone(piece.home));
+    }
+
     /// Whether there is any.
     pub fn is_there(&mut self) -> bool {
         self.pieces.each().next().is_some()

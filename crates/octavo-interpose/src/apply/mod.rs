@@ -152,10 +152,13 @@ pub fn free(pointer: *mut c_void, ready: fn() -> i32, real: impl FnOnce() -> i32
 }
 
 /// A call that ends all memory of some contexts or devices.
-pub fn end(gone: impl Fn(Home) -> bool, real: impl FnOnce() -> i32) -> i32 {
+pub fn end(gone: impl Fn(Home) -> bool + Copy, real: impl FnOnce() -> i32) -> i32 {
     let status = real();
     if let Some(applied) = Applied::current().filter(|_| status == 0) {
-        applied.told(|known| known.moved.forget_all(gone));
+        applied.told(|known| {
+            known.moved.forget_all(gone);
+            known.movables.hosted.forget_all(gone);
+        });
     }
     status
 }
