@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from conftest import missing, refused, tool
 
 import octavo
-from octavo.advice import placement_file
+from octavo.advice import placement_file, timeline
 from octavo.errors import AdviceError, OutputError, ProfileError
 from octavo.measurements.interposer import apply, library, logs, record
+from octavo.report import report
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-interpose"
 SOURCES = CRATE / "tests" / "c"
@@ -115,7 +118,7 @@ def test_a_folder_of_samples_has_the_recording_and_is_advised_on(interposed, cli
     assert "The profile has no buffers" in done.stderr
 
 
-@pytest.mark.parametrize("shape", ["atax", "needle", "hotspot", "sparse", "rounds", "shared"])
+@pytest.mark.parametrize("shape", ["atax", "needle", "hotspot", "sparse", "rounds", "shared", "flag", "copied"])
 def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, clocked, stand_in, tmp_path):
     """Of a program as it is, with prefetches by hand, and unchanged under the advice on its recording."""
     program, profile, advised = [str(stand_in / "shapes"), shape], tmp_path / "profile.json", tmp_path / "advice"
@@ -131,11 +134,67 @@ def test_what_is_predicted_is_gained_and_is_nearly_what_an_expert_gains(shape, c
         assert predicted == pytest.approx(gained, rel=0.3)
         assert gained >= 0.8 * attainable
     else:
-        assert set(advice.placements.values()) == {"managed"}
+        assert advice.placements == advice.plan.present
+    # Only the author can delete large copies; where they are called is said.
+    deleted = [note.partition("delete its copy (")[2] for note in advice.notes if "by hand" in note]
+    assert [place.partition(":")[0] for place in deleted] == ["shapes.c"] * (shape == "copied")
+    buffers = placement_file.document(advice)["buffers"]
+    # Of the memory that is copied, the host has the flag.
+    assert [buffer["bytes"] for buffer in buffers if "copied_by_host" in buffer] == ([4] if shape == "flag" else [])
     # Of all buffers, the device has one for itself.
-    hints = [buffer["hints"] for buffer in placement_file.document(advice)["buffers"]]
+    hints = [buffer["hints"] for buffer in buffers]
     assert hints.count(["prefer-device"]) == (shape == "hotspot")
     assert hints.count(["read-mostly"]) == (shape == "shared")
+
+
+def test_what_happened_is_a_picture_with_what_is_advised(clocked, stand_in, tmp_path):
+    """Marks by buffer, in order: the host's touches and copies, launches, and moves that happened and that should."""
+
+    def marks(shape: str) -> tuple[dict[str, list[str]], dict]:
+        profile = tmp_path / f"{shape}.json"
+        clocked(lambda: record([str(stand_in / "shapes"), shape], profile))
+        octavo.advise(profile, node=MACHINE, output=tmp_path / shape)
+        found = json.loads((tmp_path / shape / timeline.FILE).read_text())
+        times = [(mark["label"], mark["from"]) for mark in found["marks"]]
+        assert all(one[0] != other[0] or one[1] <= other[1] for one, other in pairwise(times))
+        rows: dict[str, list[str]] = {}
+        for mark in found["marks"]:
+            rows.setdefault(mark["label"].partition("(")[2], []).append(mark["what"])
+        return rows, found
+
+    rows, found = marks("rounds")
+    assert (found["launches"], found["of"]) == (8, 8)
+    [both] = rows.values()  # Two buffers of one size.
+    counts = Counter(both)
+    assert (counts[timeline.LAUNCH], counts[timeline.WROTE], counts[timeline.BRING]) == (16, 16, 16)
+    assert (counts[timeline.FAULTS], counts[timeline.BRING_BACK]) == (15, 15)
+    rows, found = marks("flag")
+    assert (found["launches"], len(rows)) == (101, 3)
+    flag = Counter(rows["4 B)"])
+    assert flag == {timeline.LAUNCH: 101, timeline.TO_DEVICE: 101, timeline.TO_HOST: 101, timeline.STORE: 202}
+    table = Counter(rows["256.0 KiB)"])
+    assert table == {timeline.LAUNCH: 101, timeline.TO_DEVICE: 1, timeline.TO_HOST: 1}
+    # What both sides read goes once.
+    rows, _ = marks("shared")
+    assert Counter(rows["4.0 MiB)"])[timeline.BRING] == 1
+    text = Path(report(tmp_path / "flag", tmp_path / "flag.html")).read_text()
+    assert timeline.STORE in text
+
+
+def test_memory_of_unknown_use_stays_where_it_is(clocked, stand_in, tmp_path):
+    profile = tmp_path / "profile.json"
+    clocked(lambda: record([str(stand_in / "shapes"), "flag"], profile))
+    found = json.loads(profile.read_text())
+
+    def advised(**changes: object) -> set[str]:
+        profile.write_text(json.dumps({**found, **changes}))
+        return set(octavo.advise(profile, node=MACHINE).placements.values())
+
+    assert advised() == {"device", "pinned"}
+    nobody_waits = [{**step, "waited": False} if step["step"] == "copied" else step for step in found["steps"]]
+    assert advised(steps=nobody_waits) == {"device"}
+    assert advised(kernels=[{**each, "parameters_known": False} for each in found["kernels"]]) == {"device"}
+    assert advised(graph_launches=1) == advised(steps_lost=1) == {"device"}
 
 
 def test_three_commands_from_a_program_to_its_gain(clocked, stand_in, cli, tmp_path):
@@ -271,12 +330,12 @@ def test_logs_are_added_up():
     buffer = {**kinds, "matched": 2, "status": None, "returns": None}
     times = {"rounds": 2, "ns": 3, "recorded_ns": 5, "withdrawn": False}
     launches = [{"kernel": "k", "blocks": 1, "threads_per_block": 2, **times}]
-    moved = {"moves_refused": 0, "gained_ns": 2, "launches": launches}
+    moved = {"moves_refused": 0, "gained_ns": 2, "launches": launches, "copies": None}
     one = {"refused": None, "buffers": [buffer], "passed_on": {}, "unnamed": {"calls": 1, "bytes": 4}, **moved}
     passed = {"passed_on": {"cudaMallocAsync": {"calls": 3, "bytes": 9}}}
-    other = {**one, **passed, "buffers": [{**buffer, "matched": 5, "status": 2, "returns": times}]}
+    other = {**one, **passed, "copies": times, "buffers": [{**buffer, "matched": 5, "status": 2, "returns": times}]}
     refused = {"refused": "why", "buffers": [], "passed_on": {}, "unnamed": {"calls": 0, "bytes": 0}, "launches": []}
-    refused |= {"moves_refused": 0, "gained_ns": 0}
+    refused |= {"copies": None, "moves_refused": 0, "gained_ns": 0}
     assert logs.summed([one, refused, other]) == {
         "refused": None,
         "buffers": [{**buffer, "matched": 7, "status": 2, "returns": times}],
@@ -285,6 +344,7 @@ def test_logs_are_added_up():
         "moves_refused": 0,
         "gained_ns": 4,
         "launches": [{**launches[0], "rounds": 4, "ns": 6, "recorded_ns": 10}],
+        "copies": times,
     }
     assert logs.summed([refused, refused])["refused"] == "why"
 

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 import octavo
 from octavo.errors import OutputError
 from octavo.explain.words import WAITED
-from octavo.report import shade
+from octavo.report import charts_of_programs, shade
 from octavo.runs import colours, measures, pictures
 from octavo.runs.contrast import DARK_PAPER, ENOUGH, PAPER, contrast, in_the_dark, on_paper
 from octavo.runs.levels import LEVELS
@@ -65,6 +65,7 @@ FAMILIES = {
     "busy": (list(colours.BUSY), 13),
     "access": (list(colours.ACCESS), 13),
     "sharing": (list(colours.SHARING), 8),
+    "a recorded program": (list(dict.fromkeys(colour for colour, _ in charts_of_programs.LOOKS.values())), 13),
 }
 """Colours that stand beside one another, and how far apart they must be: 2 is just noticeable in Oklab times 100."""
 
@@ -117,6 +118,7 @@ def test_no_colour_has_two_meanings():
         colours.HOST_MEMORIES,
         colours.PAIRS,
         colours.BUFFERS,
+        (colours.ADVISED,),
     )
     every = [colour for family in (*families, *named, colours.SERIES, colours.ACCESS) for colour in family]
     assert len({*every, *itertools.chain(*ramps)}) == len(every) + sum(map(len, ramps))

@@ -79,8 +79,8 @@ class Buffer:
     that they take). If a run or a profile counted them: `groups` and `blocks` that served its faults, and `migrations`,
     the pages that came to the device, with repetition."""
     known: Mapping[Placement, Penalty] | None = None
-    """The cost of each placement, if a recording gives it; then no other placement is possible, as the host uses its
-    address."""
+    """The cost of each placement, if a recording gives it. No other placement is possible for managed memory, as the
+    host uses its address."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""

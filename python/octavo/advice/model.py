@@ -276,12 +276,16 @@ class Penalty:
     phi: float
     """The costs of host placement minus what it saves. Below 0, the host is the better place, unless it thrashes."""
     advises_host: bool
+    copies: float = 0.0
+    """Copies of the program, where a recording gives them."""
 
     @property
     def terms(self) -> dict[str, float]:
         """The terms whose sum is φ."""
         names = ("exposed", "faults", "prefetches", "thrashing", "first_touch", "returned", "having")
-        return {**{name: getattr(self, name) for name in names}, "launches": -self.launches, "copy": -self.copy}
+        known = {"copies": self.copies} if self.copies else {}
+        saved = {"launches": -self.launches, "copy": -self.copy}
+        return {**{name: getattr(self, name) for name in names}, **known, **saved}
 
 
 def moved_alone(**terms: float) -> Penalty:

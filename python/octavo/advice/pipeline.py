@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from octavo import api, checks, extras
 from octavo.advice import (
     activity,
+    by_hand,
     exhaustive,
     placement_file,
     profiles,
     programs,
+    proposal,
     recording,
     subject,
     systems,
+    timeline,
     verification,
 )
 from octavo.advice.answer import ADVICE_FILE, Advice
@@ -306,7 +309,9 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
     profile = None if order.faults is None else RunResult.load(order.faults)
     found = _joined(recording.recording(path, constants), profile, constants.system)
     advised = order.plan(found.buffers, constants, found.seconds)
-    notes = _notes(recording.notes(found, joined=profile is not None), arguments)
+    alone = order.plan(list(map(proposal.unknown, found.buffers)), constants, found.seconds)
+    shared = by_hand.notes(advised, alone, found.copied_at)
+    notes = _notes((*recording.notes(found, joined=profile is not None), *shared), arguments)
     return _kept(Advice(f"profile {path.name}", advised, constants, notes=notes, recording=found), path, order, output)
 
 
@@ -384,5 +389,10 @@ def _save(root: Path, advice: Advice) -> None:
         folder_locks.remove(root / _POINTS_FILE)
     if advice.recording is not None:
         disk.write_json(root / placement_file.NAME, placement_file.document(advice))
+    told = None if advice.recording is None else timeline.document(advice.recording, advice.plan)
+    if told is not None:
+        disk.write_json(root / timeline.FILE, told)
+    else:
+        folder_locks.remove(root / timeline.FILE)
     if extras.pictures():
         advice.plot().save(root / _PICTURE_FILE)

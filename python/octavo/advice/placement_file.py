@@ -10,6 +10,7 @@ from octavo.files import disk
 from octavo.files.replacement import check_free
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from octavo.advice.answer import Advice
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from octavo.advice.proposal import Advised
     from octavo.advice.recording import Site
 
+_ON_HOST = {"placement": "managed", "hints": ["prefer-host", "accessed-by-device"], "copied_by_host": True}
+"""Memory that stays on the host, where the device reaches it: it can go to the device later if this does not help."""
 FORMAT = 2
 """The format of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
 NAME = "placement.json"
@@ -39,7 +42,7 @@ def document(advice: Advice) -> dict[str, Any]:
         "octavo_placement": FORMAT,
         "program": list(advice.recording.program),
         "buffers": buffers,
-        **({"recorded": advice.recording.launches} if any("moves" in buffer for buffer in buffers) else {}),
+        **({"recorded": advice.recording.launches} if any(map(_is_timed, buffers)) else {}),
     }
 
 
@@ -111,20 +114,39 @@ def _buffer(advised: Advised, site: Site, moves: Moves | None, *, room: bool) ->
     recording shows when it is used, it moves then; otherwise it is prefetched as soon as it is allocated, which is lost
     if the host writes it first.
     """
-    buffer, placement = advised.buffer, advised.placement
+    placement = advised.placement
+    if copied_by_host(advised):
+        return {**_of(advised, site), **_ON_HOST}
     moved = moves if placement == "prefetched" and room else None
     hints = _hints(advised, moves, moved, room=room)
     stays = hints or placement == "prefetched"
     return {
-        "name": buffer.name,
-        "call": site.call,
-        "bytes": buffer.size,
-        "frames": [{"module": module, "offset": offset} for module, offset in site.frames],
-        "order": None if site.orders is None else list(site.orders),
+        **_of(advised, site),
         "placement": "managed" if stays else placement,
         "hints": hints,
         **({} if moved is None else {"moves": _moves(moved)}),
     }
+
+
+def _of(advised: Advised, site: Site) -> dict[str, Any]:
+    """Which allocations are meant."""
+    return {
+        "name": advised.buffer.name,
+        "call": site.call,
+        "bytes": advised.buffer.size,
+        "frames": [{"module": module, "offset": offset} for module, offset in site.frames],
+        "order": None if site.orders is None else list(site.orders),
+    }
+
+
+def copied_by_host(advised: Advised) -> bool:
+    """Whether device memory is to lie on the host, which then makes its copies."""
+    return advised.buffer.present == "device" and advised.placement == "pinned" and advised.buffer.known is not None
+
+
+def _is_timed(buffer: Mapping[str, Any]) -> bool:
+    """Whether launches are compared with the recording."""
+    return "moves" in buffer or "copied_by_host" in buffer
 
 
 def _hints(advised: Advised, moves: Moves | None, moved: Moves | None, *, room: bool) -> list[str]:

@@ -265,6 +265,8 @@ def plan(
         raise AdviceError("expected at least one buffer, found none", code="missing")
     check_asked(room, placements)
     stays = sum(buffer.size for buffer in buffers) <= constants.system.capacity
+    usable = {*placements} & {"device", "pinned"} and sum(buffer.size for buffer in buffers) <= room
+    buffers = [buffer if usable else unknown(buffer) for buffer in buffers]
     priced = [_priced(buffer, constants, placements, readings, stays=stays) for buffer in buffers]
     hosts = [_best_host(buffer, prices.penalties, placements) for buffer, prices in zip(buffers, priced, strict=True)]
     bound = [buffer for buffer, host in zip(buffers, hosts, strict=True) if host is None]
@@ -279,6 +281,11 @@ def plan(
         placement = "device" if chosen or host is None else host
         advised.append(_advised(buffer, placement, prices, room, time))
     return Plan(advised, room, choice.exact, time)
+
+
+def unknown(buffer: Buffer) -> Buffer:
+    """A buffer whose device memory may have to make way, or become managed: by the model alone, not by a recording."""
+    return replace(buffer, known=None) if buffer.present == "device" else buffer
 
 
 def _advised(buffer: Buffer, placement: Placement, prices: Prices, room: int, time: float) -> Advised:

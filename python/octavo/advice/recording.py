@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from octavo.advice import moments
+from octavo.advice import copies, moments
 from octavo.advice.facts import BLOCK, Buffer, Fact, ahead, swept
 from octavo.advice.model import moved_alone
 from octavo.errors import AdviceError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from octavo.advice.facts import Placement
-    from octavo.advice.model import System
+    from octavo.advice.model import Penalty, System
     from octavo.advice.moments import Moves
     from octavo.advice.systems import SystemConstants
 
@@ -35,7 +35,8 @@ NOTES = (
     "gains are of one",
 )
 _SEEN = (
-    "managed memory: the launches that use it and the host's touches were recorded; gains are of all its allocations"
+    "launches, and the memory that they use, copies of device memory, and the host's touches of managed memory were "
+    "recorded; gains are of all allocations of a call site under octavo apply"
 )
 FOLDER_FILE = "recording.json"
 """Its name in the folder of `octavo profile --buffers`; recordings of other processes have the process number before
@@ -80,7 +81,7 @@ def meant(path: Path) -> Path:
 
 def notes(found: Recording, *, joined: bool) -> tuple[str, ...]:
     """Notes about advice on a recording, which may be joined to a profile."""
-    seen = [moves is not None for moves in found.moves]
+    seen = [buffer.known is not None for buffer in found.buffers]
     told = NOTES if not joined else NOTES[1:]
     return (*(told if not all(seen) else ()), *((_SEEN,) if any(seen) else ()), *found.unseen)
 
@@ -155,6 +156,16 @@ class Recording:
     """Kernels and the times of their first launches, as a placement file has them."""
     unseen: tuple[str, ...]
     """What the recording could not see."""
+    profile: Mapping[str, Any]
+    """All of it, as read."""
+
+    def copied_at(self, buffer: int) -> list[str]:
+        """Where large copies of a buffer were called, in order."""
+        numbers = {row["number"] for row in self.rows[buffer]}
+        copied = (step for step in self.profile.get("steps", ()) if step["step"] == "copied")
+        sites = (step.get("site") for step in copied if {step["to"], step["from"]} & numbers)
+        found = dict.fromkeys(site for site in sites if site is not None)
+        return list(dict.fromkeys(_place(self.profile["sites"][site]) for site in found))
 
 
 def recording(path: Path, constants: SystemConstants) -> Recording:
@@ -169,8 +180,9 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
         groups = _groups(profile)
         moves = _moves(profile, groups, constants)
         names = _names([_place(profile["sites"][rows[0]["site"]]) for rows in groups.values()])
+        copied = copies.known(profile, constants) if profile.get("steps") else {}
         buffers = [
-            _moving(_buffer(name, key.kind, key.bytes, rows, system), found)
+            _copied_by_host(_moving(_buffer(name, key.kind, key.bytes, rows, system), found), rows, copied)
             for name, (key, rows), found in zip(names, groups.items(), moves, strict=True)
         ]
         found = Recording(
@@ -182,6 +194,7 @@ def recording(path: Path, constants: SystemConstants) -> Recording:
             moves,
             _launches(profile),
             tuple(unseen(profile)),
+            profile,
         )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(
@@ -248,6 +261,14 @@ def _moving(buffer: Buffer, moves: Moves | None) -> Buffer:
         known={"managed": now, "prefetched": then},
         exchanged=moves.host_touches_again and not moves.read_mostly,
     )
+
+
+def _copied_by_host(
+    buffer: Buffer, rows: Sequence[Mapping[str, Any]], copied: Mapping[int, Mapping[Placement, Penalty]]
+) -> Buffer:
+    """A buffer for which the recording gives the costs of its copies, and of lying on the host."""
+    each = [copied[row["number"]] for row in rows if row["number"] in copied]
+    return replace(buffer, known=copies.together(each)) if each else buffer
 
 
 def _launches(profile: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,13 +77,15 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
         of_device = {"copy": "a copy", "launches": "cutting it up", "having": _device(buffer)}
         return f"{of_device.get(term, 'more')}; {_times(buffer)}, {_density(buffer)}"
     together = max(buffer.facts["concurrency"].value, 1.0)
+    over_link = f"{plain.size(penalty.volume)} over the link, {_times(buffer)}"
     of_host = {
-        "exposed": f"{plain.size(penalty.volume)} over the link, {_times(buffer)}",
+        "exposed": over_link if penalty.volume else f"{plain.seconds(penalty.exposed)} of launches over the link",
         "faults": f"{_faults(buffer)}, {together:.0f} served at a time",
         "prefetches": f"prefetching it before launches{_often(buffer.facts['ahead_calls'].value)}",
         "thrashing": "faults that are held up: host and device write it in turns",
         "first_touch": f"{_faults(buffer)}: the device touches it first",
         "returned": f"{plain.size(buffer.facts['returned'].value)} back to the host, by its faults",
+        "copies": f"{buffer.facts['copies'].value:,.0f} copies",
         "having": "pinning its pages" if rival == "pinned" else "making and freeing its pages",
     }
     return of_host.get(term, "more")
@@ -146,7 +148,9 @@ def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
         )
         return [*lines, f"cudaFree({name});{more}"]
     if placement == "pinned":
-        return [f"cudaMallocHost(&{name}, {size});  // kernels use the same pointer", f"cudaFreeHost({name});"]
+        instead = ", and it is not copied" if buffer.facts["copies"].value else ""
+        same = f"// kernels use the same pointer{instead}"
+        return [f"cudaMallocHost(&{name}, {size});  {same}", f"cudaFreeHost({name});"]
     hints = _prefetches(buffer, name) if placement == "prefetched" else _hints(buffer, name)
     return [f"cudaMallocManaged(&{name}, {size});", *hints, f"cudaFree({name});"]
 

@@ -50,9 +50,9 @@ def apply(
     force: Force = False,
     said: options.Said = options.SAID,
 ) -> None:
-    """Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.
+    """Run a CUDA program with its buffers allocated, moved, and copied by the host, as `octavo advise` says.
 
-    Moves are measured against the recording; a move that does not help is given up. The program follows `--`.
+    Moves and such copies are measured against the recording; what does not help is given up. The program follows `--`.
     Allocations that the file does not name, or that cannot be changed, stay as the program requests them. The exit
     status is the program's; before it runs, 2 if file, log or library cannot be used, and 126 or 127 if the program
     cannot be started. A summary of all its processes is printed on standard error. With --json, the program's own
@@ -103,13 +103,12 @@ def _show_moves(sink: Sink, log: dict[str, Any]) -> None:
     rows += [
         _measured(f"{each['name']} back to the host", each["returns"]) for each in log["buffers"] if each["returns"]
     ]
-    moved = [each for each in log["buffers"] if each["to_device"] or each["to_host"]]
+    if log["copies"]:
+        rows.append(_measured("copies that the host made itself", log["copies"]))
+    moved = [each for each in log["buffers"] if any(each[key] for key in _MOVED)]
     if moved:
-        sink.table(
-            "What was moved",
-            ["buffer", "to the device", "to the host", "discarded"],
-            [[each["name"], *(f"{each[key]:,}" for key in ("to_device", "to_host", "discarded"))] for each in moved],
-        )
+        rows_of_buffers = [[each["name"], *(f"{each[key]:,}" for key in _MOVED)] for each in moved]
+        sink.table("What was moved", ["buffer", *_MOVED.values()], rows_of_buffers)
     if rows:
         title = "What moves brought, measured against the recording"
         sink.table(title, ["moves", "rounds", "recorded", "now", "gained", ""], rows)
@@ -128,8 +127,14 @@ def _measured(what: str, each: dict[str, Any]) -> list[str]:
     return [what, f"{each['rounds']:,}", seconds(recorded), seconds(now), seconds(recorded - now), withdrawn]
 
 
+_MOVED = {
+    "to_device": "to the device",
+    "to_host": "to the host",
+    "discarded": "discarded",
+    "stored": "copied by the host",
+}
 _COUNTS = {"matched": "matched", "redirected": "redirected", "as_it_is": "as it is", "failed": "failed"}
-"""Columns by key of the log."""
+"""Columns by key of the log, as those above."""
 
 
 def _trouble(each: dict[str, Any]) -> str:

@@ -118,7 +118,7 @@ COMMANDS = {
         "apply",
         "apply",
         PLACE,
-        "Run a CUDA program with its buffers allocated, and moved, as `octavo advise` says.",
+        "Run a CUDA program with its buffers allocated, moved, and copied by the host, as `octavo advise` says.",
     ),
     "list": Command(
         "listing",

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import verification
+from octavo.advice import timeline, verification
 from octavo.advice.answer import ADVICE_FILE
 from octavo.errors import DamagedError
 from octavo.files import manifest
@@ -76,6 +76,7 @@ def _of(path: Path) -> dict[str, Any]:
             "regret": None if exhaustive is None else exhaustive["regret"],
             "candidates": list(_candidates(document)),
             "buffers": buffers,
+            "timeline": _timeline(path),
             **_roofline(document["roofline"]),
         }
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -93,17 +94,35 @@ def _candidates(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    listed = manifest.read(path)
-    if listed is not None and ADVICE_FILE in listed.files:
-        manifest.verify(path, listed, [ADVICE_FILE])
     try:
-        return dict(json.loads((path / ADVICE_FILE).read_text()))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+        return dict(_read(path, ADVICE_FILE))
+    except (TypeError, ValueError) as error:
         raise _damaged(path, error) from None
 
 
-def _damaged(path: Path, error: Exception) -> DamagedError:
-    file = path / ADVICE_FILE
+def _timeline(path: Path) -> dict[str, Any] | None:
+    """What happened to the buffers; none unless the advice is on a recording that has the times of launches."""
+    if not (path / timeline.FILE).is_file():
+        return None
+    found = _read(path, timeline.FILE)
+    try:
+        return None if found is None else {**found, "marks": [dict(mark) for mark in found["marks"]]}
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, error, timeline.FILE) from None
+
+
+def _read(path: Path, name: str) -> Any:
+    listed = manifest.read(path)
+    if listed is not None and name in listed.files:
+        manifest.verify(path, listed, [name])
+    try:
+        return json.loads((path / name).read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(path, error, name) from None
+
+
+def _damaged(path: Path, error: Exception, name: str = ADVICE_FILE) -> DamagedError:
+    file = path / name
     return DamagedError(f"{file}: damaged: {type(error).__name__} {error}", "advise again with --force", file=file)
 
 

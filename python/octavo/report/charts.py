@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from octavo.explain.words import WAITED
+from octavo.report import charts_of_programs, stalls
 from octavo.report import charts_over_time as over_time
-from octavo.report import stalls
 from octavo.report.drawing import PHASES, PLAIN, TIME, WHOLE, bars, causes_scale, channel, chart, marks, scale_of
 from octavo.runs import colours
 
@@ -49,6 +49,7 @@ def specifications(legends: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         "lending": over_time.lending(),
         "hostfaults": over_time.host_faults(),
         "roofline": _roofline(),
+        "program": charts_of_programs.program(),
     }
 
 

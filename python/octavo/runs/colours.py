@@ -98,6 +98,9 @@ PAIRS = (
 BUFFERS = ("#6e2680", "#fada14", "#da80fa", "#a46e14", "#1414fa", "#5cfaec", "#801414", "#c8a480")
 """Colours of the buffers in a roofline, in turn."""
 
+ADVISED = "#c64810"
+"""The colour of moves that are advised, among what happened to the buffers of a recorded program."""
+
 ACCESS = ("#2f4a89", "#e3da80")
 """Colours of pages that were only read, and of pages that were written."""
 SHARING = ("#d3dde4", "#a9c0cf", "#7b9cb4", "#557a96", "#365874", "#1d3850")

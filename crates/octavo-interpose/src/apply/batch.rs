@@ -71,6 +71,12 @@ impl Batch {
         }
     }
 
+    /// Its pieces: begin and bytes.
+    pub fn each(&self) -> impl Iterator<Item = (*const c_void, usize)> + use<> {
+        let Self { begins, bytes, count, .. } = *self;
+        (0..count).map(move |number| (begins[number] as *const c_void, bytes[number] as usize))
+    }
+
     fn stream(&self) -> *mut c_void {
         self.stream as *mut c_void
     }

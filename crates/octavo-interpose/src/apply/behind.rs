@@ -82,10 +82,15 @@ impl Behind {
         if kind != Kind::Pinned {
             return call!(self.0("cuMemFree_v2"), (*mut c_void), pointer);
         }
-        match call!(self.0("cuCtxSynchronize"), (),) {
+        match self.wait() {
             0 => call!(self.0("cuMemFreeHost"), (*mut c_void), pointer),
             status => status,
         }
+    }
+
+    /// Waits for all that the context has to do. Gives the status.
+    pub fn wait(self) -> i32 {
+        call!(self.0("cuCtxSynchronize"), (),)
     }
 
     /// Tells the driver about managed memory. Gives the status.

@@ -10,7 +10,7 @@ use crate::apply::trial::{Counts, Measured, Trial};
 use crate::kind::Kind;
 
 /// The format that is written; `python/octavo/measurements/interposer/programs.py` reads it.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Calls and bytes of one sort.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -157,6 +157,8 @@ struct Document<'a> {
     gained_ns: i64,
     /// With moves, compared with the recording without them.
     launches: Vec<Launches<'a>>,
+    /// The same of launches between copies that the host made itself.
+    copies: Option<Measured>,
 }
 
 /// Where the log is written, and for which process.
@@ -206,6 +208,7 @@ impl Of {
                 let sites = &file.recorded.kernels;
                 trial.sites.iter().filter_map(|(site, found)| Some(Launches::of(sites.get(*site)?, *found))).collect()
             }),
+            copies: trial.hosted.is_known().then_some(trial.hosted),
         };
         crate::output::json(&self.path, self.process, &document);
     }

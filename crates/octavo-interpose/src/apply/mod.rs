@@ -6,6 +6,7 @@
 //! | `state` | holds the file's plan and what this process did with it |
 //! | `turns` | counts the allocations of each call site and size, for `order` |
 //! | `moved` | finds, by address, the memory that has another kind now |
+//! | `hosted`, `copies` | lets the host itself make copies, where the memory lies on the host |
 //! | `movables` | decides which managed memory moves before launches, and before the host waits |
 //! | `moves`, `batch` | moves it |
 //! | `trial` | measures whether that helps |
@@ -17,6 +18,8 @@
 
 mod batch;
 mod behind;
+pub mod copies;
+mod hosted;
 mod log;
 mod movables;
 pub mod moves;
@@ -110,12 +113,17 @@ fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &As
         applied.behind.free(kind, home, pointer);
         return Err(UNKNOWN);
     }
+    let mut taken = true;
     for hint in &buffer.hints {
         if applied.behind.tell(*hint, pointer, asked.bytes) != 0 {
+            taken = false;
             applied.told(|known| known.log.refuse_hint(plan.number));
         }
     }
     note_moves(applied, plan, pointer, asked.bytes);
+    if let Some(number) = plan.number.filter(|_| buffer.copied_by_host && taken) {
+        applied.told(|known| known.movables.hosted.add(pointer, asked.bytes, number, home));
+    }
     Ok(pointer)
 }
 
@@ -144,10 +152,13 @@ pub fn free(pointer: *mut c_void, ready: fn() -> i32, real: impl FnOnce() -> i32
 }
 
 /// A call that ends all memory of some contexts or devices.
-pub fn end(gone: impl Fn(Home) -> bool, real: impl FnOnce() -> i32) -> i32 {
+pub fn end(gone: impl Fn(Home) -> bool + Copy, real: impl FnOnce() -> i32) -> i32 {
     let status = real();
     if let Some(applied) = Applied::current().filter(|_| status == 0) {
-        applied.told(|known| known.moved.forget_all(gone));
+        applied.told(|known| {
+            known.moved.forget_all(gone);
+            known.movables.hosted.forget_all(gone);
+        });
     }
     status
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 use crate::apply::batch::Batch;
+use crate::apply::hosted::Hosted;
 use crate::apply::placement::{Moves, Placement, Site};
 use crate::apply::trial::Trial;
 use crate::events::Event;
@@ -34,6 +35,8 @@ pub struct Movables {
     launches: u64,
     /// The recorded kernel of each shape; none that was not recorded.
     sites: HashMap<Shape, Option<usize>>,
+    /// What lies on the host for its copies.
+    pub hosted: Hosted,
     /// The cost and the gain of moves.
     pub trial: Trial,
 }
@@ -61,6 +64,7 @@ impl Movables {
     /// Memory was freed, or something else lies there.
     pub fn forget(&mut self, pointer: *const c_void, bytes: usize) {
         self.all.forget(pointer as u64, bytes as u64);
+        self.hosted.forget(pointer, bytes);
     }
 
     /// The moves before a launch; counts the launch.
@@ -94,7 +98,8 @@ impl Movables {
             }
             movable.seen = false;
         }
-        let timed = self.trial.before_launch(ordinal, site, !(batch.is_empty() && leaving.is_empty()), file);
+        let moves = !(batch.is_empty() && leaving.is_empty());
+        let timed = self.trial.before_launch(ordinal, site, moves, self.hosted.is_there(), file);
         Moving { leaving, batch, ordinal: Some(ordinal), begin: None, timed: timed || self.borders_return(ordinal + 1) }
     }
 

@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 
 use crate::apply::batch::{Batch, Way};
+use crate::apply::copies;
 use crate::apply::movables::Moving;
 use crate::apply::placement::Placement;
 use crate::apply::state::{Applied, Known};
@@ -23,6 +24,7 @@ fn moving() -> Option<(&'static Applied, &'static Placement)> {
 /// The launch has the parameters that its kernel has.
 pub unsafe fn launching(launch: &Launch, captured: bool) -> Moving {
     let Some((applied, file)) = moving().filter(|_| !captured) else { return Moving::default() };
+    copies::launching(applied, launch.stream);
     // SAFETY: the caller says so.
     let Some(moving) = (unsafe { decided(launch, applied, file) }) else { return Moving::default() };
     let begin = moving.timed.then(|| Event::of(launch.stream)).flatten();

@@ -110,6 +110,10 @@ pub struct Buffer {
     /// Hints for the driver, in this order.
     #[serde(default)]
     pub hints: Vec<Hint>,
+    /// Whether the host itself stores what the program copies to it, and the like; only for device memory that becomes
+    /// managed memory on the host.
+    #[serde(default)]
+    pub copied_by_host: bool,
     /// When it moves; only for managed memory.
     #[serde(default)]
     pub moves: Option<Moves>,
@@ -192,12 +196,12 @@ impl Placement {
             return Err(format!("buffers[{number}]: `{}` means allocations that `{}` means", buffer.name, other.name));
         }
         others.push(number);
-        self.moves |= buffer.moves.is_some();
+        self.moves |= buffer.moves.is_some() || buffer.copied_by_host;
         self.buffers.push(buffer);
         Ok(())
     }
 
-    /// Whether it moves anything.
+    /// Whether it moves anything, or lets the host copy.
     pub fn moves(&self) -> bool {
         self.moves
     }
@@ -234,6 +238,12 @@ fn key(buffer: &Buffer) -> Result<(&'static str, u64), String> {
     }
     if buffer.placement != Kind::Managed && buffer.moves.is_some() {
         return refuse("moves", "none, as only managed memory moves", "some");
+    }
+    let on_host = [Hint::PreferHost, Hint::AccessedByDevice].iter().all(|hint| buffer.hints.contains(hint));
+    if buffer.copied_by_host && !(*made == Kind::Device && on_host && buffer.moves.is_none()) {
+        let expected =
+            "hints `prefer-host` and `accessed-by-device`, no moves, and a call that allocates device memory";
+        return refuse("copied_by_host", expected, "others");
     }
     if buffer.placement == Kind::Device && *made != Kind::Device && !buffer.host_never_touches {
         return refuse("host_never_touches", "true, for what the host may touch now to lie on the device", "false");
@@ -299,6 +309,7 @@ mod tests {
             (json!({"placement": "pinned", "hints": ["prefetch"]}), "hints: expected none"),
             (json!({"placement": "pinned", "moves": {"to_device": true}}), "moves: expected none"),
             (json!({"call": "cudaMallocManaged", "placement": "device"}), "host_never_touches: expected true"),
+            (json!({"copied_by_host": true, "hints": ["prefer-host"]}), "copied_by_host: expected hints `prefer-host`"),
         ];
         for (changes, expected) in cases {
             let refused = read(&[buffer(&changes)]).unwrap_err();

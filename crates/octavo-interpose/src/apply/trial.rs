@@ -12,6 +12,9 @@ use crate::events::Event;
 const ROUNDS: u64 = 3;
 /// How many times the recorded duration to wait for more rounds; our choice.
 const FAR: f64 = 1.5;
+/// Rounds with copies by the host after which they are trusted if they helped; our choice: measuring costs two events a
+/// launch.
+const TRUSTED: u64 = 256;
 
 /// Measurements of one sort of move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -22,15 +25,21 @@ pub struct Measured {
     ns: i64,
     recorded_ns: i64,
     /// Whether it did not help and is given up.
-    withdrawn: bool,
+    pub withdrawn: bool,
 }
 
 impl Measured {
-    fn add(&mut self, ns: i64, recorded: i64) {
+    /// Whether anything was measured.
+    pub fn is_known(&self) -> bool {
+        self.rounds > 0
+    }
+
+    /// One more round. Those that are `short` may be late once by chance.
+    fn add(&mut self, ns: i64, recorded: i64, short: bool) {
         self.rounds += 1;
         self.ns += ns;
         self.recorded_ns += recorded;
-        let far = self.ns as f64 > self.recorded_ns as f64 * FAR;
+        let far = !short && self.ns as f64 > self.recorded_ns as f64 * FAR;
         self.withdrawn |= far || (self.rounds >= ROUNDS && self.ns > self.recorded_ns);
     }
 }
@@ -43,6 +52,9 @@ pub struct Counts {
     to_host: u64,
     to_host_bytes: u64,
     discarded: u64,
+    /// Copies that the host made itself.
+    stored: u64,
+    stored_bytes: u64,
 }
 
 /// What was done.
@@ -67,6 +79,13 @@ impl Log {
         let counts = self.buffers.entry(buffer).or_default();
         counts.to_host += 1;
         counts.to_host_bytes = counts.to_host_bytes.saturating_add(bytes);
+    }
+
+    /// The host made a copy itself.
+    pub fn stored(&mut self, buffer: usize, bytes: u64) {
+        let counts = self.buffers.entry(buffer).or_default();
+        counts.stored += 1;
+        counts.stored_bytes = counts.stored_bytes.saturating_add(bytes);
     }
 
     /// Nowhere.
@@ -98,6 +117,8 @@ enum Of {
     Site(usize),
     /// Moves of buffers to the host.
     Returns(Vec<usize>),
+    /// Launches up to a wait, from the end of the launch before them, and thus with the copies between.
+    Hosted,
 }
 
 impl Round {
@@ -114,9 +135,10 @@ impl Round {
         if matches!(self.of, Of::Returns(_)) {
             return at(self.last)?.2;
         }
+        let without_gap = !matches!(self.of, Of::Hosted);
         (self.first..=self.last).try_fold(0, |sum, ordinal| {
             let (_, ns, gap) = at(ordinal)?;
-            Some(sum + (*ns)? + if ordinal == self.first { 0 } else { (*gap)? })
+            Some(sum + (*ns)? + if without_gap && ordinal == self.first { 0 } else { (*gap)? })
         })
     }
 }
@@ -137,6 +159,11 @@ pub struct Trial {
     /// By recorded kernel, and by buffer.
     pub sites: BTreeMap<usize, Measured>,
     pub returns: BTreeMap<usize, Measured>,
+    /// Of all copies by the host together.
+    pub hosted: Measured,
+    /// Whether the next launch is measured for that, and the launches that are since a wait.
+    hosts: bool,
+    copying: Option<Round>,
     /// What was done.
     pub log: Log,
     open: Option<Open>,
@@ -164,26 +191,38 @@ impl Trial {
         self.returning.push(buffer);
     }
 
-    /// A launch begins, before which something moves or not. Whether it is timed: only recorded launches are.
-    pub fn before_launch(&mut self, ordinal: u64, site: Option<usize>, moves: bool, file: &Placement) -> bool {
+    /// A launch begins, before which something moves or not; whether the host makes copies. Whether it is timed: only
+    /// recorded launches are.
+    pub fn before_launch(
+        &mut self,
+        ordinal: u64,
+        site: Option<usize>,
+        moves: bool,
+        hosts: bool,
+        file: &Placement,
+    ) -> bool {
         let recorded = usize::try_from(ordinal).ok().and_then(|ordinal| file.recorded.launches.get(ordinal));
         let Some((kernel, Some(_), _)) = recorded.filter(|(kernel, ..)| site == Some(*kernel)) else {
-            self.open = None;
+            (self.open, self.ended, self.copying) = (None, None, None);
             return false;
         };
         if moves && self.open.is_none() {
             self.open = Some(Open { site: *kernel, first: ordinal, last: ordinal, begin: None, end: None });
         }
-        self.open.is_some() || !self.returning.is_empty()
+        self.hosts = hosts && self.hosted.rounds < TRUSTED;
+        self.open.is_some() || !self.returning.is_empty() || self.hosts
     }
 
     /// It was launched between two events, which are kept: no more launches are timed than were recorded.
     pub fn after_launch(&mut self, ordinal: u64, (begin, end): (Event, Event)) {
-        if let Some((_, before)) = self.ended.take()
+        let before = self.ended.take();
+        if let Some((_, before)) = before
             && !self.returning.is_empty()
         {
             let of = Of::Returns(std::mem::take(&mut self.returning));
             self.done.push(Round { of, first: ordinal, last: ordinal, begin: before, end: begin, ns: None });
+        } else if self.hosts && self.open.is_none() {
+            self.copied(ordinal, before, end);
         }
         self.ended = Some((ordinal, end));
         if let Some(open) = &mut self.open {
@@ -193,8 +232,18 @@ impl Trial {
         }
     }
 
+    /// A launch has ended between copies of the host.
+    fn copied(&mut self, ordinal: u64, before: Option<(u64, Event)>, end: Event) {
+        if let Some(round) = &mut self.copying {
+            (round.last, round.end) = (ordinal, end);
+        } else if let Some((_, begin)) = before.filter(|(last, _)| last + 1 == ordinal) {
+            self.copying = Some(Round { of: Of::Hosted, first: ordinal, last: ordinal, begin, end, ns: None });
+        }
+    }
+
     /// The host has waited: rounds that can be read.
     pub fn after_wait(&mut self) -> Vec<Round> {
+        self.done.extend(self.copying.take());
         if let Some(Open { site, first, last, begin: Some(begin), end: Some(end) }) = self.open.take() {
             self.done.push(Round { of: Of::Site(site), first, last, begin, end, ns: None });
         }
@@ -211,10 +260,13 @@ impl Trial {
             let Some(recorded) = round.recorded(&file.recorded) else { continue };
             self.gained += recorded - ns;
             match &round.of {
-                Of::Site(site) => self.sites.entry(*site).or_default().add(ns, recorded),
+                Of::Site(site) => self.sites.entry(*site).or_default().add(ns, recorded, false),
                 Of::Returns(buffers) => {
-                    buffers.iter().for_each(|buffer| self.returns.entry(*buffer).or_default().add(ns, recorded));
+                    for buffer in buffers {
+                        self.returns.entry(*buffer).or_default().add(ns, recorded, false);
+                    }
                 }
+                Of::Hosted => self.hosted.add(ns, recorded, true),
             }
         }
     }

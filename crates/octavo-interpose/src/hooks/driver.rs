@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::{allocated, device_address, fill, hooks, per_thread};
-use crate::apply::{self, Asked, GLOBAL, hint, is_moved, pass_on};
+use crate::apply::{self, Asked, GLOBAL, copies, hint, is_moved, pass_on};
 use crate::around::{launch, wait};
 use crate::kind::Kind;
 use crate::launch::{Launch, Shape, Wait, found};
@@ -103,22 +103,24 @@ hooks! { Driver;
         by real { apply::end(|home| home.device == device, || real(device)) }
     [cuCtxDestroy_v2](context: *mut c_void) after {}
         by real { apply::end(|home| home.context == context as usize, || real(context)) }
-    [cuMemcpy, cuMemcpy_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size) }
+    [cuMemcpy](to: Address, from: *const c_void, size: usize) after { copied(to, from, size, true) }
+        by real { wait(Wait::Other, || copies::by_host(to, from, size, || real(to, from, size))) }
+    [cuMemcpy_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size, false) }
         by real { wait(Wait::Other, || real(to, from, size)) }
     [cuMemcpyHtoD_v2, cuMemcpyDtoH_v2, cuMemcpyDtoD_v2](to: Address, from: *const c_void, size: usize) after {
-        copied(to, from, size)
-    } by real { wait(Wait::Other, || copy(to, from, size, cuMemcpy::behind, real)) }
+        copied(to, from, size, true)
+    } by real { wait(Wait::Other, || copies::by_host(to, from, size, || copy(to, from, size, cuMemcpy::behind, real))) }
     [cuMemcpyHtoD_v2_ptds, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoD_v2_ptds](to: Address, from: *const c_void, size: usize) after {
-        copied(to, from, size)
+        copied(to, from, size, false)
     } by real { wait(Wait::Other, || copy(to, from, size, cuMemcpy_ptds::behind, real)) }
     [cuMemcpyAsync, cuMemcpyAsync_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
-        copied(to, from, size)
+        copied(to, from, size, false)
     }
     [cuMemcpyHtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoDAsync_v2](to: Address, from: *const c_void, size: usize, stream: Stream) after {
-        copied(to, from, size)
+        copied(to, from, size, false)
     } by real { copy_async(to, from, size, stream, cuMemcpyAsync::behind, real) }
     [cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoDAsync_v2_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
-        copied(to, from, size)
+        copied(to, from, size, false)
     } by real { copy_async(to, from, size, stream, cuMemcpyAsync_ptsz::behind, real) }
     [cuMemsetD8_v2, cuMemsetD8_v2_ptds](pointer: Address, value: u8, count: usize) after { filled(pointer, count) }
     [cuMemsetD16_v2, cuMemsetD16_v2_ptds](pointer: Address, value: u16, count: usize) after {

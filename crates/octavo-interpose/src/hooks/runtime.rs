@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use super::{allocated, device_address, fill, hooks, per_thread};
-use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on};
+use crate::apply::{self, Asked, GLOBAL, copies, device_of_runtime, hint, is_moved, pass_on};
 use crate::around::{launch, wait};
 use crate::calls::call;
 use crate::kind::Kind;
@@ -95,20 +95,26 @@ hooks! { Runtime;
         let device = device_of_runtime();
         apply::end(|home| home.device == device, || real())
     }
-    [cudaMemcpy, cudaMemcpy_ptds](to: *mut c_void, from: *const c_void, size: usize, kind: i32) after {
-        copied(to, from, size)
+    [cudaMemcpy](to: *mut c_void, from: *const c_void, size: usize, kind: i32) after {
+        copied(to, from, size, true)
+    } by real {
+        let direction = direction(to, from, kind);
+        wait(Wait::Other, || copies::by_host(to, from, size, || real(to, from, size, direction)))
+    }
+    [cudaMemcpy_ptds](to: *mut c_void, from: *const c_void, size: usize, kind: i32) after {
+        copied(to, from, size, false)
     } by real {
         let direction = direction(to, from, kind);
         wait(Wait::Other, || real(to, from, size, direction))
     }
     [cudaMemcpyAsync, cudaMemcpyAsync_ptsz](to: *mut c_void, from: *const c_void, size: usize, kind: i32, stream: Stream) after {
-        copied(to, from, size)
+        copied(to, from, size, false)
     } by real { real(to, from, size, direction(to, from, kind), stream) }
     [cudaMemcpy2D, cudaMemcpy2D_ptds](to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: i32) after {
-        copied(to, from, width.saturating_mul(height))
+        copied(to, from, width.saturating_mul(height), false)
     } by real { real(to, to_pitch, from, from_pitch, width, height, direction(to, from, kind)) }
     [cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz](to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: i32, stream: Stream) after {
-        copied(to, from, width.saturating_mul(height))
+        copied(to, from, width.saturating_mul(height), false)
     } by real { real(to, to_pitch, from, from_pitch, width, height, direction(to, from, kind), stream) }
     [cudaMemset, cudaMemset_ptds](pointer: *mut c_void, value: i32, size: usize) after { filled(pointer, size) }
     [cudaMemsetAsync, cudaMemsetAsync_ptsz](pointer: *mut c_void, value: i32, size: usize, stream: Stream) after {

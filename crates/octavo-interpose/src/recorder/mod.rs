@@ -28,6 +28,8 @@ use crate::site::{Frame, Sites, callers, frames};
 pub const FORMAT: u32 = 2;
 /// Allocations that are kept one by one; later ones are counted as lost. Chosen: some 20 MB of a profile.
 const MOST: usize = 1 << 16;
+/// Bytes of copies from which on their callers are recorded; our choice: finding them takes some per cent of such a copy.
+const PLACED: usize = 1 << 20;
 
 /// Calls and bytes of one sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -282,7 +284,8 @@ pub fn freed(pointer: *const c_void) {
 }
 
 /// Bytes were copied.
-pub fn copied(to: *const c_void, from: *const c_void, size: usize) {
+pub fn copied(to: *const c_void, from: *const c_void, size: usize, waited: bool) {
+    let site = (size >= PLACED && Recorder::current().is_some()).then(site).flatten();
     told(|_, known| {
         let on_device = |allocation: &Allocation| allocation.kind != Kind::Pinned;
         let into = known.at(to).is_some_and(|allocation| on_device(allocation));
@@ -294,7 +297,7 @@ pub fn copied(to: *const c_void, from: *const c_void, size: usize) {
             if into { &mut source.copied_within } else { &mut source.copied_out }.add(size);
         }
         let (to, from) = (known.number_at(to as u64), known.number_at(from as u64));
-        known.steps.add(Step::Copied { to, from, bytes: size as u64 });
+        known.steps.add(Step::Copied { to, from, bytes: size as u64, waited, site });
     });
 }
 

@@ -22,8 +22,8 @@ pub enum Step {
     },
     /// The host waited for a stream; for all of them, or some other thing, if there is no number.
     Wait { stream: Option<usize> },
-    /// Bytes were copied.
-    Copied { to: Option<usize>, from: Option<usize>, bytes: u64 },
+    /// Bytes were copied; `waited` says that the host waits for such a copy, `site` where a large one was called.
+    Copied { to: Option<usize>, from: Option<usize>, bytes: u64, waited: bool, site: Option<usize> },
     /// Bytes were set.
     Filled { allocation: usize, bytes: u64 },
     /// The host touched a share of an allocation since the last step; whether the host may have written to it since the

@@ -118,6 +118,11 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) {
     return copy(to, (void *)from, size, on_host(to) && on_device(from));
 }
 int cuMemcpy(uint64_t to, uint64_t from, size_t size) { return copy((void *)to, (void *)from, size, 1); }
+/* Of attributes, the kind of memory: 1 of the host, 2 of the device. */
+int cuPointerGetAttribute(unsigned *kind, int attribute, uint64_t pointer) {
+    if (attribute != 2 || is((void *)pointer, "")) return INVALID;
+    return *kind = is((void *)pointer, "pinned") ? 1 : 2, OK;
+}
 int cuCtxGetCurrent(void **context) { return *context = current(), OK; }
 int cuCtxSetCurrent(void *context) { return own.deep = 1, own.stack[0] = context, OK; }
 int cuCtxPushCurrent_v2(void *context) {
@@ -151,9 +156,9 @@ int cuDevicePrimaryCtxReset_v2(int device) { return lose(device); }
 /* The last user lets go of it. It has no hook. */
 int cuDevicePrimaryCtxRelease_v2(int device) { return lose(device); }
 int cuMemAdvise(uint64_t pointer, size_t size, int advice, int device) {
-    (void)device;
     if (!is((void *)pointer, "managed")) return INVALID;
-    if (advice == 1 || advice == 2) unified_read_mostly((void *)pointer, size, advice == 1);
+    (void)size;
+    unified_advise((void *)pointer, advice, device);
     return say("advised", (size_t)advice, ""), OK;
 }
 int cuMemPrefetchAsync(uint64_t pointer, size_t size, int device, void *stream) {
@@ -256,7 +261,8 @@ int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
 }
 
 /* Streams are only names; an event is when its stream is done with what it has. */
-int cuStreamCreate(void **stream, unsigned flags) { return (void)flags, *stream = malloc(1), OK; }
+int cuStreamCreate(unsigned **stream, unsigned flags) { return *stream = malloc(sizeof flags), **stream = flags, OK; }
+int cuStreamGetFlags(const unsigned *stream, unsigned *flags) { return *flags = *stream, OK; }
 int cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
 int cuStreamSynchronize(void *stream) { return unified_wait(stream, 0), OK; }
 int cuThreadExchangeStreamCaptureMode(int *mode) {

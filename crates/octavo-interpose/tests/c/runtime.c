@@ -115,6 +115,7 @@ int cudaMemsetAsync(void *pointer, int value, size_t size, void *stream) {
 }
 int cudaDeviceSynchronize(void) { return OPEN, noted(driver.wait()); }
 int cudaStreamCreate(void **stream) { return OPEN, noted(driver.stream(stream, 0)); }
+int cudaStreamCreateWithFlags(void **stream, unsigned flags) { return OPEN, noted(driver.stream(stream, flags)); }
 int cudaStreamSynchronize(void *stream) { return OPEN, noted(driver.wait_for(stream)); }
 /* A kernel is known to the driver by its own address here; the runtime asks for it by its name. */
 int cudaGetFuncBySymbol(void **function, const void *symbol) {

@@ -1,12 +1,13 @@
 /* Programs as one finds them, small: each with memory of one kind, as its author wrote it, or with what an expert would
- * have added by hand: `shapes SHAPE [hand]`; `touched` as well: the host touches the table between launches. Exits with 0 if the results are right. */
+ * have added by hand: `shapes SHAPE [hand]`; `touched` as well: the host touches the table between launches; `apart`: in
+ * a stream that copies do not wait for. Exits with 0 if the results are right. */
 #include "stand_in.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORD = sizeof(int), TO_HOST = -1 };
-static int by_hand, touched;
+static int by_hand, touched, apart;
 
 static void *managed(size_t size) {
     void *made = NULL;
@@ -278,14 +279,69 @@ static void turns(void) {
     }
 }
 
+/* A search that goes on until nothing new is found: what the host copies in before each launch, and uses for something
+ * else at once, the kernel changes by another address of it, which lies in device memory; the host copies it out. */
+enum { CELLS = 1 << 16, FRONT = 200 };
+static void spread(void **values) {
+    int *cells = *(int **)values[0], front = **(int **)values[1];
+    **(int **)*(int ***)values[2] = front < FRONT ? front + cells[front] : 0;
+    stand_in_spend(9000);
+}
+static void copy(void *to, const void *from, size_t size, int direction) {
+    if (cudaMemcpy(to, from, size, direction)) exit(10);
+}
+static void *on_device(size_t size) {
+    void *made = NULL;
+    if (cudaMalloc(&made, size)) exit(3);
+    return made;
+}
+static void flag(void) {
+    int *cells = on_device(CELLS * WORD), *host = malloc(CELLS * WORD), *over, front = 0;
+    if (!by_hand) over = on_device(WORD);
+    else if (cudaMallocHost((void **)&over, WORD)) exit(3);
+    void **found = on_device(sizeof *found), *stream = NULL, *values[] = {&cells, &over, &found};
+    if (apart && cudaStreamCreateWithFlags(&stream, 1)) exit(8);
+    for (int at = 0; at < CELLS; at++) host[at] = 1 + at % 2;
+    copy(cells, host, CELLS * WORD, 1), copy(found, &over, sizeof over, 1);
+    stand_in_kernel((void *)spread, "spread", 3, THREE);
+    for (int next = 1; next; front = next) {
+        int was = next;
+        if (by_hand) *over = next;
+        else copy(over, &next, WORD, 1), next = -1;
+        launch(spread, 256, values, stream);
+        if (by_hand || apart) cudaStreamSynchronize(stream);
+        if (by_hand) next = *over;
+        else copy(&next, over, WORD, 2);
+        check(next == (was < FRONT ? was + host[was] : 0));
+    }
+    copy(host, cells, CELLS * WORD, 2);
+    check(!front && host[1] == 2);
+    cudaFree(cells), cudaFree(found), by_hand ? cudaFreeHost(over) : cudaFree(over), free(host);
+}
+
+/* A large table is copied in, and used once; the result is copied out. */
+static void copied(void) {
+    int *in = on_device(BATCH * WORD), *out = on_device(BATCH * WORD), *host = malloc(BATCH * WORD), factor = 3;
+    void *values[] = {&in, &out, &factor};
+    fill(host, BATCH, 1);
+    copy(in, host, BATCH * WORD, 1);
+    stand_in_kernel((void *)scale, "_Z5scalePiS_i", 3, LOOKED);
+    launch(scale, 512, values, NULL);
+    copy(host, out, BATCH * WORD, 2);
+    for (int at = 0; at < BATCH; at++) check(host[at] == (1 + at) * 3);
+    cudaFree(in), cudaFree(out), free(host);
+}
+
 int main(int count, char **arguments) {
     static const struct { const char *name; void (*run)(void); } all[] = {
         {"atax", atax}, {"needle", needle}, {"hotspot", hotspot}, {"sparse", sparse}, {"rounds", rounds}, {"shared", shared},
         {"cleared", cleared}, {"fresh", fresh}, {"streams", streams}, {"turns", turns},
+        {"flag", flag}, {"copied", copied},
     };
     by_hand = count > 2 && !strcmp(arguments[2], "hand");
     touched = count > 2 && !strcmp(arguments[2], "touched");
+    apart = count > 2 && !strcmp(arguments[2], "apart");
     for (size_t each = 0; count > 1 && each < sizeof all / sizeof *all; each++)
         if (!strcmp(all[each].name, arguments[1])) return all[each].run(), 0;
-    return fprintf(stderr, "shapes SHAPE [hand | touched]\n"), 2;
+    return fprintf(stderr, "shapes SHAPE [hand | touched | apart]\n"), 2;
 }

@@ -26,6 +26,7 @@ int cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, s
 int cudaMemsetAsync(void *pointer, int value, size_t size, void *stream);
 int cudaDeviceSynchronize(void);
 int cudaStreamCreate(void **stream);
+int cudaStreamCreateWithFlags(void **stream, unsigned flags);
 int cudaStreamSynchronize(void *stream);
 int cudaGetFuncBySymbol(void **function, const void *symbol);
 
@@ -61,7 +62,9 @@ int cuMemsetD8_v2(uint64_t pointer, unsigned char value, size_t count);
 int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t count, void *stream);
 int cuFuncGetParamInfo(void *kernel, size_t which, size_t *offset, size_t *size);
 int cuFuncGetName(const char **name, void *kernel);
-int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamCreate(unsigned **stream, unsigned flags);
+int cuStreamGetFlags(const unsigned *stream, unsigned *flags);
+int cuPointerGetAttribute(unsigned *kind, int attribute, uint64_t pointer);
 int cuStreamDestroy_v2(void *stream);
 int cuStreamSynchronize(void *stream);
 int cuStreamIsCapturing(void *stream, int *status);

@@ -24,6 +24,8 @@ static const double RETURN = 13000, RETURNED = 229;           /* prefetched to t
 static const double EVICT = 13000, EVICTED = 229;             /* the driver makes room: taken to be as a prefetch to the host */
 static const double COPIED = 280, COPIED_PINNED = 77;         /* 14.7 and 53 GB/s */
 static const double LINES = 81, INSIDE = 2;                   /* pinned 50.6 GB/s, device 2 TB/s */
+static const double ROUND_TRIP = 2684;                        /* of the first line that a launch takes from the host; STAND_IN_FAR times as much */
+static const double STORED = 280;                             /* the host copies a page itself: as one of ordinary memory */
 
 enum { PAGE = 4096, GROUP = 16, BLOCK = 512, MOST = 1024, STREAMS = 64 };
 enum place { NOWHERE, HOST, DEVICE, BOTH };
@@ -32,7 +34,7 @@ struct piece {
     char *view, *inside; /* the program's, and the driver's own */
     size_t size, pages;
     enum kind kind;
-    int read_mostly;
+    int read_mostly, prefers_host, reached; /* reached: the device maps what lies on the host */
     unsigned long used; /* the last launch that touched it */
     unsigned char *place;
     uint64_t *hash; /* of pages that are in both places */
@@ -76,12 +78,18 @@ static unsigned char *present(const struct piece *piece) {
     return free(entries), found;
 }
 
-/* Only what lies on the host is present in the view. */
+/* Whether the device reaches it where it lies, on the host. */
+static int stays(const struct piece *piece) { return piece->kind == MANAGED && piece->prefers_host && piece->reached; }
+
+/* Only what lies on the host is present in the view; of what stays there nothing, so that touches of the host are seen. */
+static int shown(const struct piece *piece, size_t page) {
+    return !stays(piece) && (piece->place[page] == HOST || piece->place[page] == BOTH);
+}
 static void show(struct piece *piece) {
     madvise(piece->view, piece->pages * PAGE, MADV_DONTNEED);
     for (size_t page = 0, end; page < piece->pages; page = end) {
-        int here = piece->place[page] == HOST || piece->place[page] == BOTH;
-        for (end = page; end < piece->pages && here == (piece->place[end] == HOST || piece->place[end] == BOTH);) end++;
+        int here = shown(piece, page);
+        for (end = page; end < piece->pages && here == shown(piece, end);) end++;
         if (here) madvise(piece->view + page * PAGE, (end - page) * PAGE, MADV_POPULATE_READ);
     }
 }
@@ -152,9 +160,16 @@ static double fault(struct piece *piece, size_t page) {
     return ns + make_room(piece);
 }
 
+/* A processor touched a page of what stays on the host; padding is not charged. */
+static double touch_there(struct piece *piece, size_t page, enum way who) {
+    if (page * PAGE >= piece->size) return 0;
+    if (piece->place[page] == NOWHERE) return piece->place[page] = HOST, who == TO_HOST ? FIRST : MADE;
+    return who == TO_HOST ? STORED : LINES;
+}
 /* A processor touched a page: the ns that this took; `block` is the last block with a fault of the host's. */
 static double touch(struct piece *piece, size_t page, enum way who, long *block) {
     unsigned char *place = &piece->place[page];
+    if (stays(piece) && (*place == NOWHERE || *place == HOST)) return touch_there(piece, page, who);
     if (*place == (who == TO_HOST ? HOST : DEVICE)) return 0;
     if (*place == BOTH) {
         if (piece->hash[page] == hash(piece->inside + page * PAGE)) return 0;
@@ -178,6 +193,7 @@ static void settle(void) {
         for (size_t page = 0; page < each->pages; page++)
             if (there[page]) host += touch(each, page, TO_HOST, &block);
         free(there);
+        if (stays(each)) show(each);
     }
 }
 
@@ -270,18 +286,21 @@ static double touched(struct piece *piece, const unsigned char *there) {
 
 void unified_end(void *stream) {
     pthread_mutex_lock(&lock);
-    double ns = LAUNCH + spent;
+    double ns = LAUNCH + spent, far = 0;
+    const char *times = getenv("STAND_IN_FAR");
     for (struct piece *each = pieces; each < pieces + MOST; each++) {
         if (!each->view) continue;
         unsigned char *there = present(each);
         for (size_t page = 0; page < each->pages; page++)
             if (there[page]) each->used = count.launches;
-        ns += touched(each, there);
+        double took = touched(each, there);
+        if (took > 0 && (each->kind == PINNED || stays(each))) far = ROUND_TRIP * (times ? strtod(times, NULL) : 1);
+        ns += took;
         free(there);
     }
     show_all();
     host += LAUNCH_CALL;
-    work(stream, ns);
+    work(stream, ns + far);
     pthread_mutex_unlock(&lock);
 }
 
@@ -355,11 +374,13 @@ void unified_discard(void *pointer, size_t size, void *stream) {
     pthread_mutex_unlock(&lock);
 }
 
-void unified_read_mostly(void *pointer, size_t size, int set) {
-    (void)size;
+void unified_advise(void *pointer, int advice, int device) {
     pthread_mutex_lock(&lock);
+    settle();
     struct piece *piece = at(pointer);
-    if (piece) piece->read_mostly = set;
+    if (piece && (advice == 1 || advice == 2)) piece->read_mostly = advice == 1;
+    if (piece && advice == 3) piece->prefers_host = device < 0;
+    if (piece && advice == 5) piece->reached = 1;
     host += CALL;
     pthread_mutex_unlock(&lock);
 }

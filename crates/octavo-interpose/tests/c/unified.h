@@ -27,7 +27,8 @@ void unified_fill(void *pointer, size_t size, void *stream);
 void unified_copy(size_t size, int host_pinned);
 void unified_prefetch(void *pointer, size_t size, enum way way, void *stream);
 void unified_discard(void *pointer, size_t size, void *stream);
-void unified_read_mostly(void *pointer, size_t size, int set);
+/* An advice by its number. */
+void unified_advise(void *pointer, int advice, int device);
 void unified_wait(void *stream, int all);
 /* When the stream is done with what it has, ns; whether that is over for the host. */
 double unified_reached(void *stream);

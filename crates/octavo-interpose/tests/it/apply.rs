@@ -85,7 +85,7 @@ fn memory_becomes_what_the_file_says_and_is_freed_as_that() {
     ];
     assert_eq!(lines(&built), told);
     let log = log(&built);
-    assert_eq!((&log["octavo_applied"], &log["refused"], &log["hints_left_out"]), (&json!(3), &json!(null), &json!(2)));
+    assert_eq!((&log["octavo_applied"], &log["refused"], &log["hints_left_out"]), (&json!(4), &json!(null), &json!(2)));
     let keys = ["name", "placement", "matched", "redirected", "failed", "hints_refused"];
     let mut done: Vec<Value> =
         log["buffers"].as_array().unwrap().iter().map(|one| keys.map(|key| one[key].clone()).into()).collect();

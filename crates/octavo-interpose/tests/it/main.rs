@@ -3,5 +3,6 @@
 
 mod apply;
 mod built;
+mod copies;
 mod moves;
 mod record;

@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use crate::built::Built;
 
 /// The recording of a shape.
-fn recorded(built: &Built, program: &Path, shape: &str) -> Value {
+pub fn recorded(built: &Built, program: &Path, shape: &str) -> Value {
     built.clock(built.recorded(program).arg(shape));
     built.profile()
 }
 
-fn steps(profile: &Value, sort: &str) -> Vec<Value> {
+pub fn steps(profile: &Value, sort: &str) -> Vec<Value> {
     profile["steps"].as_array().unwrap().iter().filter(|step| step["step"] == sort).cloned().collect()
 }
 
 /// A placement file that moves all managed memory of a recording in one way.
-fn file(profile: &Value, moves: &Value) -> Value {
+pub fn file(profile: &Value, moves: &Value) -> Value {
     let buffers: Vec<Value> = profile["allocations"]
         .as_array()
         .unwrap()
@@ -42,7 +42,7 @@ fn file(profile: &Value, moves: &Value) -> Value {
 }
 
 /// A shape under a placement file.
-fn under(built: &Built, program: &Path, shape: &str, file: &Value) -> Command {
+pub fn under(built: &Built, program: &Path, shape: &str, file: &Value) -> Command {
     let at = |name: &str| built.folder().join(name);
     fs::write(at("placement.json"), file.to_string()).unwrap();
     fs::remove_file(at("driver.log")).ok();
@@ -52,11 +52,11 @@ fn under(built: &Built, program: &Path, shape: &str, file: &Value) -> Command {
     command
 }
 
-fn log(built: &Built) -> Value {
+pub fn log(built: &Built) -> Value {
     serde_json::from_str(&fs::read_to_string(built.folder().join("placement.applied.json")).unwrap()).unwrap()
 }
 
-fn count(built: &Built, line: &str) -> usize {
+pub fn count(built: &Built, line: &str) -> usize {
     let text = fs::read_to_string(built.folder().join("driver.log")).unwrap_or_default();
     text.lines().filter(|each| each.starts_with(line)).count()
 }

@@ -32,6 +32,7 @@ def summed(logs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "moves_refused": sum(log["moves_refused"] for log in done),
         "gained_ns": sum(log["gained_ns"] for log in done),
         "launches": _launches([each for log in done for each in log["launches"]]),
+        "copies": _all_measured([log["copies"] for log in done]),
     }
 
 
@@ -39,9 +40,8 @@ def _buffer(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A buffer in all processes; the status is that of the first failure."""
     counts = [{key: value for key, value in one.items() if key not in (*_LABELS, "status", "returns")} for one in each]
     status = next((one["status"] for one in each if one["status"] is not None), None)
-    returns = [one["returns"] for one in each if one["returns"] is not None]
     labels = {key: each[0][key] for key in _LABELS}
-    return {**labels, **_counts(counts), "status": status, "returns": _measured(returns) if returns else None}
+    return {**labels, **_counts(counts), "status": status, "returns": _all_measured([one["returns"] for one in each])}
 
 
 def _launches(each: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -50,6 +50,12 @@ def _launches(each: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for one in each:
         alike.setdefault(tuple(one[key] for key in _SHAPE), []).append(one)
     return [{**dict(zip(_SHAPE, shape, strict=True)), **_measured(found)} for shape, found in alike.items()]
+
+
+def _all_measured(each: Sequence[dict[str, Any] | None]) -> dict[str, Any] | None:
+    """Of the processes that measured anything."""
+    found = [one for one in each if one is not None]
+    return _measured(found) if found else None
 
 
 def _measured(each: Sequence[dict[str, Any]]) -> dict[str, Any]:

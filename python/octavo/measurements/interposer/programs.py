@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-LOG_FORMAT = 3
+LOG_FORMAT = 4
 """Version of logs; `crates/octavo-interpose/src/apply/log.rs` writes it."""
 _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OCTAVO_DISABLE")
 """Variables that the interposer reads; they are not inherited from the environment."""

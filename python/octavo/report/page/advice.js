@@ -30,6 +30,14 @@ const CANDIDATES = [
   { title: "", value: (row) => row.roles, text: true },
 ];
 
+const MARKS = [
+  { title: "buffer", value: (row) => row.label, text: true },
+  { title: "what", value: (row) => row.what, text: true },
+  { title: "from ms", value: (row) => digits.format(row.from) },
+  { title: "to ms", value: (row) => digits.format(row.to) },
+  { title: "", value: (row) => row.about, text: true, wrap: true },
+];
+
 const UNDER = [
   { title: "what", value: (row) => row.what, text: true },
   { title: "placement", value: (row) => row.placement ?? "ceiling", text: true },
@@ -56,11 +64,27 @@ function advised(one) {
     element("h3", {}, `${one.name} on ${one.node}`),
     figures(figure),
     table(`Buffers of ${one.name}; what changes is marked`, ADVISED, one.buffers),
+    ...(one.timeline ? [happened(one)] : []),
     ...(one.points.length ? [roofline(one)] : []),
     ...actions(one),
     ...(one.candidates.length ? [table(`Placements of ${one.name} that were simulated`, CANDIDATES, one.candidates)] : []),
     ...one.notes.map((text) => element("p", { class: "where" }, text)),
   ];
+}
+
+function happened(one) {
+  const { marks, launches, of } = one.timeline;
+  const shown = launches < of ? `the first ${number.format(launches)} of ${number.format(of)} launches` : `${number.format(of)} launches`;
+  const caption = `What happened to the buffers of ${one.name}, and what is advised: ${shown}. Triangles point down to the device and up to the host; between two launches, marks are spread evenly`;
+  const chart = new Chart("program", caption, MARKS);
+  // The legend has what there is.
+  chart.prepare = ({ layer }) => {
+    const scale = layer[0].encoding.color.scale.domain;
+    const values = scale.filter((what) => marks.some((mark) => mark.what === what));
+    for (const { encoding } of layer) for (const name of ["color", "shape"]) if (encoding[name]) encoding[name].legend = { ...encoding[name].legend, values };
+  };
+  later(() => chart.draw(marks));
+  return card(chart.caption, chart.figure);
 }
 
 function roofline(one) {

@@ -1,0 +1,73 @@
+//! Copies that the host makes itself. No frame here that calls CUDA holds a lock or anything to drop.
+
+use std::ffi::c_void;
+
+use crate::apply::batch::Way;
+use crate::apply::behind::home;
+use crate::apply::hosted::Copy;
+use crate::apply::placement::Hint;
+use crate::apply::state::Applied;
+use crate::calls::call;
+use crate::events::is_apart;
+use crate::real::{Library, Slot};
+
+static ATTRIBUTE: Slot = Slot::new(c"cuPointerGetAttribute", Library::Driver);
+
+/// A copy for which the host waits, and which it makes itself if it can.
+///
+/// # Safety
+/// The program gives the memory for the copy; `real` makes it.
+pub unsafe fn by_host(to: *mut c_void, from: *const c_void, size: usize, real: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: the caller says so.
+    if unsafe { stored(to, from, size) } { 0 } else { real() }
+}
+
+unsafe fn stored(to: *mut c_void, from: *const c_void, size: usize) -> bool {
+    let Some(applied) = Applied::current().filter(|applied| size > 0 && applied.moves().is_some()) else {
+        return false;
+    };
+    let copy = applied.told(|known| known.movables.hosted.copy(to, from, size)).flatten();
+    let Some(Copy { buffer, home: made, other }) = copy else { return false };
+    // As the driver's copy does, it waits for all that the program has asked of this context.
+    if made != home() || !other.is_none_or(is_of_host) || applied.behind.wait() != 0 {
+        return false;
+    }
+    // SAFETY: one end lies in memory that the host reaches, and the program gives the other one, also of the host.
+    unsafe { libc::memmove(to, from, size) };
+    applied.told(|known| known.movables.trial.log.stored(buffer, size as u64));
+    true
+}
+
+/// Whether the driver takes an address for ordinary memory of the host, or for pinned.
+fn is_of_host(pointer: *const c_void) -> bool {
+    /// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`, and `CU_MEMORYTYPE_HOST`.
+    const KIND: i32 = 2;
+    const HOST: u32 = 1;
+    /// `CUDA_ERROR_INVALID_VALUE`: it knows of no such memory.
+    const UNKNOWN: i32 = 1;
+    let mut kind = 0_u32;
+    let out = (&raw mut kind).cast::<c_void>();
+    let status = call!(ATTRIBUTE.real(std::ptr::null()), (*mut c_void, i32, *const c_void), out, KIND, pointer);
+    !pointer.is_null() && (status == UNKNOWN || (status == 0 && kind == HOST))
+}
+
+/// A launch is about to begin in a stream: what did not help goes to the device, where it stays.
+pub fn launching(applied: &'static Applied, stream: *mut c_void) {
+    let there = applied.told(|known| (known.movables.hosted.is_there(), known.movables.trial.hosted.withdrawn));
+    let Some((true, withdrawn)) = there else { return };
+    if is_apart(stream) {
+        applied.told(|known| known.movables.hosted.apart = true);
+    }
+    if !withdrawn {
+        return;
+    }
+    let home = home();
+    let Some(mut batch) = applied.told(|known| known.movables.hosted.withdrawn(home)) else { return };
+    for (begin, bytes) in batch.each() {
+        applied.behind.tell(Hint::PreferDevice, begin.cast_mut(), bytes);
+    }
+    batch.stream = stream as usize;
+    if !batch.is_empty() && batch.bring(Way::Device) != 0 {
+        applied.told(|known| known.movables.trial.log.refused());
+    }
+}
