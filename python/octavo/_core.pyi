@@ -123,6 +123,7 @@ def run(
     timeline: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
     time_limit: int | None = None,
+    lines: tuple[str | PathLike[str], bool, str] | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario with limits of bytes and picoseconds; returns the summary as JSON, and the tables."""
 
