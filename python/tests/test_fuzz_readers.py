@@ -23,16 +23,29 @@ from typing import TYPE_CHECKING
 
 import nvprof_files
 import pytest
+import rocpd_files
 from conftest import SMALL
 from nsys_exports import saxpy
 from test_activity import GPU_FAULT, HTOD, PAGE, A, record
+from test_chakra import NODES, protobuf
+from test_import_heat import HEAD, RECORD
 from test_import_torch_database import database
 
 import octavo
 from octavo.measurements.calibrate import machine, quantities
 from octavo.measurements.calibrate.measurement import Measured
 from octavo.measurements.calibrate.probes import VALUES
-from octavo.measurements.imports import Nvprof, import_nvprof, import_program, import_rmm, import_torch
+from octavo.measurements.imports import (
+    Nvprof,
+    Rocpd,
+    import_damon,
+    import_nvprof,
+    import_perf_mem,
+    import_program,
+    import_rmm,
+    import_rocprof,
+    import_torch,
+)
 from octavo.measurements.imports.cupti import import_cupti
 from octavo.measurements.imports.nsys import import_nsys
 from octavo.report.data import gather
@@ -194,6 +207,26 @@ def both_ways(folder: Path) -> None:
     import_nvprof(folder / "p.nvvp", folder / "out")
 
 
+def of_rocprof(folder: Path) -> None:
+    rocpd_files.solver(folder / "p.db", timed=True)
+
+
+def both_ways_of_rocprof(folder: Path) -> None:
+    import_program(folder / "p.db", folder / "own.py", force=True, kind=Rocpd)
+    import_rocprof(folder / "p.db", folder / "out")
+
+
+def chakra(folder: Path) -> None:
+    for name in ("et.json", "a.et"):
+        octavo.trace.convert_chakra(folder / name, folder / f"{name}.step")
+        octavo.inspect_workload(octavo.scenario(folder / f"{name}.step"))
+
+
+def of_chakra(folder: Path) -> None:
+    (folder / "et.json").write_text(json.dumps({"schema": "1.0.2-chakra.0.0.4", "nodes": NODES}))
+    protobuf(NODES).rename(folder / "a.et")
+
+
 def log_of_rmm(folder: Path) -> None:
     rows = [
         f"1,{hour:02}:59:59.{number}00000,{action},0x{number}000,256,0x0"
@@ -309,6 +342,16 @@ MOONCAKE = "".join(
     f'{{"timestamp": {number}, "input_length": 1024, "output_length": 3, "hash_ids": [0, {number}]}}\n'
     for number in (1, 2, 3)
 )
+PERF = (
+    f"{HEAD}\n7,7,0x401000,0x7f2a10000040,30,0x200000002,a.out:main\n7,8,0x401000,0x7f2a10002040,400,0x68100142,x:y\n"
+)
+SCRIPT = " a.out  7/7  7f2a10000040  68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A   30\n"
+DAMON = "".join(
+    f"kdamond.0 4 [000] 8.{number}: damon:damon_aggregated: target_id=9 nr_regions=2 {first}-{first + 4096}: 7 3\n"
+    for number in (1, 2)
+    for first in (4096, 16384)
+)
+LACKEY = "==7== Lackey\nI  0401ab70,3\n S 1fff000668,8\n L 1fff000668,8\n M 04a22cac,4\n L 1fff000640,32\n"
 TARGETS: dict[str, Target] = {
     "scenario": Target(text("s.toml", SCENARIO), scenario),
     "jobs": Target(text("s.toml", JOBS), scenario),
@@ -323,6 +366,18 @@ TARGETS: dict[str, Target] = {
     "packed": foreign("mem-trace/numbered.txt.xz", "nvbit-mem-trace"),
     "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
     "nvprof": Target(of_nvprof, both_ways),
+    "rocprof": Target(of_rocprof, both_ways_of_rocprof),
+    "perf mem": Target(text("m.txt", PERF), lambda folder: import_perf_mem(folder / "m.txt", folder / "out")),
+    "perf script": Target(text("m.txt", SCRIPT), lambda folder: import_perf_mem(folder / "m.txt", folder / "out")),
+    "damon": Target(
+        text("d.json", json.dumps([RECORD])), lambda folder: import_damon(folder / "d.json", folder / "out")
+    ),
+    "damon text": Target(text("d.txt", DAMON), lambda folder: import_damon(folder / "d.txt", folder / "out")),
+    "chakra": Target(of_chakra, chakra),
+    "lackey": Target(
+        text("l.txt", LACKEY),
+        lambda folder: octavo.trace.convert(folder / "l.txt", folder / "out.trace", format="lackey"),
+    ),
     "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
     "torch database": Target(

@@ -43,7 +43,7 @@ def test_every_line_that_memory_reads_or_writes_is_in_the_file():
     times = [int(row["time_ps"]) for row in rows]
     assert times == sorted(times)
     assert times[-1] > times[0]
-    again = run("b.ldst", "stencil2d", overrides=small | {"node.l2.size": "50MiB"}).summary["accesses"]
+    again = run("b.ldst", "stencil2d", overrides=small | {"node.l2.size": "32MiB"}).summary["accesses"]
     assert again["dram_reads"] + again["dram_writes"] < counted["dram_reads"] + counted["dram_writes"]
 
 

@@ -66,7 +66,7 @@ pub fn run(
         check_memory(&scenario, &built, bound)?;
         match &scenario.executor {
             ExecutorChoice::Simulated(choice) => {
-                let files = (timeline, lines);
+                let files = Files { timeline, lines };
                 in_time(&scenario, choice, &built, (files, time_limit.map(Time)), (bound, &mut telling))
             }
             ExecutorChoice::Instant(_) if time_limit.is_some() => Err(SimError::NoTimeLimit { reason: NO_TIME }),
@@ -151,6 +151,12 @@ pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable
 /// Why there is no timeline, and no limit of time.
 const NO_TIME: &str = "`executor.kind` is instant, which has no time: expected simulated";
 
+/// Files that a run writes while it goes on.
+struct Files {
+    timeline: Option<BufWriter<File>>,
+    lines: Option<LineFile>,
+}
+
 /// A summary as JSON, and tables.
 type Results = (String, Vec<Table>);
 
@@ -158,7 +164,7 @@ fn in_time(
     scenario: &Scenario,
     choice: &SimulatedChoice,
     built: &Built,
-    ((mut timeline, mut lines), time_limit): ((Option<BufWriter<File>>, Option<LineFile>), Option<Time>),
+    (Files { mut timeline, mut lines }, time_limit): (Files, Option<Time>),
     (memory, telling): (Option<MemoryBound<'_>>, &mut Telling),
 ) -> Result<Results, SimError> {
     let wanted = lines.is_some();

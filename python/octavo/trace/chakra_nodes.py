@@ -100,10 +100,10 @@ def _json_node(where: str, node: object) -> Node:
     if not isinstance(schema, str) or not isinstance(name, str):
         raise _wrong(where, "`name`, `op_schema`: expected text")
     parent = node.get("ctrl_deps", node.get("parent"))
-    sides = [_side(where, node, side) for side in ("inputs", "outputs")]
+    inputs, outputs = (_side(where, node, side) for side in ("inputs", "outputs"))
     number = _number(where, "id", node.get("id"))
     parent = None if parent is None else _number(where, "ctrl_deps", parent)
-    return Node(number, parent, name, schema, *sides, communicates=_is_communication(name))
+    return Node(number, parent, name, schema, inputs, outputs, _is_communication(name))
 
 
 def _is_communication(name: str) -> bool:
@@ -160,12 +160,12 @@ def _protobuf_node(where: str, message: bytes) -> Node:
         parent = _varint(parent, 0)[0] if parent else None
     attributes = [dict(_fields(one)) for one in found.get(_ATTRIBUTE, []) if isinstance(one, bytes)]
     schema = next((_text(told.get(_TEXT, b"")) for told in attributes if told.get(1) == b"op_schema"), "")
-    sides = [
+    inputs, outputs = (
         _checked(where, side, [_literal(where, text) for text in _parts_of(found.get(field, [b""])[-1])])
         for field, side in ((_INPUTS, "inputs"), (_OUTPUTS, "outputs"))
-    ]
+    )
     communicates = kind in _COMMUNICATES or _is_communication(name)
-    return Node(_number(where, "id", number), parent, name, schema, *sides, communicates=communicates)
+    return Node(_number(where, "id", number), parent, name, schema, inputs, outputs, communicates)
 
 
 def _text(value: int | bytes) -> str:

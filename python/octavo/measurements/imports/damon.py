@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ProfileError
 from octavo.files.text import read_bytes, reason
+from octavo.measurements.activity.rows import LONGEST
 from octavo.measurements.imports.heat import Samples, merged
 from octavo.measurements.imports.heat import write as write_heat
 from octavo.measurements.imports.write import check_folder
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 30
 """Ours, packed and unpacked."""
 _MOST_TARGETS = 1 << 16
-_LAST_ADDRESS = 1 << 64
+_LAST_ADDRESS = 1 << 57
+"""Addresses with five levels of page tables on x86-64."""
 _ZLIB, _ZLIB_CHECK = b"\x78", 31
 """How a packed file begins; source: RFC 1950, 2.2."""
 _AGAIN = "`damo report access --input FILE --json --raw_number` writes such JSON"
@@ -72,6 +74,8 @@ def import_damon(path: str | Path, folder: str | Path, *, force: bool = False) -
         "whose addresses these are (a process', or physical ones): `process` counts targets",
     ]
     span = max(times, default=0) - min(times, default=0)
+    if span > LONGEST:
+        raise ProfileError(f"{path}: expected times within 104 days of each other", code="unexpected-value")
     return write_heat(Samples(source, rows, span, assumed, missing, notes), folder, force=force)
 
 

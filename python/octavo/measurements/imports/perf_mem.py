@@ -214,6 +214,10 @@ def _raw(where: str, line: str, columns: tuple[str, ...], found: _Found) -> None
         raise ProfileError(message, "`perf mem report -D -x,` puts commas between columns", code="unexpected-value")
     pid, weight = (_whole(where, name, row[name], 10) for name in ("PID", "LOCAL WEIGHT"))
     place, source = _whole(where, "ADDR", address, 16), _whole(where, "DSRC", row["DSRC"], 16)
+    if not 0 <= pid < 1 << 31:
+        raise ProfileError(
+            f"{where}: `PID`: expected a process, found {str(pid)[:40]}", code="unexpected-value", key="PID"
+        )
     found.add(pid, *_sized(where, place, source, weight))
 
 
@@ -228,5 +232,7 @@ def _whole(where: str, column: str, text: str, base: int) -> int:
 def _sized(where: str, *numbers: int) -> tuple[int, ...]:
     for number in numbers:
         if not 0 <= number < 1 << 64:
-            raise ProfileError(f"{where}: expected numbers of 64 bits, found {number:.3g}", code="unexpected-value")
+            raise ProfileError(
+                f"{where}: expected numbers of 64 bits, found {str(number)[:40]}", code="unexpected-value"
+            )
     return numbers

@@ -15,6 +15,7 @@ from octavo.measurements.imports.nsys_export import Export
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
     from pathlib import Path
 
     from octavo.measurements.imports.nsys_export import Watch
@@ -116,7 +117,7 @@ class Rocpd(Export):
         return str(found[0][0])[:100] if found else None
 
     def _relation(self, table: str) -> str:
-        made = {
+        made: dict[str, Callable[[], str]] = {
             schema.KERNELS: lambda: self._rows(_KERNELS, self._gpu_of_kernels()),
             schema.COPIES: lambda: self._rows(_COPIES, self._kind_of_copies()),
             schema.MEMORY: self._memory,

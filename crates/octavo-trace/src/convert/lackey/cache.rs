@@ -29,7 +29,7 @@ pub(super) struct Beyond {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { sets: vec![Vec::with_capacity(WAYS); SETS], fetched: Vec::new(), hits: 0 }
+        Self { sets: vec![Vec::new(); SETS], fetched: Vec::new(), hits: 0 }
     }
 }
 
