@@ -1,4 +1,4 @@
-//! Writes every probe's kernels as text that drivers translate (PTX), into a folder: `make kernels` runs it.
+//! Writes every probe's kernels as text that drivers translate (PTX, packed with zstd), into a folder: `make kernels` runs it.
 
 use std::path::Path;
 use std::{env, fs, process};
@@ -7,6 +7,9 @@ use octavo_gpu::{Architecture, Kernels, Nvrtc, compile_text, probes};
 
 /// Volta: the oldest that Octavo knows. Drivers translate its code for everything newer.
 const OLDEST: Architecture = Architecture { capability: (7, 0) };
+
+/// zstd's level of its smallest files that any reader unpacks.
+const SLOWEST: i32 = 19;
 
 fn main() {
     let folder = env::args().nth(1).unwrap_or_else(|| fail("expected a folder"));
@@ -17,8 +20,10 @@ fn main() {
         let text = String::from_utf8(code.bytes().to_vec()).expect("the compiler writes ASCII");
         let text = text.trim_end_matches('\0');
         let head = format!("// Kernels of {}, digest {}, made by NVRTC {compiler}.", source.name, source.digest());
-        let path = Path::new(&folder).join(source.name).with_extension("ptx");
-        fs::write(&path, format!("{head}\n{text}"))
+        let path = Path::new(&folder).join(source.name).with_extension("ptx.zst");
+        let packed = zstd::encode_all(format!("{head}\n{text}").as_bytes(), SLOWEST);
+        packed
+            .and_then(|packed| fs::write(&path, packed))
             .unwrap_or_else(|error| fail(&format!("{}: {error}", path.display())));
     }
 }

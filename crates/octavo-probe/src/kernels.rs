@@ -1,22 +1,22 @@
-//! The kernels that this program brings along, as text that drivers translate.
+//! The kernels that this program brings along, as text that drivers translate, packed with zstd.
 
 use std::borrow::Cow;
-use std::ffi::CStr;
+use std::ffi::CString;
 
 use octavo_gpu::{Architecture, Code, GpuError, Kernels, Source};
 
 /// Compute capability of the GPUs that the texts were made for, the oldest ones; see `make kernels`.
 const OLDEST: (i32, i32) = (7, 0);
 
-macro_rules! texts {
+macro_rules! packed {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, concat!(include_str!(concat!("../kernels/", $name, ".ptx")), "\0"))),*]
+        &[$(($name, include_bytes!(concat!("../kernels/", $name, ".ptx.zst")))),*]
     };
 }
 
-/// Each with the zero byte that ends it, by the name of its source.
-const TEXTS: &[(&str, &str)] =
-    texts!["arithmetic", "copies", "launches", "memory", "peers", "roofline", "unified", "zero_copy"];
+/// Texts by the name of their source; `zstd -dc` shows one.
+const PACKED: &[(&str, &[u8])] =
+    packed!["arithmetic", "copies", "launches", "memory", "peers", "roofline", "unified", "zero_copy"];
 
 /// Kernels that lie in this program.
 pub struct Embedded;
@@ -27,16 +27,21 @@ impl Kernels for Embedded {
             return Err(GpuError::OldGpu { found: architecture.capability, needed: OLDEST });
         }
         let text = text_of(source).ok_or(GpuError::NoCompiler)?;
-        Ok(Code::Ptx(Cow::Borrowed(CStr::from_bytes_with_nul(text.as_bytes()).expect("one zero byte, at the end"))))
+        Ok(Code::Ptx(Cow::Owned(CString::new(text).expect("texts have no zero byte"))))
     }
 
     fn compiler(&self) -> Option<String> {
-        TEXTS.iter().find_map(|(_, text)| made_by(text)).map(str::to_owned)
+        PACKED.iter().find_map(|(_, packed)| made_by(&unpack(packed)).map(str::to_owned))
     }
 }
 
-fn text_of(source: &Source) -> Option<&'static str> {
-    TEXTS.iter().find(|(name, _)| source.name.strip_suffix(".cu") == Some(*name)).map(|(_, text)| *text)
+fn text_of(source: &Source) -> Option<String> {
+    PACKED.iter().find(|(name, _)| source.name.strip_suffix(".cu") == Some(*name)).map(|(_, packed)| unpack(packed))
+}
+
+fn unpack(packed: &[u8]) -> String {
+    let text = zstd::decode_all(packed).expect("a whole frame");
+    String::from_utf8(text).expect("the compiler writes ASCII")
 }
 
 /// Each text begins with `// Kernels of copies.cu, digest 0123456789abcdef, made by NVRTC 12.2.`
