@@ -263,7 +263,13 @@ def chakra(
     sink.say(f"Run it: octavo run {output} --node cuda-sm90 --kind managed")
 
 
-@app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))
+@app.command(
+    epilog=options.examples(
+        "octavo trace convert kernelslist.g bfs.trace",
+        "octavo trace convert ls.lackey ls.trace",
+        "octavo trace convert --list",
+    )
+)
 def convert(
     source: Annotated[
         Path | None, typer.Argument(metavar="INPUT", help="File or folder of another tool.", show_default=False)
@@ -274,7 +280,7 @@ def convert(
     wanted: Conversion = _CONVERSION,
     said: options.Said = options.SAID,
 ) -> None:
-    """Convert the trace of another tool."""
+    """Convert the trace of another tool: of a GPU (Accel-Sim, NVBit), or of a program on the host (Lackey)."""
     sink = said.sink()
     if wanted.listed:
         formats = trace.formats()
