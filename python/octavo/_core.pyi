@@ -14,8 +14,7 @@ __all__ = [
     "penalty_readings", "prefetch_replay", "quantity", "quantum_volume", "read_notes", "resolve", "result_schema",
     "roofline_ceilings", "roofline_crossing", "roofline_zone_end", "run", "schema", "schema_spelled_out", "table_bytes",
     "table_flaw", "toml_flaw", "toml_line", "trace_convert", "trace_formats", "trace_head", "trace_info",
-    "trace_record", "trace_validate", "workload_program", "workload_result",
-]  # fmt: skip
+    "trace_record", "trace_validate", "workload_program", "workload_result"]  # fmt: skip
 
 VERSION: Final[str]
 
@@ -123,6 +122,7 @@ def run(
     timeline: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
     time_limit: int | None = None,
+    lines: tuple[str | PathLike[str], bool, str] | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario with limits of bytes and picoseconds; returns the summary as JSON, and the tables."""
 

@@ -164,6 +164,7 @@ def run(
     output: str | Path | None = None,
     force: bool = False,
     perfetto: str | Path | None = None,
+    lines: str | Path | None = None,
     watch: Callable[[Progress], None] | bool | None = None,
     **arguments: Unpack[Arguments],
 ) -> RunResult:
@@ -174,6 +175,8 @@ def run(
         output: folder of the result; by default a temporary one, removed with the result object.
         force: replace an existing result in `output`.
         perfetto: file for the run's timeline, a native Perfetto trace; a finished result is run again for it.
+        lines: file for the lines that memories of GPUs read and write for their caches: a load-store trace of Ramulator
+            2, or a table with times if its name has `.csv`; packed if it ends in `.gz` or `.zst`. As for `perfetto`.
         watch: called about ten times a second with the progress of the run; `True` shows it.
         **arguments: see `octavo.arguments.Arguments`.
 
@@ -197,8 +200,9 @@ def run(
             expected=SIMULATED,
             found=resolved.executor,
         )
+    listed = None if lines is None else checks.path("lines", lines)
     label = f"{resolved.label} {resolved.system}"
-    point = Point(label, resolved, folder / "result" if output is None else folder, timeline)
+    point = Point(label, resolved, folder / "result" if output is None else folder, timeline, listed)
     with told(watch) as tell:
         result = execute([point], workers=1, force=force, watch=tell)[0]
     keep(result)

@@ -177,8 +177,9 @@ OPTIONS_OF_OTHERS = {
     "docs/coherent.md": {"--localalloc", "--preferred", "--preferred-many", "--interleave", "--membind"},
     "docs/speed.md": {"--bench"},
     "docs/real-programs.md": {"--cuda-memory-usage"},
+    "docs/formats.md": {"--trace-mem", "--output-format"},
 }
-"""Options of `octavo-probe`, numactl, the benchmarks and Nsight Systems."""
+"""Options of `octavo-probe`, numactl, the benchmarks, and the tools whose files are read."""
 RUNNING_TEXT = [*PAGES, *(ROOT / page for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
 
 

@@ -9,6 +9,7 @@ again by the tests. With `OCTAVO_FUZZ_GROW=1`, cases that reach a message which 
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import pickle
 import random
@@ -23,16 +24,48 @@ from typing import TYPE_CHECKING
 
 import nvprof_files
 import pytest
+import rocpd_files
 from conftest import SMALL
 from nsys_exports import saxpy
+from reader_texts import (
+    AZURE,
+    BURST,
+    DAMON,
+    DENSE,
+    DIMACS,
+    JOBS,
+    LACKEY,
+    LIST,
+    MATRIX,
+    METIS,
+    MOONCAKE,
+    NODE,
+    PERF,
+    RANDOM,
+    SCENARIO,
+    SCRIPT,
+    SWEEP,
+)
 from test_activity import GPU_FAULT, HTOD, PAGE, A, record
+from test_chakra import NODES, protobuf
+from test_import_heat import RECORD
 from test_import_torch_database import database
 
 import octavo
 from octavo.measurements.calibrate import machine, quantities
 from octavo.measurements.calibrate.measurement import Measured
 from octavo.measurements.calibrate.probes import VALUES
-from octavo.measurements.imports import Nvprof, import_nvprof, import_program, import_rmm, import_torch
+from octavo.measurements.imports import (
+    Nvprof,
+    Rocpd,
+    import_damon,
+    import_nvprof,
+    import_perf_mem,
+    import_program,
+    import_rmm,
+    import_rocprof,
+    import_torch,
+)
 from octavo.measurements.imports.cupti import import_cupti
 from octavo.measurements.imports.nsys import import_nsys
 from octavo.report.data import gather
@@ -53,6 +86,8 @@ CASES = 16
 GROWS = bool(os.environ.get("OCTAVO_FUZZ_GROW"))
 CORPUS = Path(__file__).parent / "corpus"
 """By target and name of the case: the files that it changed."""
+PACKED = ".packed"
+"""What the names of kept files end with that are packed with xz."""
 MOST = 24
 """Cases that are kept of a target, at most."""
 LARGEST = 32 << 10
@@ -194,6 +229,26 @@ def both_ways(folder: Path) -> None:
     import_nvprof(folder / "p.nvvp", folder / "out")
 
 
+def of_rocprof(folder: Path) -> None:
+    rocpd_files.solver(folder / "p.db", timed=True)
+
+
+def both_ways_of_rocprof(folder: Path) -> None:
+    import_program(folder / "p.db", folder / "own.py", force=True, kind=Rocpd)
+    import_rocprof(folder / "p.db", folder / "out")
+
+
+def chakra(folder: Path) -> None:
+    for name in ("et.json", "a.et"):
+        octavo.trace.convert_chakra(folder / name, folder / f"{name}.step")
+        octavo.inspect_workload(octavo.scenario(folder / f"{name}.step"))
+
+
+def of_chakra(folder: Path) -> None:
+    (folder / "et.json").write_text(json.dumps({"schema": "1.0.2-chakra.0.0.4", "nodes": NODES}))
+    protobuf(NODES).rename(folder / "a.et")
+
+
 def log_of_rmm(folder: Path) -> None:
     rows = [
         f"1,{hour:02}:59:59.{number}00000,{action},0x{number}000,256,0x0"
@@ -256,59 +311,6 @@ def records(folder: Path) -> None:
     (folder / "records.bin").write_bytes(b"".join(rows * 8))
 
 
-SCENARIO = """\
-seed = 3
-workload = { name = "fir", scale = 0.015625 }
-node.preset = "grit-2gpu"
-node.gpu_link.bandwidth = "600GB/s"
-memory = { placement = { name = "grit" }, page_size = "64KiB" }
-record = { events = true, interval = "10us" }
-program.kind = "managed"
-"""
-JOBS = """\
-node.preset = "grit-4gpu"
-memory.placement = "grit"
-[[job]]
-name = "front"
-workload = { name = "fir", scale = 0.015625 }
-gpus = [0, 1]
-[[job]]
-name = "back"
-workload = { name = "stencil2d", scale = 0.015625 }
-start = "5us"
-repetitions = 2
-"""
-NODE = '[node]\nextends = "cuda-sm90"\ngpus = 2\nclock = "1GHz"\n[node.l2]\nsize = "50MiB"\nways = 25\n'
-SWEEP = """\
-[scenario]
-workload = { name = "fir", scale = 0.015625 }
-node.preset = "grit-2gpu"
-[grid]
-node.gpu_link.bandwidth = ["100GB/s", "600GB/s"]
-memory.placement = ["grit", "on-touch"]
-[zip]
-seed = [1, 2]
-"""
-RANDOM = """\
-[scenario]
-workload = { name = "fir", scale = 0.015625 }
-[random]
-points = 3
-seed = 4
-axes.memory.placement = ["grit", "on-touch"]
-axes.node.host_link.bandwidth = { low = "16GB/s", high = "64GB/s" }
-"""
-LIST = "# Directed graph: a\n# Nodes: 4 Edges: 4\n10 20 0.5\n20 30 1\n30 40 1\n40 10 2\n"
-METIS = "% a path\n4 3 011 2\n1 1 2 7\n1 1 1 7 3 9\n1 1 2 9 4 5\n1 1 3 5\n"
-DIMACS = "c roads\np sp 4 4\na 1 2 8\na 2 3 1\na 3 4 1\na 4 1 3\n"
-MATRIX = "%%MatrixMarket matrix coordinate complex hermitian\n% x\n4 4 3\n2 1 1 0\n3 3 2 0\n4 1 0 1\n"
-DENSE = "%%MatrixMarket matrix array real general\n3 2\n1\n0\n2.5\n0\n-1\n4e2\n"
-AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.00,37,4\n2024-01-01 00:00:04.31,39,10\n"
-BURST = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,A,47,8,55,API log\n6,B,9,2,11,x\n"
-MOONCAKE = "".join(
-    f'{{"timestamp": {number}, "input_length": 1024, "output_length": 3, "hash_ids": [0, {number}]}}\n'
-    for number in (1, 2, 3)
-)
 TARGETS: dict[str, Target] = {
     "scenario": Target(text("s.toml", SCENARIO), scenario),
     "jobs": Target(text("s.toml", JOBS), scenario),
@@ -323,6 +325,18 @@ TARGETS: dict[str, Target] = {
     "packed": foreign("mem-trace/numbered.txt.xz", "nvbit-mem-trace"),
     "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
     "nvprof": Target(of_nvprof, both_ways),
+    "rocprof": Target(of_rocprof, both_ways_of_rocprof),
+    "perf mem": Target(text("m.txt", PERF), lambda folder: import_perf_mem(folder / "m.txt", folder / "out")),
+    "perf script": Target(text("m.txt", SCRIPT), lambda folder: import_perf_mem(folder / "m.txt", folder / "out")),
+    "damon": Target(
+        text("d.json", json.dumps([RECORD])), lambda folder: import_damon(folder / "d.json", folder / "out")
+    ),
+    "damon text": Target(text("d.txt", DAMON), lambda folder: import_damon(folder / "d.txt", folder / "out")),
+    "chakra": Target(of_chakra, chakra),
+    "lackey": Target(
+        text("l.txt", LACKEY),
+        lambda folder: octavo.trace.convert(folder / "l.txt", folder / "out.trace", format="lackey"),
+    ),
     "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
     "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
     "torch database": Target(
@@ -396,9 +410,7 @@ def case(name: str, number: int, corpus: Path, folder: Path, reached: set[str]) 
     try:
         found = outcome(name, folder, f"case {number} of {name}")
         if GROWS and found not in reached and len(reached) < MOST and len(content) <= LARGEST:
-            kept = CORPUS / name / str(number) / file.relative_to(folder)
-            kept.parent.mkdir(parents=True)
-            kept.write_bytes(content)
+            keep(content, CORPUS / name / str(number) / file.relative_to(folder))
             reached.add(found)
     finally:
         shutil.rmtree(folder)
@@ -409,12 +421,33 @@ def kept(name: str) -> list[Path]:
     return sorted((CORPUS / name).glob("*"))
 
 
+def keep(content: bytes, path: Path) -> None:
+    """Keep a file of a case, packed with xz where that is smaller."""
+    packed = lzma.compress(content, check=lzma.CHECK_NONE, preset=9 | lzma.PRESET_EXTREME)
+    path.parent.mkdir(parents=True)
+    if len(packed) < len(content):
+        path.with_name(path.name + PACKED).write_bytes(packed)
+    else:
+        path.write_bytes(content)
+
+
+def unpack(one: Path, folder: Path) -> None:
+    """The files of a kept case take the place of those in a folder."""
+    for path in (path for path in one.rglob("*") if path.is_file()):
+        target = folder / path.relative_to(one)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == PACKED:
+            target.with_suffix("").write_bytes(lzma.decompress(path.read_bytes()))
+        else:
+            target.write_bytes(path.read_bytes())
+
+
 def again(name: str, corpus: Path, folder: Path) -> set[str]:
     """Read the cases that are kept; the messages that they reach."""
     reached = {""}
     for one in kept(name):
         shutil.copytree(corpus, folder)
-        shutil.copytree(one, folder, dirs_exist_ok=True)
+        unpack(one, folder)
         reached.add(outcome(name, folder, f"case {one.name} of {name}"))
         shutil.rmtree(folder)
     return reached

@@ -254,9 +254,19 @@ def test_results_are_not_those_of_another_trace(trace, cli, tmp_path):
     assert octavo.RunResult.load(tmp_path / "out").scenario.label == "copy"
 
 
-def test_a_trace_cannot_be_scaled_and_must_be_there(trace, cli):
-    done = cli("run", "-w", str(trace.path), "--scale", "0.5")
-    assert (done.returncode, "a trace has the size it was recorded with" in done.stderr) == (2, True)
+def test_a_trace_cannot_be_scaled_and_must_be_there(trace, cli, tmp_path):
+    (tmp_path / "sweep.toml").write_text(f'scenario.workload.name = "{trace.path}"\ngrid.workload.scale = [1, 0.5]\n')
+    jobs = [f'[[job]]\nname = "{name}"\nworkload.name = "{trace.path}"\nworkload.scale = {name}\n' for name in (1, 0.5)]
+    (tmp_path / "jobs.toml").write_text(f'node.preset = "grit-4gpu"\n{"".join(jobs)}')
+    for command in (
+        ("run", "-w", str(trace.path), "--scale", "0.5", "-o", "r"),
+        ("compare", str(trace.path), "--placement", "on-touch,grit", "--scale", "0.5", "-o", "r"),
+        ("sweep", "sweep.toml", "-o", "r"),
+        ("run", "jobs.toml", "-o", "r"),
+    ):
+        done = cli(*command)
+        assert (done.returncode, "workload.scale`: expected 1," in done.stderr.replace("\n", " ")) == (2, True), command
+        assert not (tmp_path / "r").exists(), "nothing ran"
     for command in (("run", "-w", "no.trace"), ("trace", "info", "no.trace"), ("workload", "inspect", "no.trace")):
         done = cli(*command)
         assert (done.returncode, "no.trace: does not exist" in done.stderr.replace("\n", " ")) == (2, True), command

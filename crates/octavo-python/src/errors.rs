@@ -141,7 +141,7 @@ fn code(error: &SimError) -> &'static str {
         SimError::TooMuchMemory { .. } | SimError::MemoryMet(_) => "memory-limit",
         SimError::TooLarge { .. } => "too-large",
         SimError::Stuck { .. } | SimError::NoProgress(_) | SimError::TooLong { .. } => "endless",
-        SimError::Timeline { .. } => "unwritable",
+        SimError::Timeline { .. } | SimError::Lines { .. } => "unwritable",
         _ => "cannot-run",
     }
 }

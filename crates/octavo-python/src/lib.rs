@@ -8,6 +8,7 @@ mod describe;
 mod errors;
 mod generators;
 mod gpu;
+mod line_file;
 mod memory;
 mod networks;
 mod policies;

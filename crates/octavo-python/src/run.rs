@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use octavo_scenario::{Again, Built, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, Kept, MemoryBound, MemoryEstimate, Progress, Repeat, RunOptions, SimError,
-    Table, estimate_memory, page_order as page_order_of, run_jobs_at_once, simulate_jobs,
+    InstantOptions, InstantProgress, Job, Kept, MemoryBound, MemoryEstimate, MemoryLine, Progress, Repeat, RunOptions,
+    SimError, Table, TakeLine, estimate_memory, page_order as page_order_of, run_jobs_at_once, simulate_jobs,
 };
 use octavo_units::Time;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use serde::Serialize;
 use crate::allocator;
 use crate::errors;
 use crate::generators::{forget_raised, or_raised};
+use crate::line_file::LineFile;
 use crate::memory::{Held, memory_around};
 use crate::policies::take_raised;
 use crate::scenario::load;
@@ -33,9 +34,10 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 /// is a file that the run's native Perfetto trace is written to. A run that would need more than `memory_limit` bytes,
 /// in addition to the process's own (`memory_around`), is refused; one that exceeds it ends as soon as it has, or would
 /// when writing its result. A run that has not ended after `time_limit` picoseconds of simulated time may be ended with
-/// `OverTime`; which runs are does not depend on the machine.
+/// `OverTime`; which runs are does not depend on the machine. `lines`, if given, is a file for the lines that memories
+/// of GPUs read and write, whether it has their times, and how it is packed.
 #[pyfunction]
-#[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None, time_limit=None))]
+#[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None, time_limit=None, lines=None))]
 pub fn run(
     py: Python<'_>,
     resolved: &str,
@@ -43,8 +45,10 @@ pub fn run(
     timeline: Option<PathBuf>,
     memory_limit: Option<u64>,
     time_limit: Option<u64>,
+    lines: Option<(PathBuf, bool, String)>,
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
+    let lines = lines.map(|(path, timed, packing)| LineFile::create(&path, timed, &packing)).transpose()?;
     drop(take_raised()); // Of an earlier run that could not end in it.
     forget_raised();
     let held = Held::begin();
@@ -62,10 +66,12 @@ pub fn run(
         check_memory(&scenario, &built, bound)?;
         match &scenario.executor {
             ExecutorChoice::Simulated(choice) => {
-                in_time(&scenario, choice, &built, (timeline, time_limit.map(Time)), (bound, &mut telling))
+                let files = Files { timeline, lines };
+                in_time(&scenario, choice, &built, (files, time_limit.map(Time)), (bound, &mut telling))
             }
             ExecutorChoice::Instant(_) if time_limit.is_some() => Err(SimError::NoTimeLimit { reason: NO_TIME }),
             ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
+            ExecutorChoice::Instant(_) if lines.is_some() => Err(SimError::Lines { reason: NO_TIME.to_owned() }),
             ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &built, (bound, &mut telling)),
         }
     });
@@ -145,6 +151,12 @@ pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable
 /// Why there is no timeline, and no limit of time.
 const NO_TIME: &str = "`executor.kind` is instant, which has no time: expected simulated";
 
+/// Files that a run writes while it goes on.
+struct Files {
+    timeline: Option<BufWriter<File>>,
+    lines: Option<LineFile>,
+}
+
 /// A summary as JSON, and tables.
 type Results = (String, Vec<Table>);
 
@@ -152,11 +164,15 @@ fn in_time(
     scenario: &Scenario,
     choice: &SimulatedChoice,
     built: &Built,
-    (mut timeline, time_limit): (Option<BufWriter<File>>, Option<Time>),
+    (Files { mut timeline, mut lines }, time_limit): (Files, Option<Time>),
     (memory, telling): (Option<MemoryBound<'_>>, &mut Telling),
 ) -> Result<Results, SimError> {
+    let wanted = lines.is_some();
     let mut report = |state: Progress| telling.tell(state.groups_done, state.groups, state.time.0);
+    let mut take = |line: MemoryLine| lines.as_mut().map_or(Ok(()), |file| file.take(line));
+    let listed = wanted.then_some(&mut take as &mut TakeLine<'_>);
     let options = RunOptions {
+        lines: listed,
         record_events: scenario.record.events,
         record_walks: scenario.record.walks,
         interval: scenario.record.interval,
@@ -170,6 +186,8 @@ fn in_time(
     let result = simulate_jobs(&built.node, &built.memory, &jobs, options)?;
     let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
     flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
+    let ended = lines.map_or(Ok(()), LineFile::finish);
+    ended.map_err(|error| SimError::Lines { reason: error.to_string() })?;
     Ok((json(&result.summary), result.tables))
 }
 

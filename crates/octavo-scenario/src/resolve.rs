@@ -376,6 +376,10 @@ fn check_numa(scenario: &Scenario) -> Result<(), Problem> {
 
 fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {
     let scale = workload.scale;
+    if workload.name == octavo_trace::ENTRY.name && scale != 1.0 {
+        let expected = "1, as a trace has the size with which it was recorded";
+        return Err(Problem::mismatch(format!("{prefix}workload.scale"), expected, scale));
+    }
     if scale > 0.0 && scale <= MAX_SCALE {
         return Ok(());
     }

@@ -207,6 +207,12 @@ pub enum SimError {
         /// What the system says.
         reason: String,
     },
+    /// The lines of memory could not be listed.
+    #[error("cannot write the lines: {reason}")]
+    Lines {
+        /// What is in the way.
+        reason: String,
+    },
     /// A strategy could no longer decide.
     #[error("{0}")]
     Strategy(Box<StrategyFailure>),

@@ -43,5 +43,5 @@ pub use observe::phases::Phases;
 pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, HostMemoryUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
-pub use simulate::{Progress, RunOptions, simulate, simulate_jobs};
+pub use simulate::{MemoryLine, Progress, RunOptions, TakeLine, simulate, simulate_jobs};
 pub use stall::Stall;

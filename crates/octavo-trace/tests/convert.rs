@@ -226,7 +226,10 @@ fn damage_is_named_and_leaves_nothing_behind() {
 fn formats_are_told_apart_and_a_stop_is_heeded() {
     let folder = Folder::new("formats");
     let names: Vec<_> = CONVERTERS.iter().map(|converter| converter.name).collect();
-    assert_eq!(names, ["accel-sim", "nvbit-mem-trace"]);
+    assert_eq!(names, ["accel-sim", "nvbit-mem-trace", "lackey"]);
+    fs::write(folder.at("host.txt"), "==7== Lackey\nI  0401ab70,3\n S 1fff000668,8\n").unwrap();
+    let found = go(&folder.at("host.txt"), &folder.at("host.trace")).unwrap();
+    assert_eq!((found.format, found.launches, found.allocations, found.instructions), ("lackey", 0, 1, 1));
     fs::write(folder.at("poem.txt"), "no trace at all\n").unwrap();
     let error = go(&folder.at("poem.txt"), &folder.at("a.trace")).unwrap_err();
     assert!(error.to_string().contains("looks like none of accel-sim, nvbit-mem-trace"), "{error}");

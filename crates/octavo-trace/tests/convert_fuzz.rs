@@ -2,14 +2,17 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use common::{Folder, rows};
+use octavo_manager::Access;
+use octavo_program::Action;
 use octavo_trace::convert::{Conversion, ConvertError, Summary};
-use octavo_trace::validate;
+use octavo_trace::{TraceReader, validate};
 use proptest::prelude::*;
 
 const BASE: u64 = 0x7f00_0000_0000;
@@ -25,14 +28,14 @@ fn data(name: &str) -> PathBuf {
 
 /// A memory instruction: active lanes, where the first is and how far apart they are.
 #[derive(Clone, Debug)]
-struct Access {
+struct Lanes {
     mask: u32,
     offset: u64,
     steps: Vec<u64>,
     store: bool,
 }
 
-impl Access {
+impl Lanes {
     fn addresses(&self) -> Vec<u64> {
         let steps = self.steps.iter().take(self.mask.count_ones() as usize);
         let offsets = steps.scan(self.offset, |offset, step| {
@@ -62,10 +65,10 @@ impl Access {
     }
 }
 
-fn access() -> impl Strategy<Value = Access> {
+fn access() -> impl Strategy<Value = Lanes> {
     let masks = prop_oneof![Just(u32::MAX), any::<u32>(), (0..33u32).prop_map(|lanes| !(u64::MAX << lanes) as u32)];
     let steps = prop_oneof![(0..200u64).prop_map(|step| vec![step; 32]), prop::collection::vec(0..1u64 << 24, 32),];
-    (masks, 0..1u64 << 24, steps, any::<bool>()).prop_map(|(mask, offset, steps, store)| Access {
+    (masks, 0..1u64 << 24, steps, any::<bool>()).prop_map(|(mask, offset, steps, store)| Lanes {
         mask,
         offset,
         steps,
@@ -74,12 +77,12 @@ fn access() -> impl Strategy<Value = Access> {
 }
 
 /// Accesses of two warps in each of two thread blocks.
-fn program() -> impl Strategy<Value = [Vec<Access>; 4]> {
+fn program() -> impl Strategy<Value = [Vec<Lanes>; 4]> {
     let warp = || prop::collection::vec(access(), 0..6);
     [warp(), warp(), warp(), warp()]
 }
 
-fn accel_sim(program: &[Vec<Access>; 4], format: usize, blocks: [usize; 2]) -> String {
+fn accel_sim(program: &[Vec<Lanes>; 4], format: usize, blocks: [usize; 2]) -> String {
     let mut text = "-grid dim = (2,1,1)\n-block dim = (64,1,1)\n".to_owned();
     for block in blocks {
         writeln!(text, "#BEGIN_TB\nthread block = {block},0,0").unwrap();
@@ -98,7 +101,7 @@ fn accel_sim(program: &[Vec<Access>; 4], format: usize, blocks: [usize; 2]) -> S
 }
 
 /// The warps interleaved as `order` says.
-fn mem_trace(program: &[Vec<Access>; 4], order: &[usize]) -> String {
+fn mem_trace(program: &[Vec<Lanes>; 4], order: &[usize]) -> String {
     let mut text = "MEMTRACE: CTX 0x1 - LAUNCH - Kernel pc 0x2 - Kernel name  - grid launch id 0 - grid size 2,1,1 - \
         block size 64,1,1 - nregs 0 - shmem 0 - cuda stream id 0\n"
         .to_owned();
@@ -244,6 +247,74 @@ proptest! {
         fs::write(folder.at("a.txt"), damaged(&bytes, &damage)).unwrap();
         survives(&folder, "nvbit-mem-trace", &folder.at("a.txt"), 1)?;
     }
+
+    #[test]
+    fn damaged_lackey(accesses in prop::collection::vec((0..4usize, 0..1u64 << 24, 1..65u64), 1..40), damage in damage()) {
+        let folder = Folder::new("damaged");
+        fs::write(folder.at("a.txt"), damaged(lackey(&accesses).as_bytes(), &damage)).unwrap();
+        survives(&folder, "lackey", &folder.at("a.txt"), 1)?;
+    }
+
+    /// Every line that is touched is in the trace, and written there if it was stored to; a fact changed is told.
+    #[test]
+    fn each_access_of_lackey_counts(
+        accesses in prop::collection::vec((0..4usize, 0..1u64 << 16, 1..65u64), 1..40),
+        which in any::<prop::sample::Index>(),
+    ) {
+        let folder = Folder::new("lackey");
+        let convert = |accesses: &[(usize, u64, u64)]| {
+            fs::write(folder.at("a.txt"), lackey(accesses)).unwrap();
+            let summary = go("lackey", &folder.at("a.txt"), &folder.at("a.trace"))?;
+            let trace = TraceReader::open(&folder.at("a.trace")).unwrap();
+            Ok::<_, ConvertError>((summary, swept(&trace)))
+        };
+        let data = |accesses: &[(usize, u64, u64)]| accesses.iter().any(|access| access.0 > 0);
+        let found = convert(&accesses);
+        prop_assert_eq!(found.is_ok(), data(&accesses));
+        let Ok((summary, swept)) = found else { return Ok(()) };
+        let mut expected = BTreeMap::new();
+        for (kind, offset, bytes) in accesses.iter().filter(|access| access.0 > 0) {
+            for line in (BASE + offset) / 64..=(BASE + offset + bytes - 1) / 64 {
+                *expected.entry(line).or_insert(false) |= *kind > 1;
+            }
+        }
+        prop_assert_eq!(&swept, &expected);
+        let mut changed = accesses.clone();
+        let place = which.index(changed.len());
+        changed[place].1 = 1 << 20;
+        if changed[place].0 > 0 {
+            prop_assert_ne!(&convert(&changed).unwrap().1, &swept);
+        }
+        changed = accesses.clone();
+        changed.push((0, 0, 1));
+        prop_assert_ne!(&convert(&changed).unwrap().0, &summary);
+    }
+}
+
+/// Instructions, loads, stores and modifications as Lackey prints them.
+fn lackey(accesses: &[(usize, u64, u64)]) -> String {
+    let one = |&(kind, offset, bytes): &(usize, u64, u64)| {
+        format!("{}{:08x},{bytes}\n", ["I  ", " L ", " S ", " M "][kind], BASE + offset)
+    };
+    "==7== Lackey, an example Valgrind tool\n".to_owned() + &accesses.iter().map(one).collect::<String>()
+}
+
+/// Lines of a trace that the host sweeps, and whether it writes them. None comes twice: all fit in the cache.
+fn swept(trace: &TraceReader) -> BTreeMap<u64, bool> {
+    let program = trace.program().unwrap();
+    let (mut count, mut lines) = (0, BTreeMap::new());
+    for ordered in program.actions() {
+        let Action::Host(phase) = &ordered.action else { continue };
+        for piece in phase.pieces(0) {
+            let base = program.buffers()[piece.buffer.index()].buffer.base;
+            for access in piece.accesses() {
+                lines.insert((base + access.start) / 64, piece.access == Access::Write);
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, lines.len());
+    lines
 }
 
 #[test]

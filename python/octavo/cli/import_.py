@@ -198,12 +198,96 @@ def torch(
     _show_allocator(said.sink(), import_torch(source, kept.folder(source), force=kept.force))
 
 
+@app.command(
+    epilog=options.examples(
+        "octavo import rocprof results.db -o runs/profile", "octavo import rocprof results.db --program solver.py"
+    )
+)
+def rocprof(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `rocprofv3 --output-format rocpd` wrote (NAME_results.db).")
+    ],
+    program: Program = None,
+    process: Process = None,
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
+) -> None:
+    """Import a database of rocprofv3: memory of AMD's GPUs over time and kernels; or a whole program."""
+    from octavo.measurements.imports import Rocpd, import_rocprof  # noqa: PLC0415 - slow to import
+
+    if program is not None:
+        _program(said.sink(), source, program, kept, process=process, kind=Rocpd)
+    else:
+        _show_allocator(said.sink(), import_rocprof(source, kept.folder(source), force=kept.force))
+
+
+@app.command(
+    "perf-mem",
+    epilog=options.examples("octavo import perf-mem samples.txt -o runs/samples"),
+)
+def perf_mem(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Text of `perf mem report -D -x,` or `perf script -F pid,addr,data_src,weight`.",
+        ),
+    ],
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
+) -> None:
+    """Import samples of Linux' perf mem: which pages of a program on the host are hot."""
+    from octavo.measurements.imports import import_perf_mem  # noqa: PLC0415 - slow to import
+
+    _show_heat(said.sink(), import_perf_mem(source, kept.folder(source), force=kept.force))
+
+
+@app.command(epilog=options.examples("octavo import damon damon.data -o runs/regions"))
+def damon(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="What `damo record` wrote, or `damo report access --json --raw_number` printed."
+        ),
+    ],
+    kept: Kept = _KEPT,
+    said: options.Said = options.SAID,
+) -> None:
+    """Import what Linux' DAMON monitored: which regions of memory are hot."""
+    from octavo.measurements.imports import import_damon  # noqa: PLC0415 - slow to import
+
+    _show_heat(said.sink(), import_damon(source, kept.folder(source), force=kept.force))
+
+
+def _show_heat(sink: Sink, result: RunResult) -> None:
+    """Which ranges are hot."""
+    summary, table = result.totals, result.table("heat")
+    hottest = table.sort(table["samples"] / table["bytes"], descending=True).head(_MOST_ALLOCATIONS).to_dicts()
+    sink.document({"folder": str(result.folder), "summary": summary, "hottest": hottest})
+    total = summary["samples"]
+    rows = [
+        ("samples", f"{total:,.0f}"),
+        ("memory in use", size(summary["footprint_bytes"])),
+        *((f"memory with {share} % of the samples", size(found)) for share, found in summary["hot_bytes"].items()),
+    ]
+    sink.table(f"{summary['source']['file']}: hot memory", ["measure", "value"], rows)
+    cells = [(f"{row['address']:#x}", size(row["bytes"]), f"{row['samples'] / total:.2%}") for row in hottest]
+    sink.table("hottest ranges", ["address", "size", "samples"], cells)
+    for text in summary["assumed"]:
+        sink.tell(f"Assumed: {text}")
+    for text in summary["missing"]:
+        sink.tell(f"Not in the profile: {text}")
+    _show_notes(sink, summary)
+    sink.say(f"Results: {result.folder}")
+
+
 def _show_allocator(sink: Sink, result: RunResult) -> None:
     """What an allocator logged."""
     summary = result.totals
     sink.document({"folder": str(result.folder), "summary": summary})
     rows = [
         ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
+        *([("kernel launches", f"{summary['launches']:,}")] if summary["launches"] else []),
         ("allocations", f"{summary['allocations']:,}"),
         ("most at once", size(summary["footprint_bytes"])),
         ("never freed", size(summary["never_freed_bytes"])),

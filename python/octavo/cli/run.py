@@ -43,6 +43,7 @@ EXAMPLES = options.examples(
     "octavo run --workload stencil2d --placement grit --executor instant",
     "octavo run --workload stencil2d --placement grit --fidelity page",
     "octavo run jobs.toml --chart jobs.png",
+    "octavo run fir --node cuda-sm90 --scale 0.0625 --lines fir.ldst.zst",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
@@ -50,6 +51,15 @@ Perfetto = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", help="Also write the run's timeline, for ui.perfetto.dev; a finished result is run again."
+    ),
+]
+Lines = Annotated[
+    Path | None,
+    typer.Option(
+        "--lines",
+        metavar="FILE",
+        help="Also write the lines that the GPU's memory reads and writes: a load-store trace of Ramulator 2, or a "
+        "table with times (.csv); .gz and .zst are packed. A finished result is run again.",
     ),
 ]
 Chart = Annotated[
@@ -73,6 +83,7 @@ def run(
     common: options.Common = options.COMMON,
     kept: options.Kept = options.KEPT,
     perfetto: Perfetto = None,
+    lines: Lines = None,
     chart: Chart = None,
     replicates: options.Replicates = 1,
     _memory_limit: options.MemoryLimit = None,
@@ -99,7 +110,7 @@ def run(
     if chart is not None:
         _check_chart(chart, resolved)
     with watching(quiet=said.quiet) as watch:
-        result = api.run(resolved, output=folder, force=kept.force, perfetto=perfetto, watch=watch)
+        result = api.run(resolved, output=folder, force=kept.force, perfetto=perfetto, lines=lines, watch=watch)
     with watching(quiet=said.quiet or len(points) == 1) as watch:
         further = execute(points[1:], force=kept.force, watch=watch) if len(points) > 1 else []
     repeated = [result, *further] if further else []
@@ -108,6 +119,8 @@ def run(
         result.plot().save(chart)
     if perfetto is not None:
         sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
+    if lines is not None:
+        sink.say(f"Lines of memory: {lines}")
 
 
 def _further(scenario: Scenario, folder: Path, count: int) -> list[Point]:

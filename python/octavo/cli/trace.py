@@ -231,7 +231,45 @@ def torch_step(
     sink.say(f"What to do about it: octavo advise {wanted.output} --memory 24GB")
 
 
-@app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))
+@app.command(
+    epilog=options.examples(
+        "octavo trace chakra pytorch_et.json -o step.step", "octavo run step.step --node cuda-sm90 --kind managed"
+    )
+)
+def chakra(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Execution trace of a PyTorch program: JSON, or Chakra's protobuf.", show_default=False
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path(
+        "chakra.step"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    said: options.Said = options.SAID,
+) -> None:
+    """Make a recorded step of a Chakra execution trace: operators and the tensors that they touch."""
+    sink = said.sink()
+    check_free(output, force=force)
+    step = trace.convert_chakra(source, output)
+    found = trace.facts(step)
+    assumed = step["assumed"]
+    sink.document({"file": str(output), **found, "assumed": assumed})
+    told = [(key.replace("_", " "), f"{value:,}" if isinstance(value, int) else value) for key, value in found.items()]
+    sink.table(f"A step, in {output}", ["what", "value"], told)
+    for text in assumed:
+        sink.tell(f"Assumed: {text}")
+    sink.say(f"Run it: octavo run {output} --node cuda-sm90 --kind managed")
+
+
+@app.command(
+    epilog=options.examples(
+        "octavo trace convert kernelslist.g bfs.trace",
+        "octavo trace convert ls.lackey ls.trace",
+        "octavo trace convert --list",
+    )
+)
 def convert(
     source: Annotated[
         Path | None, typer.Argument(metavar="INPUT", help="File or folder of another tool.", show_default=False)
@@ -242,7 +280,7 @@ def convert(
     wanted: Conversion = _CONVERSION,
     said: options.Said = options.SAID,
 ) -> None:
-    """Convert the trace of another tool."""
+    """Convert the trace of another tool: of a GPU (Accel-Sim, NVBit), or of a program on the host (Lackey)."""
     sink = said.sink()
     if wanted.listed:
         formats = trace.formats()

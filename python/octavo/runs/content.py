@@ -19,7 +19,9 @@ SUMMARY_FILE = "summary.json"
 RESULT_FORMAT = 3
 """The `format` in `summary.json`; it grows with every change of the content or the meaning of results."""
 
-ProfileTable: TypeAlias = Literal["lifetimes", "mapping_intervals", "mappings", "process_intervals", "processes"]
+ProfileTable: TypeAlias = Literal[
+    "heat", "lifetimes", "mapping_intervals", "mappings", "process_intervals", "processes"
+]
 """Tables that only profiles of real programs may contain."""
 
 TABLES = (
@@ -28,6 +30,7 @@ TABLES = (
     "capacity",
     "events",
     "fault_waits",
+    "heat",
     "intervals",
     "jobs",
     "kernels",

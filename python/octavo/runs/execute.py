@@ -23,7 +23,7 @@ from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyE
 from octavo.files import disk, links, replacement
 from octavo.isolation.errors import UnknownError
 from octavo.isolation.process import Wish
-from octavo.runs import folder, interrupts, memory
+from octavo.runs import folder, interrupts, lines, memory
 from octavo.runs.result import RunResult
 from octavo.runs.single import Limits, Order, carry_out, carry_out_apart, needs_a_process
 from octavo.runs.threads import Threads
@@ -39,7 +39,7 @@ _GRACE_SECONDS = 1.0
 """Wall time within which every run stops, unless it is in the middle of a policy's code."""
 _PANIC = "PanicException"
 """The engine raises it for a defect in itself; the class cannot be imported by name."""
-_TIMELINE = "cannot write the timeline: "
+_TIMELINE, _LINES = "cannot write the timeline: ", "cannot write the lines: "
 """How the engine's errors about a timeline begin; only the engine knows the timeline's temporary name."""
 _SHOWN = 10
 """The most failures that a message lists one by one."""
@@ -54,6 +54,8 @@ class Point:
     folder: Path
     timeline: Path | None = None
     """Where its Perfetto trace goes, if one is requested: the run then starts even if it is finished."""
+    lines: Path | None = None
+    """Where the lines of its GPUs' memories go: the same."""
 
 
 @dataclass
@@ -164,7 +166,9 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
         if point.timeline is not None:
             disk.check_file(point.timeline)
             replacement.check_made(point.timeline, replacement.TIMELINE)
-        elif found is not None:
+        if point.lines is not None:
+            lines.check(point.lines, point.scenario, force=force)
+        if found is not None and point.timeline is None and point.lines is None:
             results[index] = found
     return results
 
@@ -259,7 +263,7 @@ class _Runs:
 
         apart = needs_a_process(point.scenario)
         limits = self._apart if apart else self._here
-        order = Order(point.scenario, point.folder, limits, point.timeline, self._force)
+        order = Order(point.scenario, point.folder, limits, point.timeline, self._force, point.lines)
         self._progress.running[point.label] = 0.0
         try:
             if apart:
@@ -322,6 +326,7 @@ def _explained(error: _core.SimulationError, point: Point) -> SimulationError:
         return of_engine(error, OutOfMemoryError, f"{label}: {error.args[0]}")
     if not isinstance(error, _core.PolicyError):
         message = str(error.args[0]).replace(_TIMELINE, f"cannot write the timeline {point.timeline}: ", 1)
+        message = message.replace(_LINES, f"cannot write the lines {point.lines}: ", 1)
         return memory.refused(label, error, message)
     message, traceback = error.args
     failure = PolicyError(f"{label}: {message}", traceback)

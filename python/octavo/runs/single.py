@@ -13,7 +13,7 @@ from octavo.files import disk
 from octavo.files.notes import note, notes_told
 from octavo.isolation.process import Process, VanishedError, Wish
 from octavo.policies.find import is_object
-from octavo.runs import folder
+from octavo.runs import folder, lines
 from octavo.scenarios.scenario import Scenario
 from octavo.trace.folder import check_all
 
@@ -44,6 +44,8 @@ class Order:
     """Where its Perfetto trace goes, if one is requested: the run then starts even if it is finished."""
     force: bool = False
     """Replace what the folder holds."""
+    lines: Path | None = None
+    """Where the lines of its GPUs' memories go, if they are requested: the same as for the trace."""
 
     def packed(self) -> dict[str, Any]:
         """As JSON."""
@@ -53,14 +55,15 @@ class Order:
             "limits": asdict(self.limits),
             "timeline": None if self.timeline is None else str(self.timeline.absolute()),
             "force": self.force,
+            "lines": None if self.lines is None else str(self.lines.absolute()),
         }
 
     @classmethod
     def unpacked(cls, found: dict[str, Any]) -> Order:
         """The same again."""
-        timeline = None if found["timeline"] is None else Path(found["timeline"])
+        timeline, lines = (None if found[name] is None else Path(found[name]) for name in ("timeline", "lines"))
         limits = Limits(**found["limits"])
-        return cls(Scenario(found["scenario"]), Path(found["folder"]), limits, timeline, found["force"])
+        return cls(Scenario(found["scenario"]), Path(found["folder"]), limits, timeline, found["force"], lines)
 
 
 def carry_out(order: Order, report: Callable[[float], bool]) -> None:
@@ -80,13 +83,15 @@ def carry_out(order: Order, report: Callable[[float], bool]) -> None:
 
     with folder.locked(order.folder) as target:
         found = folder.finished(target, order.scenario, force=order.force)
-        if found is not None and order.timeline is None:  # Another process wrote it since we looked.
+        if (
+            found is not None and order.timeline is None and order.lines is None
+        ):  # Another process wrote it since we looked.
             return
         check_all(order.scenario.traces)
         try:
-            with disk.replaced_file(order.timeline) as timeline, notes_told():
+            with disk.replaced_file(order.timeline) as timeline, lines.written(order.lines) as listed, notes_told():
                 limits = order.limits
-                results = _core.run(order.scenario.toml, tell, timeline, limits.memory, limits.time)
+                results = _core.run(order.scenario.toml, tell, timeline, limits.memory, limits.time, listed)
         except _core.Interrupted:
             if told_to_stop:
                 raise

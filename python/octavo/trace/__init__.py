@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from octavo.trace.chakra import convert_chakra
     from octavo.trace.conversion import convert, formats
     from octavo.trace.reader import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
     from octavo.trace.recording import record
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from octavo.trace.steps import facts, record_torch
     from octavo.trace.writer import write
 
-__all__ = ["Trace", "convert", "facts", "formats", "open", "record", "record_torch", "seal", "write"]
+__all__ = ["Trace", "convert", "convert_chakra", "facts", "formats", "open", "record", "record_torch", "seal", "write"]
 
 # Imported when they are first used: a run checks its traces, and needs none of these.
 _HOME_OF = {
     "Trace": "reader",
     "convert": "conversion",
+    "convert_chakra": "chakra",
     "facts": "steps",
     "formats": "conversion",
     "open": "reader",

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use octavo_manager::{PageId, PageRun};
 
+use crate::gpu::caches::beyond::Beyond;
 use crate::gpu::state::Gpu;
 use crate::gpu::translate::entry::Entry;
 
@@ -64,14 +65,24 @@ impl Gpu {
         }
     }
 
-    /// None of these lines stays in the second-level cache; returns how many were dirty.
-    pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
-        self.l2.drop_lines(first, count)
+    /// None of these lines stays in the second-level cache, and none is written back.
+    pub fn drop_lines(&mut self, first: u64, count: u64) {
+        self.l2.drop_lines(first, count, None);
+    }
+
+    /// None of these lines stays in the second-level cache; returns how many were dirty and are written back.
+    pub fn give_up_lines(&mut self, now: u64, first: u64, count: u64) -> u64 {
+        self.l2.drop_lines(first, count, Some(now))
     }
 
     /// None of these lines stays dirty in the second-level cache; returns how many were.
-    pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
-        self.l2.clean_lines(first, count)
+    pub fn clean_lines(&mut self, now: u64, first: u64, count: u64) -> u64 {
+        self.l2.clean_lines(now, first, count)
+    }
+
+    /// Lines that pass between the second-level cache and memory, where single ones are simulated.
+    pub fn beyond(&mut self) -> Option<&mut Beyond> {
+        self.l2.beyond()
     }
 
     /// Whether the second-level cache has any of these lines.
@@ -80,8 +91,8 @@ impl Gpu {
     }
 
     /// The second-level cache is written back and emptied; how many lines were dirty.
-    pub fn flush(&mut self) -> u64 {
-        self.l2.flush()
+    pub fn flush(&mut self, now: u64) -> u64 {
+        self.l2.flush(now)
     }
 
     /// Empties the first-level caches of `units`, and those for scalars that they share.

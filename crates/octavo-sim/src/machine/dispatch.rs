@@ -153,8 +153,9 @@ impl<L: Listen> Hardware<'_, L> {
     /// The host has copied between launches: second-level caches are written back and emptied, and so are code caches.
     /// The time for this belongs to the host.
     fn flush_caches(&mut self, gpus: &[usize]) {
+        let now = self.clock.now();
         for &gpu in gpus {
-            self.accesses.dram_writes += self.gpus[gpu].flush();
+            self.accesses.dram_writes += self.gpus[gpu].flush(now);
             self.fetch.forget(gpu);
         }
     }

@@ -6,6 +6,7 @@ use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
 use crate::engine::event::Kind;
+use crate::gpu::caches::beyond::{Beyond, Passed};
 use crate::machine::dispatcher::Dispatcher;
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Jobs;
@@ -76,6 +77,22 @@ impl<'a, L: Listen> Node<'a, L> {
         if let Some(interval) = self.hardware.listeners.interval() {
             self.hardware.clock.schedule_periodic(interval, Kind::Sample);
         }
+    }
+
+    /// From here on, lines that pass between caches and memories of GPUs are kept; whether single ones are simulated.
+    pub fn keep_lines(&mut self) -> bool {
+        let behind = self.workload.address_end().div_ceil(octavo_program::LINE_BYTES);
+        self.hardware.fetch.keep_lines(behind);
+        self.hardware.gpus.iter_mut().all(|gpu| gpu.beyond().map(Beyond::keep).is_some())
+    }
+
+    /// Those that were kept since they were last taken.
+    pub fn take_lines(&mut self, mut take: impl FnMut(Passed)) {
+        for (gpu, state) in self.hardware.gpus.iter_mut().enumerate() {
+            let passed = state.beyond().into_iter().flat_map(Beyond::take);
+            passed.for_each(|passed| take(Passed { gpu, ..passed }));
+        }
+        self.hardware.fetch.beyond().take().for_each(take);
     }
 
     /// Calls the driver, and checks the result: if a strategy failed, the run ends.

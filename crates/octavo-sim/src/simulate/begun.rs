@@ -16,6 +16,7 @@ use crate::machine::occurrence::Listen;
 use crate::machine::outcome::Outcome;
 use crate::moment::When;
 use crate::observe::spans::Spans;
+use crate::simulate::lines::{Lines, TakeLine};
 use crate::stall::{Stall, Watchdog};
 
 /// Events between looks at the time and the progress callback: a few milliseconds of work.
@@ -52,6 +53,7 @@ pub(super) struct Begun<'a, 'p> {
     pub time_limit: Option<Time>,
     pub watch: Option<Watch<'a>>,
     pub progress: Option<&'p mut dyn FnMut(Progress) -> ControlFlow<()>>,
+    pub lines: Option<&'p mut TakeLine<'p>>,
 }
 
 /// A run that has ended as it should.
@@ -76,8 +78,10 @@ impl Begun<'_, '_> {
             time_limit,
             watch,
             mut progress,
+            lines,
         } = self;
         let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
+        let mut lines = lines.map(|take| Lines::begin(take, &mut running)).transpose()?;
         let (mut events, mut next_pause) = (0u64, pause_every);
         let mut watchdog = Watchdog::new(workload.address_end().div_ceil(page_bytes));
         while running.step() {
@@ -87,6 +91,9 @@ impl Begun<'_, '_> {
             }
             next_pause += pause_every;
             running.pause();
+            if let Some(lines) = &mut lines {
+                lines.pass_on(&mut running, false)?;
+            }
             // Whatever is recorded, the same run is looked at after the same events.
             if events.is_multiple_of(EVENTS_BETWEEN_REPORTS) {
                 running.check_time(time_limit)?;
@@ -102,6 +109,9 @@ impl Begun<'_, '_> {
         }
         running.check(workload, page_bytes)?;
         running.check_memory(watch, workload)?;
+        if let Some(lines) = &mut lines {
+            lines.pass_on(&mut running, true)?;
+        }
         let (outcome, listeners) = running.end();
         Ok((Done { outcome, events }, listeners))
     }

@@ -2,6 +2,7 @@
 
 mod begun;
 mod check;
+mod lines;
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -15,6 +16,7 @@ use octavo_units::Time;
 pub use self::begun::Progress;
 use self::begun::{Begun, Done, EVENTS_BETWEEN_REPORTS};
 pub(crate) use self::check::{check_launches, check_programs, check_size};
+pub use self::lines::{MemoryLine, TakeLine};
 use crate::bound::{MemoryBound, Watch};
 use crate::error::SimError;
 use crate::gpu::touches::Touched;
@@ -45,6 +47,9 @@ pub struct RunOptions<'a> {
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
     pub timeline: Option<&'a mut dyn Write>,
+    /// Takes each line that the memory of a GPU reads or writes for its caches, in order of time; copies of whole pages
+    /// are none.
+    pub lines: Option<&'a mut TakeLine<'a>>,
     /// 0 for the run without variations. Every other number varies what scenarios leave open: when each GPU begins a
     /// launch (up to 1 µs late), and which of equal GPUs and compute units comes first.
     pub replicate: u32,
@@ -113,9 +118,21 @@ fn run_jobs(
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
-    let (time_limit, progress) = (options.time_limit, options.progress);
-    let begun =
-        Begun { node, manager, page_bytes, workload, running, programs, changes, groups, time_limit, watch, progress };
+    let (time_limit, progress, lines) = (options.time_limit, options.progress, options.lines);
+    let begun = Begun {
+        node,
+        manager,
+        page_bytes,
+        workload,
+        running,
+        programs,
+        changes,
+        groups,
+        time_limit,
+        watch,
+        progress,
+        lines,
+    };
     let kept = (Breakdown::default(), (recorder, FaultWaits::default()));
     let (done, kept) = listen(begun, kept, (options.timeline, options.interval))?;
     let memories = HostMemoryUse::all(node, done.outcome.driver.manager(), page_bytes);
@@ -148,16 +165,17 @@ fn listen<K: Listen>(
 ) -> Result<(Done, K), SimError> {
     let (gpus, page_bytes) = (begun.node.gpus as usize, begun.page_bytes);
     let interval = if interval.0 > 0 { interval } else { TIMELINE_INTERVAL };
+    let pause = if begun.lines.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
     let spans = timeline.map(|out| Box::new(Spans::new(out, gpus, page_bytes, interval.0)));
     let pages = begun.workload.address_end().div_ceil(page_bytes) as usize;
     match (Touched::wanted(&begun.manager, gpus, pages), spans) {
-        (None, None) => begun.run(EVENTS_BETWEEN_REPORTS, kept),
+        (None, None) => begun.run(pause, kept),
         (None, Some(spans)) => {
             let (done, (kept, spans)) = begun.run(EVENTS_BETWEEN_SAMPLES, (kept, spans))?;
             Ok((done.finish(Some(spans))?, kept))
         }
         (Some(touched), spans) => {
-            let pause = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
+            let pause = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { pause };
             let (done, (kept, (_, spans))) = begun.run(pause, (kept, (touched, spans)))?;
             Ok((done.finish(spans)?, kept))
         }

@@ -8,6 +8,7 @@ mod assemble;
 mod converter;
 mod error;
 mod footprint;
+mod lackey;
 mod mem_trace;
 mod open;
 mod sass;
@@ -25,7 +26,7 @@ pub use watch::Progress;
 use self::watch::Watch;
 
 /// Every converter, in the order listings show them and detection asks them.
-pub static CONVERTERS: &[&Converter] = &[&accel_sim::CONVERTER, &mem_trace::CONVERTER];
+pub static CONVERTERS: &[&Converter] = &[&accel_sim::CONVERTER, &mem_trace::CONVERTER, &lackey::CONVERTER];
 
 impl Conversion<'_> {
     /// Converts. `progress` is called now and then; the conversion stops when it breaks.

@@ -13,6 +13,7 @@ from octavo.errors import ProfileError
 from octavo.measurements.activity.mapping import PAGE_BYTES, PICOSECONDS
 from octavo.measurements.activity.rows import LAST_ADDRESS, LONGEST
 from octavo.measurements.imports.allocations import ALWAYS, lifetimes
+from octavo.measurements.imports.profile import kernel_table
 from octavo.runs import folder as folders
 from octavo.runs.content import PROFILE, RESULT_FORMAT
 from octavo.runs.result import RunResult
@@ -44,6 +45,10 @@ class Log:
     missing: list[str]
     """Information that such logs do not contain."""
     notes: Counter[str] = field(default_factory=Counter)
+    kernels: pl.DataFrame | None = None
+    """As those of a `Profile`; none if such logs have none."""
+    gpus: Mapping[int, str] = field(default_factory=dict)
+    """Names that are known."""
 
 
 def checked(address: int, size: int, time: int) -> bool:
@@ -52,7 +57,7 @@ def checked(address: int, size: int, time: int) -> bool:
 
 
 def write(log: Log, folder: Path, *, force: bool) -> RunResult:
-    """Write the tables `memory_intervals` and `lifetimes`, and the summary.
+    """Write the tables `memory_intervals` and `lifetimes`, that of kernels if there are any, and the summary.
 
     Raises:
         ProfileError: nothing was allocated, or the log spans an impossible time.
@@ -62,6 +67,8 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
     times = [change.time for changes in log.changes.values() for change in changes]
     if not times:
         raise ProfileError(f"{log.source['file']} has no allocation", code="missing", file=log.source["file"])
+    if log.kernels is not None:
+        times += [*log.kernels["start"], *log.kernels["end"]]
     origin, end = min(times), max(times)
     if end - origin > LONGEST:
         raise ProfileError(
@@ -78,16 +85,18 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
         "memory_intervals": pl.DataFrame(sorted(memory), schema=MEMORY, orient="row"),
         "lifetimes": pl.DataFrame(rows, schema=LIFETIMES, orient="row"),
     }
+    if log.kernels is not None:
+        tables["kernels"] = kernel_table(log.kernels, origin)
     about = {
         "octavo": VERSION,
         "format": RESULT_FORMAT,
         "source": log.source,
         "time_ps": max(end - origin, 1) * PICOSECONDS,
-        "launches": 0,
+        "launches": 0 if log.kernels is None else log.kernels.height,
         "footprint_bytes": sum(max(size for _, size in steps) for steps in held.values()),
         "capacity_bytes": None,
         "page_bytes": PAGE_BYTES,
-        "gpus": [{"gpu": gpu, "name": None} for gpu in lives],
+        "gpus": [{"gpu": gpu, "name": log.gpus.get(gpu)} for gpu in lives],
         "allocations": len(rows),
         "never_freed_bytes": sum(one.bytes for found in lives.values() for one in found if one.end >= ALWAYS),
         "origin_ns": origin,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.measurements.activity.mapping import PICOSECONDS
+
 if TYPE_CHECKING:
     from octavo.measurements.activity.rows import Rows
     from octavo.measurements.imports.allocations import Change
@@ -36,3 +38,13 @@ class Profile:
     """What was not recorded."""
     notes: Counter[str] = field(default_factory=Counter)
     """Losses, guesses and unknown values, and how many of each."""
+
+
+def kernel_table(kernels: pl.DataFrame, origin: int) -> pl.DataFrame:
+    """The table `kernels` of a result that begins at `origin` nanoseconds."""
+    times = {"began_ps": "start", "ended_ps": "end"}
+    return kernels.select(
+        "kernel",
+        *(((pl.col(column) - origin) * PICOSECONDS).cast(pl.UInt64).alias(name) for name, column in times.items()),
+        pl.col("gpu").cast(pl.UInt64),
+    )

@@ -10,10 +10,11 @@ import polars as pl
 from octavo._core import VERSION
 from octavo.arrays import np
 from octavo.files import disk
-from octavo.measurements.activity.mapping import PAGE_BYTES, PICOSECONDS, events
+from octavo.measurements.activity.mapping import PAGE_BYTES, events
 from octavo.measurements.activity.rows import COPIES, LONGEST, Rows, What, in_order
 from octavo.measurements.imports import counts
 from octavo.measurements.imports.allocations import Allocation, Change, Parts, attribute, lifetimes, unknown_ranges
+from octavo.measurements.imports.profile import kernel_table
 from octavo.measurements.imports.summary import summary
 from octavo.runs import folder as folders
 from octavo.runs.content import PROFILE, RESULT_FORMAT
@@ -65,7 +66,7 @@ def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]
     about = summary(profile, table, allocations, first, max(end - origin, 1))
     tables = {
         **counts.tables(allocations, parts, table, origin),
-        "kernels": _kernel_table(kernels, origin),
+        "kernels": kernel_table(kernels, origin),
         "events": table.with_columns(names.gather(first).alias("allocation")),
     }
     return tables, {**about, "origin_ns": origin, "notes": dict(sorted((+notes).items()))}
@@ -115,13 +116,4 @@ def _attributed(rows: Rows, known: list[Allocation]) -> tuple[list[Allocation], 
         np.concatenate([parts.first, more.first]),
         np.concatenate([parts.pages, more.pages]),
         np.concatenate([parts.bytes, more.bytes]),
-    )
-
-
-def _kernel_table(kernels: pl.DataFrame, origin: int) -> pl.DataFrame:
-    times = {"began_ps": "start", "ended_ps": "end"}
-    return kernels.select(
-        "kernel",
-        *(((pl.col(column) - origin) * PICOSECONDS).cast(pl.UInt64).alias(name) for name, column in times.items()),
-        pl.col("gpu").cast(pl.UInt64),
     )

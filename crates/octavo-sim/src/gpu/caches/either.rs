@@ -4,6 +4,7 @@
 use octavo_node::{CacheConfig, LineSize, NodeConfig};
 
 use crate::engine::slots::Order;
+use crate::gpu::caches::beyond::Beyond;
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::l1::L1Caches;
 use crate::gpu::caches::l2::L2Cache;
@@ -131,29 +132,38 @@ impl SecondLevelCache {
         }
     }
 
-    /// See [`L2Cache::flush`].
-    pub fn flush(&mut self) -> u64 {
+    /// See [`L2Cache::beyond`]; nothing for the one without tags.
+    pub fn beyond(&mut self) -> Option<&mut Beyond> {
         match self {
-            Self::Plain(cache) => cache.flush(),
-            Self::Sectored(cache) => cache.flush(),
+            Self::Plain(cache) => Some(cache.beyond()),
+            Self::Sectored(cache) => Some(cache.beyond()),
+            Self::Settled(_) => None,
+        }
+    }
+
+    /// See [`L2Cache::flush`].
+    pub fn flush(&mut self, now: u64) -> u64 {
+        match self {
+            Self::Plain(cache) => cache.flush(now),
+            Self::Sectored(cache) => cache.flush(now),
             Self::Settled(cache) => cache.flush(),
         }
     }
 
     /// See [`L2Cache::drop_lines`].
-    pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
+    pub fn drop_lines(&mut self, first: u64, count: u64, written: Option<u64>) -> u64 {
         match self {
-            Self::Plain(cache) => cache.drop_lines(first, count),
-            Self::Sectored(cache) => cache.drop_lines(first, count),
+            Self::Plain(cache) => cache.drop_lines(first, count, written),
+            Self::Sectored(cache) => cache.drop_lines(first, count, written),
             Self::Settled(cache) => cache.take_stored(first, count),
         }
     }
 
     /// See [`L2Cache::clean_lines`].
-    pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
+    pub fn clean_lines(&mut self, now: u64, first: u64, count: u64) -> u64 {
         match self {
-            Self::Plain(cache) => cache.clean_lines(first, count),
-            Self::Sectored(cache) => cache.clean_lines(first, count),
+            Self::Plain(cache) => cache.clean_lines(now, first, count),
+            Self::Sectored(cache) => cache.clean_lines(now, first, count),
             Self::Settled(cache) => cache.take_stored(first, count),
         }
     }

@@ -6,6 +6,7 @@ use octavo_units::Bytes;
 
 use crate::engine::lane::Lane;
 use crate::engine::slots::{Order, Slots};
+use crate::gpu::caches::beyond::{Beyond, Passed};
 use crate::gpu::caches::dirty_lines::{STRETCH, Written};
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::interleave::Interleave;
@@ -31,6 +32,7 @@ pub(crate) struct L2Cache<const SECTORS: usize> {
     crossbar: u64,
     input_cost: u64,
     byte_masks: bool,
+    beyond: Beyond,
 }
 
 struct Bank {
@@ -54,6 +56,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
             crossbar: config.crossbar.0 * cycle,
             input_cost: (cycle / u64::from(config.lines_per_cycle)).max(1),
             byte_masks: config.byte_masks,
+            beyond: Beyond::default(),
         }
     }
 
@@ -160,21 +163,47 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         self.lines.hint_state(at);
         let mut wrote_back = 0;
         for dirty in self.lines.dirty_parts(at) {
-            dram.access(now, time, u64::from(self.lines.line(dirty)), 1);
+            let line = u64::from(self.lines.line(dirty));
+            dram.access(now, time, line, 1);
+            self.beyond.pass(Passed { time, gpu: 0, line, write: true });
             wrote_back += 1;
         }
         self.lines.leave(at);
         (at, wrote_back)
     }
 
+    /// The lines that pass to and from memory, while they are kept; they name no GPU.
+    pub fn beyond(&mut self) -> &mut Beyond {
+        &mut self.beyond
+    }
+
+    /// A line is written back, or dropped; whether it was dirty.
+    fn write_back(&mut self, now: u64, at: Place) -> bool {
+        let dirty = self.lines.is_dirty(at);
+        if dirty {
+            let line = u64::from(self.lines.line(at));
+            self.beyond.pass(Passed { time: now, gpu: 0, line, write: true });
+        }
+        dirty
+    }
+
     /// Writes everything back and empties the cache; returns how many lines were dirty.
-    pub fn flush(&mut self) -> u64 {
+    pub fn flush(&mut self, now: u64) -> u64 {
+        if self.beyond.keeps() {
+            let all: Vec<Place> = self.lines.places(0..u64::MAX).collect();
+            all.into_iter().for_each(|at| _ = self.write_back(now, at));
+        }
         self.written.clear();
         self.lines.clear_all()
     }
 
-    /// Drops the lines `first..first + count`; returns how many of them were dirty.
-    pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
+    /// Drops the lines `first..first + count`, which are written back at a given time or not at all; returns how many of
+    /// them were dirty.
+    pub fn drop_lines(&mut self, first: u64, count: u64, written: Option<u64>) -> u64 {
+        if let Some(now) = written.filter(|_| self.beyond.keeps()) {
+            let held: Vec<Place> = self.lines.places(first..first + count).collect();
+            held.into_iter().for_each(|at| _ = self.write_back(now, at));
+        }
         if self.lines.sweeping_is_quicker(count) {
             let places: Vec<Place> = self.lines.places(first..first + count).collect();
             return places.into_iter().map(|at| u64::from(self.lines.clear(at))).sum();
@@ -188,7 +217,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     }
 
     /// Cleans the lines `first..first + count`, whole stretches, in place; returns how many were dirty.
-    pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
+    pub fn clean_lines(&mut self, now: u64, first: u64, count: u64) -> u64 {
         let mut cleaned = 0;
         for stretch in (first..first + count).step_by(STRETCH as usize) {
             if !self.written.take(stretch) {
@@ -196,7 +225,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
             }
             for line in stretch..stretch + STRETCH {
                 let Some(at) = self.lines.find(line as u32) else { continue };
-                cleaned += u64::from(self.lines.is_dirty(at));
+                cleaned += u64::from(self.write_back(now, at));
                 self.lines.make_clean(at);
             }
         }
@@ -250,6 +279,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         let start = misses.available(now, time);
         let done = dram.access(now, start, line, 1);
         misses.take(now, start, done);
+        self.beyond.pass(Passed { time: start, gpu: 0, line, write: false });
         done
     }
 }
@@ -358,7 +388,7 @@ mod tests {
         let (mut l2, mut dram) = small();
         ask(&mut l2, 0, 0, 0, Load, &mut dram);
         ask(&mut l2, 0, 0, 1, Store, &mut dram);
-        assert_eq!((l2.flush(), l2.flush()), (1, 0));
+        assert_eq!((l2.flush(0), l2.flush(0)), (1, 0));
         assert!(!l2.holds_any(0, 2));
     }
 
@@ -368,9 +398,9 @@ mod tests {
         for line in [0, 1, STRETCH + 2] {
             ask(&mut l2, 0, 0, line, if line == 1 { Load } else { Store }, &mut dram);
         }
-        assert_eq!(l2.clean_lines(0, STRETCH), 1);
-        assert_eq!(l2.drop_lines(0, 2 * STRETCH), 1);
-        assert_eq!(l2.drop_lines(0, 2 * STRETCH), 0);
+        assert_eq!(l2.clean_lines(0, 0, STRETCH), 1);
+        assert_eq!(l2.drop_lines(0, 2 * STRETCH, None), 1);
+        assert_eq!(l2.drop_lines(0, 2 * STRETCH, None), 0);
         assert!(!ask(&mut l2, 0, 0, 1, Load, &mut dram).hit);
     }
 
@@ -381,7 +411,7 @@ mod tests {
         let partial = ask(&mut l2, 0, 0, 5, PartialStore, &mut dram);
         assert_eq!((whole.done, whole.fetched), ((5 + 1 + 10 + 5) * 1000, false));
         assert_eq!((partial.done, partial.fetched), ((5 + 1 + 10 + 101 + 5) * 1000, true));
-        assert_eq!(l2.drop_lines(0, 8), 2, "both are dirty");
+        assert_eq!(l2.drop_lines(0, 8, None), 2, "both are dirty");
     }
 
     #[test]
@@ -422,16 +452,16 @@ mod tests {
         for (number, &(step, line)) in steps.iter().enumerate() {
             let (now, page) = (number as u64 * 20_000, line - line % STRETCH);
             match step {
-                0 => prop_assert_eq!(l2.clean_lines(page, STRETCH), take_page(&mut dirty, page)),
+                0 => prop_assert_eq!(l2.clean_lines(0, page, STRETCH), take_page(&mut dirty, page)),
                 1 if number % 2 == 0 => {
                     // More lines than the cache has places.
-                    prop_assert_eq!(l2.drop_lines(0, 16 * STRETCH), dirty.len() as u64);
+                    prop_assert_eq!(l2.drop_lines(0, 16 * STRETCH, None), dirty.len() as u64);
                     prop_assert!(!l2.holds_any(0, 16 * STRETCH));
                     dirty.clear();
                 }
-                1 => prop_assert_eq!(l2.drop_lines(page, STRETCH), take_page(&mut dirty, page)),
+                1 => prop_assert_eq!(l2.drop_lines(page, STRETCH, None), take_page(&mut dirty, page)),
                 2 => {
-                    prop_assert_eq!(l2.flush(), dirty.len() as u64);
+                    prop_assert_eq!(l2.flush(0), dirty.len() as u64);
                     dirty.clear();
                 }
                 _ => {

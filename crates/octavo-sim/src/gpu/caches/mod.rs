@@ -1,6 +1,7 @@
 //! Caches and memory of a GPU.
 
 mod arrivals;
+pub(crate) mod beyond;
 mod dirty_lines;
 pub(crate) mod dram;
 pub(crate) mod either;

@@ -12,6 +12,7 @@ use octavo_node::NodeConfig;
 use octavo_program::LINE_BYTES;
 use octavo_units::Cycles;
 
+use crate::gpu::caches::beyond::{Beyond, Passed};
 use crate::gpu::counts::Accesses;
 use crate::gpu::translate::walker::TableShape;
 use crate::gpu::units::wave::Fetcher;
@@ -23,6 +24,8 @@ const ABSENT: u64 = u64::MAX;
 /// Code of one kernel on all GPUs.
 struct Code {
     kernel: String,
+    /// Its first line, counted from that of all code.
+    first: u64,
     /// At the second level, by GPU.
     at_gpu: Vec<Arrivals>,
     /// By (GPU, instruction cache).
@@ -78,6 +81,10 @@ pub(crate) struct Fetch {
     walk: u64,
     /// Lines of a page.
     page_lines: usize,
+    beyond: Beyond,
+    /// The line at which all code begins in the list of those, and the end of it, counted from there.
+    first_line: u64,
+    code_end: u64,
 }
 
 impl Fetch {
@@ -102,6 +109,9 @@ impl Fetch {
             second_level_tlb: time(node.l2_tlb.latency.0),
             walk: time(walk),
             page_lines,
+            beyond: Beyond::default(),
+            first_line: 0,
+            code_end: 0,
         }
     }
 
@@ -112,6 +122,7 @@ impl Fetch {
         if known.is_none() || self.cold {
             let code = Code {
                 kernel: kernel.to_owned(),
+                first: known.map_or(self.code_end, |known| self.codes[known].first),
                 at_gpu: vec![Vec::new(); self.gpus],
                 at_cache: vec![Vec::new(); self.gpus * self.caches],
                 known_to_cache: BTreeSet::new(),
@@ -119,10 +130,24 @@ impl Fetch {
             };
             match known {
                 Some(known) => self.codes[known] = code,
-                None => self.codes.push(code),
+                None => {
+                    self.code_end += self.code_lines[program];
+                    self.codes.push(code);
+                }
             }
         }
         self.running[program] = known.unwrap_or(self.codes.len() - 1);
+    }
+
+    /// From here on, lines that come from memory are kept: as if all code lay at `first_line`.
+    pub fn keep_lines(&mut self, first_line: u64) {
+        self.first_line = first_line;
+        self.beyond.keep();
+    }
+
+    /// Lines that came from memory.
+    pub fn beyond(&mut self) -> &mut Beyond {
+        &mut self.beyond
     }
 
     /// All code has left all caches of a GPU; its translations remain.
@@ -213,6 +238,10 @@ impl Fetch {
         let (there, beyond) = self.line(who.program, (who.gpu, who.unit), line as usize, asked);
         accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
         accesses.dram_reads += u64::from(beyond.memory);
+        if beyond.memory && self.beyond.keeps() {
+            let first = self.first_line + self.codes[self.running[who.program]].first;
+            self.beyond.pass(Passed { time: asked, gpu: who.gpu, line: first + line, write: false });
+        }
         accesses.walks += u64::from(beyond.walk);
         there.max(asked) + self.hit
     }

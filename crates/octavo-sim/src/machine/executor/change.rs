@@ -100,10 +100,10 @@ impl<L: Listen> Hardware<'_, L> {
     /// with a copy, unless it is replicated: then none of their lines stay.
     pub(super) fn clean(&mut self, gpu: usize, pages: PageRun, for_copy: Option<Cause>) -> u64 {
         let (first, count) = self.lines(pages);
-        let gpu = &mut self.gpus[gpu];
+        let (now, gpu) = (self.clock.now(), &mut self.gpus[gpu]);
         let dirty = match for_copy {
-            Some(cause) if !cause.keeps_source() => gpu.drop_lines(first, count),
-            _ => gpu.clean_lines(first, count),
+            Some(cause) if !cause.keeps_source() => gpu.give_up_lines(now, first, count),
+            _ => gpu.clean_lines(now, first, count),
         };
         self.accesses.dram_writes += dirty;
         dirty

@@ -106,7 +106,7 @@ impl<L: Listen> Hardware<'_, L> {
         let mut read = now;
         for (pages, _) in runs {
             let (first, count) = self.lines(*pages);
-            let dirty = self.gpus[gpu].clean_lines(first, count);
+            let dirty = self.gpus[gpu].clean_lines(now, first, count);
             self.accesses.dram_writes += dirty;
             let clean = if dirty == 0 { now } else { self.gpus[gpu].stream(now, now, first, dirty) };
             read = read.max(self.gpus[gpu].stream(now, clean, first, count));

@@ -110,6 +110,13 @@ pub fn moved(books: &Books) -> Law {
     Ok(())
 }
 
+/// Each line that memory reads or writes for the caches is listed once.
+pub fn lines_of_memory(books: &Books) -> Law {
+    let Some([read, written]) = books.lines else { return Ok(()) };
+    same("lines read", read, books.total("accesses.dram_reads"))?;
+    same("lines written", written, books.total("accesses.dram_writes"))
+}
+
 /// On coherent nodes: traffic over time sums up to lines of memories, and to the traffic of the links to the host.
 pub fn traffic(books: &Books) -> Law {
     if books.table("traffic_intervals").is_none() {

@@ -36,6 +36,8 @@ pub struct Books {
     pub filled: Vec<String>,
     /// Bytes that the program itself copies; none if that is unknown.
     pub copied: Option<u64>,
+    /// Lines that memories of GPUs read and wrote, if each was listed.
+    pub lines: Option<[u64; 2]>,
 }
 
 /// Why a result is wrong.
@@ -44,7 +46,7 @@ pub type Law = Result<(), String>;
 type Check = fn(&Books) -> Law;
 
 /// Every law, by name.
-const LAWS: [(&str, Check); 22] = [
+const LAWS: [(&str, Check); 23] = [
     ("events are the counts of page groups", counts::events_are_groups),
     ("page groups sum up to allocations", counts::groups_sum_up),
     ("jobs sum up to allocations and are the summary's", counts::jobs_sum_up),
@@ -55,6 +57,7 @@ const LAWS: [(&str, Check); 22] = [
     ("accesses without time sum up", counts::accesses_sum_up),
     ("pages on links are those that events copy", bytes::pages_on_links),
     ("lines on links are those that were accessed", bytes::lines_on_links),
+    ("lines that are listed are those that memories read and write", bytes::lines_of_memory),
     ("programs' copies are on links", bytes::programs_copies),
     ("link intervals sum up to links", bytes::link_intervals),
     ("traffic is what passes memories and links", bytes::traffic),
@@ -84,7 +87,7 @@ impl Books {
         let discards = matches!(service, ServiceModel::Batch(batch) if batch.replay == Replay::BatchFlush);
         let withdraws = scenario.node.fault_buffer.as_ref().is_some_and(|buffer| buffer.interval.0 > 0);
         tables.iter_mut().flat_map(|table| &mut table.columns).for_each(spell_out);
-        Self { summary, tables, page_bytes, header, lone, gpus, discards, withdraws, filled, copied }
+        Self { summary, tables, page_bytes, header, lone, gpus, discards, withdraws, filled, copied, lines: None }
     }
 
     /// All laws that it breaks.

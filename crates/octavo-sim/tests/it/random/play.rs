@@ -11,8 +11,8 @@ use octavo_node::CapacityError;
 use octavo_program::Action;
 use octavo_scenario::{Again, ExecutorChoice, Part, Resolved, Scenario};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, Kept, MemoryBound, Progress, Repeat, RunOptions, SimError, Table,
-    estimate_memory, run_jobs_at_once, simulate_jobs,
+    InstantOptions, InstantProgress, Job, Kept, MemoryBound, MemoryLine, Progress, Repeat, RunOptions, SimError, Table,
+    TakeLine, estimate_memory, run_jobs_at_once, simulate_jobs,
 };
 use octavo_units::Time;
 use serde_json::Value;
@@ -97,13 +97,13 @@ fn played(scenario: &Scenario) -> Played {
     let mut looks = Looks { began: Instant::now(), all: 0, idle: 0, done: [0; 3] };
     let result = match &scenario.executor {
         ExecutorChoice::Simulated(choice) => in_time_of(scenario, choice.replicate, &jobs, &mut looks),
-        ExecutorChoice::Instant(choice) => at_once(scenario, choice.turn, &jobs, &mut looks),
+        ExecutorChoice::Instant(choice) => at_once(scenario, choice.turn, &jobs, &mut looks).map(|found| (found, None)),
     };
     match result {
-        Ok(result) => {
+        Ok((result, lines)) => {
             let launches = parts.iter().filter(|part| part.program.is_none());
             let filled = launches.map(|part| part.name.clone()).collect();
-            Played::Ended(Box::new(Books::new(scenario, result, copied(parts), filled)))
+            Played::Ended(Box::new(Books { lines, ..Books::new(scenario, result, copied(parts), filled) }))
         }
         Err(error) => judged(error, !in_time && looks.idle >= IDLE_LOOKS),
     }
@@ -140,7 +140,18 @@ fn copied(parts: &[Part]) -> Option<u64> {
     Some(bytes.sum())
 }
 
-fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
+/// The result, and how many lines memories read and wrote one by one, if they are simulated.
+type InTime = (Results, Option<[u64; 2]>);
+
+fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<InTime, SimError> {
+    let (mut lines, mut last) = ([0; 2], 0);
+    let mut take = |line: MemoryLine| {
+        assert!(line.time >= last && line.gpu < scenario.node.gpus as usize, "{line:?} comes after {last} ps");
+        last = line.time;
+        lines[usize::from(line.write)] += 1;
+        Ok(())
+    };
+    let listed = scenario.node.settles().is_none();
     let mut look = |state: Progress| looks.look([state.lines, state.groups_done, u64::from(state.launches_done)]);
     let options = RunOptions {
         record_events: true,
@@ -148,13 +159,14 @@ fn in_time_of(scenario: &Scenario, replicate: u32, jobs: &[Job<'_>], looks: &mut
         interval: scenario.record.interval,
         replicate,
         timeline: None,
+        lines: listed.then_some(&mut take as &mut TakeLine<'_>),
         time_limit: Some(Time(1 << 50)),
         memory: Some(BOUND),
         progress: Some(&mut look),
     };
     let result = simulate_jobs(&scenario.node, &scenario.memory, jobs, options)?;
     let summary = serde_json::to_value(&result.summary).expect("a summary can be written");
-    Ok((summary, result.tables))
+    Ok(((summary, result.tables), listed.then_some(lines)))
 }
 
 fn at_once(scenario: &Scenario, turn: u32, jobs: &[Job<'_>], looks: &mut Looks) -> Result<Results, SimError> {
