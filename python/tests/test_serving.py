@@ -70,7 +70,7 @@ def test_a_job_that_serves_is_found_beside_others(tmp_path, cli):
     found = serving.tokens(octavo.run(scenario, output=tmp_path / "jobs"))
     kernels = octavo.RunResult.load(tmp_path / "jobs").table("kernels").filter(pl.col("kernel").str.starts_with("llm/"))
     assert found["made_ps"].max() == kernels["ended_ps"].max()
-    assert "of a shrunk model" in cli("workload", "served", str(tmp_path / "jobs")).stdout, "no scale is that of all jobs"
+    assert "of a shrunk model" in cli("workload", "served", str(tmp_path / "jobs")).stdout, "no scale is common"
 
 
 def test_a_job_that_repeats_is_measured_the_first_time(tmp_path):
