@@ -283,7 +283,7 @@ fn pages_that_a_gpu_is_advised_to_access_stay_on_the_host() {
     assert!(actions(&result).iter().any(|(phase, _, time)| phase == "other" && *time == CALL), "the call costs");
 }
 
-/// Two launches write four pages each, and the host reads the latter: what the first wrote is discarded in between.
+/// Two launches write four pages each, and what the first wrote is discarded in between.
 #[test]
 fn discarded_pages_are_not_written_back() {
     let (pages, page) = (8, 4096);

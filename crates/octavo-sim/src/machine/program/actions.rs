@@ -32,6 +32,9 @@ impl<L: Listen> Node<'_, L> {
         if let Some(ready) = self.context_awaited((job, id)) {
             return self.hardware.clock.schedule(ready, EventKind::Action, number);
         }
+        if self.holds_what_is_discarded((job, id)) {
+            return self.hardware.clock.schedule(now + BUSY_PAUSE, EventKind::Action, number);
+        }
         let whole = self.programs.of(job);
         let program = whole.program;
         whole.progress[id.index()].began = now;
@@ -113,10 +116,16 @@ impl<L: Listen> Node<'_, L> {
         self.end_call(doing);
     }
 
+    /// Whether plans still hold pages that the action discards.
+    fn holds_what_is_discarded(&mut self, (job, id): Doing) -> bool {
+        let program = self.programs.of(job).program;
+        let Action::Discard(span) = &program.actions()[id.index()].action else { return false };
+        self.whole_pages_of_span(job, span).is_some_and(|pages| self.driver.is_busy(pages))
+    }
+
     /// Part of a page may still be needed.
     fn discard(&mut self, doing: Doing, span: &Span) {
-        let whole = self.whole_pages_of_span(doing.0, span);
-        if let Some(pages) = whole {
+        if let Some(pages) = self.whole_pages_of_span(doing.0, span) {
             self.drive(|driver, now, hardware| driver.discard_pages(now, pages, hardware));
         }
         self.end_call(doing);
