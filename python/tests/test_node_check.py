@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from test_nodes import octavo_command
-from test_one_machine import OTHERS, STOCK_DRIVER
+from test_one_machine import OF_PUBLICATIONS, OTHERS, STOCK_DRIVER
 
 from octavo.gates import check
+from octavo.gates.as_published import REASONS
 from octavo.gates.expectations import Promised
+from octavo.scenarios.catalogue import names
 from octavo.scenarios.scenario import Recipe
 
 MACHINES = Path(__file__).parents[2] / "machines"
@@ -28,6 +30,14 @@ FASTER = ("memory stream", "arithmetic", "copy to GPU", "copy to host", "lines o
 def test_a_product_node_reaches_what_it_promises(node):
     failed = {gate.quantity: round(gate.ratio, 3) for gate in check(node).gates if not gate.passed}
     assert not failed
+
+
+@pytest.mark.parametrize("node", [name for name in names("nodes") if name.startswith(OF_PUBLICATIONS)])
+def test_a_node_of_a_publication_reaches_it_or_a_reason_is_known(node):
+    found = check(node)
+    assert found.passed
+    assert {gate.quantity for gate in found.gates if not gate.passed} == {*REASONS.get(node, {})}
+    assert REASONS.keys() <= {*names("nodes")}
 
 
 def test_generations_are_in_order():

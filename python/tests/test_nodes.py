@@ -129,5 +129,5 @@ def test_what_cannot_be_used_is_refused_by_file_and_line(machine, name, text, me
 def test_another_file_is_not_meant_for_its_ending_alone(machine):
     (machine.parent / "sweep.toml").touch()
     done = octavo_command("run", "--workload", "fir", "--node", "nothere.toml", cwd=machine.parent)
-    assert "cannot read nothere.toml: No such file or directory" in done.stderr
+    assert "cannot read nothere.toml: No such file or directory" in " ".join(done.stderr.split())
     assert "did you mean" not in done.stderr

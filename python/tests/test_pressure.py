@@ -113,6 +113,11 @@ def test_what_does_not_shrink_is_named(cli):
     assert "L2 cache" not in cli("run", "stencil2d", "-n", "cuda-sm60", "--kind", "managed", "-o", "whole").stdout
 
 
+def test_what_does_not_shrink_is_named_of_a_part_that_was_simulated():
+    found = octavo.fit("fir", node="cuda-sm90", kind="managed", memory="100MB", scale=1 / 64)
+    assert any("L2 cache" in note for note in found.notes)
+
+
 def test_run_and_compare_state_it(cli):
     small = ("--scale", "1/256", "-n", "cuda-sm90")
     done = json.loads(cli("run", "fir", *small, "--json", "-o", "a").stdout)["pressure"]

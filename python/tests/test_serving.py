@@ -61,7 +61,7 @@ def test_latencies_are_quantiles_of_the_waits(run, cli):
     assert "time to first token" in cli("workload", "served", str(run.folder)).stdout
 
 
-def test_a_job_that_serves_is_found_beside_others(tmp_path):
+def test_a_job_that_serves_is_found_beside_others(tmp_path, cli):
     jobs = [
         {"name": "llm", "workload": {"name": "llm-decode", "scale": 0.001, "steps": 2, "load": 4}, "gpus": [0]},
         {"name": "other", "workload": {"name": "relu", "scale": 0.002}, "gpus": [1]},
@@ -70,6 +70,7 @@ def test_a_job_that_serves_is_found_beside_others(tmp_path):
     found = serving.tokens(octavo.run(scenario, output=tmp_path / "jobs"))
     kernels = octavo.RunResult.load(tmp_path / "jobs").table("kernels").filter(pl.col("kernel").str.starts_with("llm/"))
     assert found["made_ps"].max() == kernels["ended_ps"].max()
+    assert "of a shrunk model" in cli("workload", "served", str(tmp_path / "jobs")).stdout, "no scale is common"
 
 
 def test_a_job_that_repeats_is_measured_the_first_time(tmp_path):

@@ -127,7 +127,7 @@ def test_a_command_has_the_options_of_the_study_and_those_of_all(command):
 def test_what_was_found_is_printed(command, tmp_path):
     status, out = command("--kernel", "fir", "--scale", "1/256", "-o", str(tmp_path / "out"))
     assert status == 0
-    for text in ("Speed over on-touch", "on-touch", "ideal", "largest speed", "3.00"):
+    for text in ("Speed over on-touch", "on-touch", "ideal", "largest speed", "3.00", "at scale 1"):
         assert text in out
 
 

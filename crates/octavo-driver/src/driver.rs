@@ -170,6 +170,11 @@ impl Driver {
         self.event(now, Event::Prefetch { pages, to: memory }, to);
     }
 
+    /// A program no longer needs what is in pages: see [`Event::Discard`].
+    pub fn discard_pages(&mut self, now: Time, pages: PageRun, to: &mut impl Executor) {
+        self.event(now, Event::Discard(pages), to);
+    }
+
     /// A kernel ended: see [`Event::KernelEnd`].
     pub fn kernel_end(&mut self, now: Time, end: KernelEnd, to: &mut impl Executor) {
         self.event(now, Event::KernelEnd(end), to);

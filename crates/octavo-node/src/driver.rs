@@ -12,9 +12,13 @@ use crate::release::Release;
 #[serde(deny_unknown_fields)]
 pub struct DriverConfig {
     /// Release of NVIDIA's driver, such as 615 or 580.159.04, or `none`. It decides options that are left out:
-    /// `memory.guard.adaptive_lapse` (from 590 on) and `node.coherence.gpu_memory` (`cdmm` from 615 on).
+    /// `discard` (from 580.65 on), `memory.guard.adaptive_lapse` (from 590 on) and `node.coherence.gpu_memory` (`cdmm`
+    /// from 615 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
+    /// Whether programs can discard what is in managed memory (`cudaMemDiscardBatchAsync`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discard: Option<bool>,
     /// How requests are served.
     pub service: ServiceModel,
     /// Cycles to write a page-table entry.

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 const EXPECTED: &str = "expected a release such as 615 or 580.159.04, or none for a driver that is not NVIDIA's";
 const NONE: &str = "none";
+/// The first release that discards pages on request: `UVM_DISCARD` (NVIDIA's open kernel modules).
+const DISCARDS: (u32, u32) = (580, 65);
 /// The first release whose thrashing lapse adapts: `uvm_perf_lapse_vote_threshold` (NVIDIA's open kernel modules).
 const ADAPTS: u32 = 590;
 /// The first release that manages GPU memory alone (CDMM) by default (CUDA 13.4).
@@ -21,6 +23,14 @@ impl Release {
     #[must_use]
     pub fn branch(&self) -> Option<u32> {
         self.0.split('.').next()?.parse().ok()
+    }
+
+    /// Whether programs can discard what is in managed memory, if the driver is NVIDIA's. A branch alone is its newest
+    /// release.
+    #[must_use]
+    pub fn discards(&self) -> Option<bool> {
+        let minor = self.0.split('.').nth(1).and_then(|number| number.parse().ok());
+        Some((self.branch()?, minor.unwrap_or(u32::MAX)) >= DISCARDS)
     }
 
     /// Whether the guard's lapse grows while pages thrash, if the driver is NVIDIA's.
@@ -76,10 +86,18 @@ mod tests {
 
     #[test]
     fn what_changed_changed_with_its_branch() {
-        let found = |text| release(text).map(|found| (found.adapts_lapse(), found.manages_alone())).unwrap();
-        assert_eq!(found("580.159.04"), (Some(false), Some(false)));
-        assert_eq!(found("590.44"), (Some(true), Some(false)));
-        assert_eq!(found("615"), (Some(true), Some(true)));
-        assert_eq!(found("none"), (None, None));
+        let changes = |found: Release| [found.discards(), found.adapts_lapse(), found.manages_alone()];
+        let found = |text| release(text).map(changes).unwrap();
+        for (text, expected) in [
+            ("575", [false, false, false]),
+            ("580.64.9", [false, false, false]),
+            ("580.65.06", [true, false, false]),
+            ("580", [true, false, false]),
+            ("590.44", [true, true, false]),
+            ("615", [true, true, true]),
+        ] {
+            assert_eq!(found(text), expected.map(Some), "{text}");
+        }
+        assert_eq!(found("none"), [None; 3]);
     }
 }

@@ -41,6 +41,8 @@ pub enum Action {
         /// The processor whose memory gets it.
         to: ProcessorId,
     },
+    /// What is in these bytes of managed memory is no longer needed (`cudaMemDiscardBatchAsync`).
+    Discard(Span),
     /// Something is said about pages that move (`cudaMemAdvise`).
     Advise {
         /// Which.
@@ -70,6 +72,7 @@ impl Action {
             Self::Host(_) => "host",
             Self::Copy { .. } => "copy",
             Self::Prefetch { .. } => "prefetch",
+            Self::Discard(_) => "discard",
             Self::Advise { .. } => "advise",
             Self::Launch { .. } => "launch",
             Self::Free(_) => "free",
@@ -82,7 +85,7 @@ impl Action {
         match self {
             Self::Host(phase) => phase.sweeps.iter().for_each(|sweep| visit(sweep.span.buffer)),
             Self::Copy { from, to } => [from, to].into_iter().for_each(|span| visit(span.buffer)),
-            Self::Prefetch { span, .. } | Self::Advise { span, .. } => visit(span.buffer),
+            Self::Prefetch { span, .. } | Self::Discard(span) | Self::Advise { span, .. } => visit(span.buffer),
             Self::Launch { buffers, .. } => buffers.iter().copied().for_each(visit),
             Self::Allocate(_) | Self::Free(_) | Self::Synchronise => {}
         }

@@ -44,7 +44,7 @@ pub struct ListedAction {
     /// Name of the phase or of the kernel, and the number of the launch; the advice given, or the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// Bytes that it allocates, touches, copies, prefetches or frees.
+    /// Bytes that it allocates, touches, copies, prefetches, discards or frees.
     pub bytes: u64,
     /// The buffers that it names: of a copy, source and destination.
     pub buffers: Vec<String>,
@@ -92,6 +92,7 @@ impl Names<'_> {
             Action::Host(phase) => self.host(phase),
             Action::Copy { from, to } => (None, from.len(), vec![self.name(from), self.name(to)]),
             Action::Prefetch { span, to } => (Some(to.to_string()), span.len(), vec![self.name(span)]),
+            Action::Discard(span) => (None, span.len(), vec![self.name(span)]),
             Action::Advise { span, advice } => (Some(advised(*advice)), span.len(), vec![self.name(span)]),
             Action::Launch { launch, .. } => {
                 (Some(format!("{} {launch}", self.workload.launch(*launch).kernel)), 0, Vec::new())

@@ -1,9 +1,11 @@
 //! A whole program: buffers with kinds, and actions in a partial order.
 
+use std::ops::Range;
+
 use octavo_manager::{Kind, Spread};
 
 use crate::action::{Action, ActionId, Ordered};
-use crate::buffer::{BUFFER_ALIGNMENT, Buffer, BufferId, ProgramBuffer};
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer, BufferId, ProgramBuffer, Span};
 use crate::check::{ProgramError, check};
 use crate::order::Order;
 use crate::padding::padded;
@@ -64,6 +66,16 @@ impl Program {
         let buffers = padded(which).into_iter().zip(&self.buffers);
         let buffers = buffers.map(|(buffer, old)| ProgramBuffer { buffer, ..old.clone() }).collect();
         Self { buffers, actions: self.actions.clone() }
+    }
+
+    /// First byte and end of the pages that lie in `span` as a whole; what lies behind a buffer's end is nobody's.
+    #[must_use]
+    pub fn whole_pages(&self, span: &Span, page_bytes: u64) -> Range<u64> {
+        let Buffer { base, bytes, .. } = self.buffers[span.buffer.index()].buffer;
+        let (start, end) = (base + span.bytes.start, base + span.bytes.end);
+        let last =
+            if span.bytes.end == bytes { end.next_multiple_of(page_bytes) } else { end / page_bytes * page_bytes };
+        start.next_multiple_of(page_bytes)..last
     }
 
     /// The buffers that are used but that no action allocates: they exist when the program begins, such as global

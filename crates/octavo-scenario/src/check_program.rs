@@ -214,6 +214,9 @@ impl Checked<'_> {
             let message = format!("{part} is for memory that moves: expected {moves}, found {kind}");
             return Err(self.problem(&key(part), message));
         }
+        if buffer.discard_before.is_some() {
+            self.check_discard(&key("discard_before"), kind)?;
+        }
         if let (None, Some(_)) = (&buffer.prefetch, buffer.prefetch_before) {
             return Err(self.problem(&key("prefetch_before"), format!("needs `program.{}`", key("prefetch"))));
         }
@@ -221,6 +224,23 @@ impl Checked<'_> {
         let named = named.chain(buffer.prefetch.iter().map(|name| ("prefetch", name)));
         let mut named = named.chain(buffer.accessed_by.iter().map(|name| ("accessed_by", name)));
         named.try_for_each(|(part, name)| self.check_processor(&key(part), name))
+    }
+
+    fn check_discard(&self, key: &str, kind: Kind) -> Result<(), Problem> {
+        let driver = &self.scenario.node.driver;
+        if kind != Kind::Managed {
+            let message = format!("only managed memory is discarded: expected {}, found {kind}", Kind::Managed);
+            return Err(self.problem(key, message));
+        }
+        if driver.discard == Some(true) {
+            return Ok(());
+        }
+        let release = driver.release.clone().map_or_else(|| "none".to_owned(), String::from);
+        let message = format!(
+            "this driver does not discard pages: expected `node.driver.release` from 580.65 on, found {release}, or \
+             `node.driver.discard` true"
+        );
+        Err(self.problem(key, message))
     }
 
     /// Advice names the host, or a GPU of the node that the program runs on.

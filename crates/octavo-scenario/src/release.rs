@@ -14,6 +14,9 @@ pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
         let memory = if alone { GpuMemory::Cdmm } else { GpuMemory::Numa };
         fill(scenario, &["node", "coherence"], "gpu_memory", serde_json::json!(memory));
     }
+    if let Some(discards) = release.discards() {
+        fill(scenario, &["node", "driver"], "discard", discards.into());
+    }
     let guard = lookup(scenario, "memory.guard.name").and_then(Value::as_str);
     if let Some(adapts) = release.adapts_lapse().filter(|_| guard == Some("stock-driver")) {
         fill(scenario, &["memory", "guard"], "adaptive_lapse", adapts.into());
@@ -21,7 +24,7 @@ pub(crate) fn spell_out(scenario: &mut Map<String, Value>) {
 }
 
 /// Keys that a release selects.
-const SELECTED: [&str; 2] = ["node.coherence.gpu_memory", "memory.guard.adaptive_lapse"];
+const SELECTED: [&str; 3] = ["node.driver.discard", "node.coherence.gpu_memory", "memory.guard.adaptive_lapse"];
 
 /// Lets a release that a later layer names select values again that an earlier layer with a release of its own spells
 /// out.

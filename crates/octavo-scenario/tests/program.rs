@@ -72,6 +72,22 @@ fn buffers_get_their_kind_and_what_is_said_about_them() {
 }
 
 #[test]
+fn buffers_are_discarded_before_launches_where_the_driver_can() {
+    let name = first();
+    let set = format!("program.buffers.{name}.discard_before=each-launch");
+    let node = |release: &'static str| ["program.kind=managed", "node.preset=cuda-sm90", release];
+    let [kind, preset, release] = node("node.driver.release=580.65");
+    let program = program(&[kind, preset, release, &set]).unwrap().unwrap();
+    let names: Vec<&str> = program.actions().iter().map(|ordered| ordered.action.name()).collect();
+    let launch = names.iter().position(|name| *name == "launch").unwrap();
+    assert_eq!(names[launch - 1], "discard");
+    for [kind, preset, older] in [node("node.driver.release=575"), node("node.driver.release=none")] {
+        assert!(refusal(&[kind, preset, older, &set]).contains("`node.driver.release` from 580.65 on"), "{older}");
+    }
+    assert!(refusal(&["program.kind=pinned", preset, release, &set]).contains("expected managed, found pinned"));
+}
+
+#[test]
 fn one_device_buffer_among_managed_ones() {
     let set = format!("program.buffers.{}.kind=device", first());
     let program = program(&["program.kind=managed", &set]).unwrap().unwrap();

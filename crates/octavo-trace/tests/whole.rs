@@ -82,7 +82,7 @@ struct Drawn {
 
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     let after = prop::collection::vec(any::<prop::sample::Index>(), 0..3);
-    let one = (0u8..6, [0..SIZE, 1..SIZE, 1u64..200, 0u64..5], after);
+    let one = (0u8..7, [0..SIZE, 1..SIZE, 1u64..200, 0u64..5], after);
     prop::collection::vec(one.prop_map(|(what, numbers, after)| Drawn { what, numbers, after }), 0..30)
 }
 
@@ -135,6 +135,7 @@ fn action(what: u8, [start, bytes, width, which]: [u64; 4], ids: &[BufferId], la
             let accessed_by = ProcessorMask::EMPTY.with(HOST).with(ProcessorId::gpu(which as usize));
             Action::Advise { span: part(moves), advice: Advice { preferred, accessed_by, read_mostly: bytes % 2 == 0 } }
         }
+        5 => Action::Discard(part(ids[0])),
         _ => Action::Launch { launch, buffers: ids[..which as usize].into() },
     }
 }

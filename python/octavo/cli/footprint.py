@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from octavo.runs.pressure import pressure
-from octavo.runs.room import room
+from octavo.runs.sizes import notes, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from octavo.cli.sink import Sink
     from octavo.runs.pressure import Pressure
     from octavo.runs.result import RunResult
+    from octavo.runs.sizes import Size
 
 _SHOWN = 3
 """Programs of different sizes that are told of."""
@@ -20,24 +21,24 @@ _SHOWN = 3
 
 def tell(sink: Sink, result: RunResult, found: Pressure, *, of: str = "") -> None:
     """Say what a reader should know before the numbers of a program below scale 1 are taken for the whole one's."""
-    beside = room(result, found)
-    for note in (*found.notes, *([] if beside is None else [beside.sentence])):
+    for note in notes(result, found):
         sink.tell(f"Note{of}: {note}")
 
 
 def tell_all(sink: Sink, results: Iterable[RunResult]) -> None:
     """Say it of every program and memory among results, each once, with the sizes themselves."""
-    if not sink.human:
-        return
-    first: dict[tuple[str, str], tuple[RunResult, Pressure]] = {}
-    for result in results:
-        found = pressure(result)
-        first.setdefault((result.scenario.label, found.sentence), (result, found))
-    for (label, sentence), (result, found) in list(first.items())[:_SHOWN]:
-        sink.tell(f"{label}: {sentence}")
-        tell(sink, result, found, of=f" on {label}")
-    if len(first) > _SHOWN:
-        sink.tell(f"and {len(first) - _SHOWN} more sizes of programs or of memory: --json has them")
+    if sink.human:
+        tell_sizes(sink, sizes(results))
+
+
+def tell_sizes(sink: Sink, found: Sequence[Size]) -> None:
+    """Say the first of them."""
+    for one in found[:_SHOWN]:
+        sink.tell(f"{one['program']}: {one['sentence']}")
+        for note in one["notes"]:
+            sink.tell(f"Note on {one['program']}: {note}")
+    if len(found) > _SHOWN:
+        sink.tell(f"and {len(found) - _SHOWN} more sizes of programs or of memory: --json has them")
 
 
 def documents(results: Iterable[RunResult]) -> list[dict[str, Any]]:

@@ -210,7 +210,7 @@ def served(
     said: options.Said = options.SAID,
 ) -> None:
     """Print how long requests waited for their tokens, in a run of `llm-decode` or `moe-decode`."""
-    from octavo.explain.serving import latencies  # noqa: PLC0415 - as above
+    from octavo.explain.serving import latencies, shrunk  # noqa: PLC0415 - as above
     from octavo.explain.targets import named  # noqa: PLC0415 - polars takes long to import
     from octavo.runs.pressure import pressure  # noqa: PLC0415 - as above
 
@@ -222,15 +222,15 @@ def served(
     }
     sink.document(documents if len(documents) > 1 else next(iter(documents.values())))
     for name, found in documents.items():
-        _show_served(sink, f"{name}: " if len(documents) > 1 else "", found)
+        said_of = f"{name}: " if len(documents) > 1 else ""
+        _show_served(sink, said_of, found, shrunk(results[name].scenario.scales))
     footprint.tell_all(sink, results.values())
     trust.tell(sink, results.values())
 
 
-def _show_served(sink: Sink, name: str, found: dict[str, Any]) -> None:
+def _show_served(sink: Sink, name: str, found: dict[str, Any], of: str) -> None:
     names = {"first": "time to first token", "next": "time between tokens"}
     rows = [[called, str(found[each]["count"]), *_waits(found[each])] for each, called in names.items()]
-    of = "" if found["scale"] in (1, None) else f", of a shrunk model, at scale {found['scale']:g}"
     title = f"{name}{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second{of}"
     sink.table(title, ["", "tokens", "half wait at most", "99 of 100 at most"], rows)
 

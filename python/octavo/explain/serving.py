@@ -10,7 +10,7 @@ from octavo import api
 from octavo.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
@@ -53,6 +53,12 @@ def _tokens(made: Mapping[str, Any], began: list[int], ended: list[int]) -> pl.D
         first_ps=pl.col("made_ps") - pl.col("arrived_ps"),
         next_ps=pl.col("made_ps") - pl.col("before_ps"),
     )
+
+
+def shrunk(scales: Iterable[float]) -> str:
+    """The words behind a rate of programs at these scales: none if all are whole."""
+    below = sorted(scale for scale in scales if scale < 1)
+    return f", of a shrunk model, at scale {' and '.join(f'{scale:g}' for scale in below)}" if below else ""
 
 
 def latencies(result: RunResult) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from octavo.gates import probes
+from octavo.gates.as_published import REASONS
 from octavo.gates.expectations import Promised
 from octavo.gates.probes import Machine
 from octavo.measurements.calibrate.patterns import LARGE_PAGE
@@ -39,6 +40,8 @@ class Gate:
     simulated: float
     within: tuple[float, float]
     """The lowest and the highest ratio of simulated to expected that passes."""
+    reason: str | None = None
+    """Why a node of a publication does not reach it."""
 
     @property
     def ratio(self) -> float:
@@ -62,8 +65,8 @@ class NodeCheck:
 
     @property
     def passed(self) -> bool:
-        """Whether every gate passed."""
-        return all(gate.passed for gate in self.gates)
+        """Whether every gate passed, or does not for a published reason."""
+        return all(gate.passed or gate.reason for gate in self.gates)
 
     def __getitem__(self, quantity: str) -> Gate:
         return next(gate for gate in self.gates if gate.quantity == quantity)
@@ -81,6 +84,7 @@ class NodeCheck:
                 "least": gate.within[0],
                 "most": gate.within[1],
                 "passed": gate.passed,
+                "reason": gate.reason,
             }
             for gate in self.gates
         ]
@@ -100,7 +104,9 @@ def check(node: str | Path, overrides: Sequence[str] = ()) -> NodeCheck:
 
     """
     machine = Machine(node, overrides)
-    return NodeCheck(str(node), driver(machine.values), tuple(_gates(machine)))
+    reasons = {} if overrides else REASONS.get(str(node), {})
+    gates = [gate if gate.passed else replace(gate, reason=reasons.get(gate.quantity)) for gate in _gates(machine)]
+    return NodeCheck(str(node), driver(machine.values), tuple(gates))
 
 
 def _gates(machine: Machine) -> Iterator[Gate]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from octavo.cli import options
+from octavo.cli import footprint, options
 from octavo.cli.requests import spread
 from octavo.runs.execute import Progress  # noqa: TC001 - as above
 from octavo.runs.progress import watching
@@ -97,6 +97,7 @@ class Command:
                 one(sink)
             else:
                 sink.table(one.title, one.columns, one.rows)
+        footprint.tell_sizes(sink, [size for each in _all(answer.document, "sizes") for size in each])
         for note in dict.fromkeys(_nodes(answer.document)):
             sink.tell(f"Note: {note}")
         sink.document({"folder": str(answer.root), **answer.document})
@@ -107,11 +108,16 @@ class Command:
 
 def _nodes(document: Mapping[str, Any]) -> Iterator[str]:
     """What a study's report, or the reports of its parts, say of the nodes that ran, and which values decide there."""
+    for node in (node for each in _all(document, "nodes") for node in each):
+        yield node["sentence"]
+        if said := sentence([Decided(**one) for one in node["decided"]]):
+            yield said
+
+
+def _all(document: Mapping[str, Any], key: str) -> Iterator[Any]:
+    """The values of a key in a report, and in the reports of its parts."""
     for name, value in document.items():
-        if name == "nodes":
-            for node in value:
-                yield node["sentence"]
-                if said := sentence([Decided(**one) for one in node["decided"]]):
-                    yield said
+        if name == key:
+            yield value
         elif isinstance(value, Mapping):
-            yield from _nodes(value)
+            yield from _all(value, key)

@@ -12,6 +12,7 @@ from octavo.runs import pictures, unsourced_values
 from octavo.runs.comparison import SAVED, experiment_folder
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import RUNS
+from octavo.runs.sizes import sizes
 from octavo.runs.slugs import slug
 from octavo.scenarios import conflicts
 from octavo.scenarios.about import brief
@@ -63,7 +64,8 @@ class Runs(Generic[Key]):
 
         """
         nodes = unsourced_values.by_node(self.results.values())
-        found = Found(self.root, title, points, {**document, "nodes": unsourced_values.documents(nodes)})
+        said = {"sizes": sizes(self.results.values()), "nodes": unsourced_values.documents(nodes)}
+        found = Found(self.root, title, points, {**document, **said})
         with experiment_folder(self.root, self.digest, force=False), pictures.below(lambda: brief(nodes)):
             draw(found)
             found.save(self.digest)

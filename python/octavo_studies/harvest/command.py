@@ -9,6 +9,7 @@ import typer
 
 from octavo.cli import options
 from octavo.errors import ScenarioError
+from octavo.explain.serving import shrunk
 from octavo.runs import lending
 from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside, counts, values
 from octavo_studies.harvest import sensitivity as varied
@@ -141,7 +142,7 @@ def _served(name: str, found: pl.DataFrame) -> Table:
         for row in found.to_dicts()
     ]
     columns = ["system", "tokens/s", "first token, half", "99 of 100", "between tokens, half", "99 of 100"]
-    return Table(f"Case {name}: what users wait", columns, rows)
+    return Table(f"Case {name}: what users wait{shrunk(found['scale'].unique())}", columns, rows)
 
 
 COMMAND = Command(

@@ -267,7 +267,8 @@ def _served(results: dict[Key, RunResult]) -> pl.DataFrame:
         if serving.serves(result):
             found = serving.latencies(result)
             waits = {f"{name}_{key}": found[name][key] for name in ("first", "next") for key in ("p50_ms", "p99_ms")}
-            rows.append({"case": case, "system": label, "tokens_per_s": found["tokens_per_s"], **waits})
+            scale = min(result.scenario.scales)
+            rows.append({"case": case, "system": label, "scale": scale, "tokens_per_s": found["tokens_per_s"], **waits})
     return pl.DataFrame(rows)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.runs import pictures, unsourced_values
 from octavo.runs.comparison import SAVED
+from octavo.runs.sizes import sizes
 from octavo.scenarios.about import brief
 from octavo_studies.engine import Found, compared
 from octavo_studies.memmap import systems
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from octavo.runs.unsourced_values import Decided
+    from octavo.runs.result import RunResult
     from octavo.scenarios.about import About
 
 FILES = (*SAVED, "structures.parquet", "roofline.parquet", "costs.parquet")
@@ -30,7 +31,7 @@ def of(
     of_cases: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
     roofline: pl.DataFrame,
     costs: pl.DataFrame,
-    nodes: Mapping[About, Sequence[Decided]],
+    ran: Sequence[RunResult],
 ) -> Found:
     """What was found, in tables.
 
@@ -53,7 +54,8 @@ def of(
         "systems": table,
         "structures": structures,
         "roofline": roofline,
-        "nodes": unsourced_values.documents(nodes),
+        "sizes": sizes(ran),
+        "nodes": unsourced_values.documents(unsourced_values.by_node(ran)),
     }
     return Found(root, "Host or device for each data structure", points, document, files)
 

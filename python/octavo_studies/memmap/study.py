@@ -126,9 +126,9 @@ def reproduce(study: Study) -> Found:
     with experiment_folder(root, key, force=study.force, draws=True, writes=findings.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(study, next(iter(scenarios.values())), root)
-        nodes = unsourced_values.by_node(case.managed for case in cases)
-        what = findings.of(root, tables.of(cases), roofline, tables.costs(cases), nodes)
-        findings.save(what, key, nodes)
+        ran = [case.managed for case in cases]
+        what = findings.of(root, tables.of(cases), roofline, tables.costs(cases), ran)
+        findings.save(what, key, unsourced_values.by_node(ran))
     return what
 
 

@@ -79,6 +79,9 @@ pub struct Statistics {
     pub fell_back: u64,
     /// Replicas given up because a memory was full.
     pub evictions_dropped: u64,
+    /// Pages that a program discarded while a memory held them. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub discarded: u64,
     /// Pages that came to a GPU's memory again after they had left one that was full, each time. Not listed if there are
     /// none.
     #[serde(skip_serializing_if = "is_zero")]

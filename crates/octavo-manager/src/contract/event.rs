@@ -153,6 +153,10 @@ pub enum Event<'a> {
         /// Where.
         to: MemoryId,
     },
+    /// A program no longer needs what is in managed pages (`cudaMemDiscardBatchAsync`): they are untouched again. Pages in
+    /// unfinished plans are skipped, and so are those with accesses under way that keep them, those that stores are
+    /// broadcast to, and those that a GPU keeps for others.
+    Discard(PageRun),
     /// Faults in the order the driver services them.
     Faults(&'a [Fault]),
     /// A fault on a page that was believed to be mapped when it happened, while no unfinished plan held it: the mapping

@@ -1,8 +1,9 @@
-//! Advice of programs about their pages, and prefetch calls.
+//! Advice of programs about their pages, prefetches and discards.
 
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, MemoryId, PageId, PageRun};
 use crate::contract::kind::{Advice, Kind};
+use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::{self, accessors, migrate};
@@ -27,12 +28,32 @@ impl Manager {
     /// Prefetches pages to a memory, block by block. Pages in unfinished plans, pages that stay where they are and
     /// pages without room are skipped; those that are mostly read are replicated.
     pub(super) fn prefetch(&mut self, pages: PageRun, to: MemoryId, plans: &mut Vec<Plan>) {
-        let list: Vec<PageId> = pages.iter().collect();
-        let block = |page: &PageId| self.memory.pages.block(*page).first;
-        let blocks: Vec<&[PageId]> = list.chunk_by(|one, next| block(one) == block(next)).collect();
-        for block in blocks {
-            self.prefetch_block(block, to, plans);
+        for block in self.by_block(pages.iter()) {
+            self.prefetch_block(&block, to, plans);
         }
+    }
+
+    /// Pages that a memory holds become untouched, one plan a block, as the driver does it (nvidia-uvm 595.45.04,
+    /// `uvm_va_block_discard` with `UVM_DISCARD_FLAGS_UNMAP`). It keeps the frames for a block until another page needs
+    /// them, which costs no copy; here they are free at once.
+    pub(super) fn discard(&mut self, pages: PageRun, plans: &mut Vec<Plan>) {
+        let discarded = pages.iter().filter(|&page| {
+            let view = self.page(page);
+            let held = view.allocated && view.kind == Kind::Managed && view.populated();
+            held && !view.busy && view.mode == Mode::Plain && !self.memory.keeps(page)
+        });
+        for block in self.by_block(discarded) {
+            let mut draft = self.unfinished.open_for(PlanClass::Background);
+            let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
+            tx.each_uniform_run(&block, mechanism::discard);
+            self.unfinished.commit(&mut self.memory, draft, plans);
+        }
+    }
+
+    fn by_block(&self, pages: impl Iterator<Item = PageId>) -> Vec<Vec<PageId>> {
+        let pages: Vec<PageId> = pages.collect();
+        let block = |page: &PageId| self.memory.pages.block(*page).first;
+        pages.chunk_by(|one, next| block(one) == block(next)).map(<[PageId]>::to_vec).collect()
     }
 
     fn prefetch_block(&mut self, block: &[PageId], to: MemoryId, plans: &mut Vec<Plan>) {

@@ -18,6 +18,7 @@ impl Manager {
             Event::Advise { pages, advice } => self.advise(pages, advice, plans),
             Event::SetAside { pages, to } => self.set_aside(pages, to),
             Event::Prefetch { pages, to } => self.prefetch(pages, to, plans),
+            Event::Discard(pages) => self.discard(pages, plans),
             Event::Faults(faults) => self.faults(faults, plans),
             Event::Vanished(fault) => self.vanished(&fault, plans),
             Event::Counter(notification) => self.counter(&notification, plans),

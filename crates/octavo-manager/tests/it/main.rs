@@ -12,6 +12,7 @@ mod decisions;
 mod delayed;
 mod demotion;
 mod differential;
+mod discard;
 mod drawn;
 mod eviction_golden;
 mod executor;

@@ -59,6 +59,10 @@ impl Checked<'_> {
             Action::Host(phase) => self.host(phase),
             Action::Copy { from, to } => self.copy(from, to),
             Action::Prefetch { span, .. } | Action::Advise { span, .. } => self.moving(span),
+            Action::Discard(span) => match self.span(span)? {
+                found if found.kind == Kind::Managed => Ok(()),
+                found => Err(wrong_kind(found, "managed memory")),
+            },
             Action::Launch { launch, buffers } => {
                 if *launch >= self.launches {
                     return Err(ActionFault::NoLaunch { found: *launch, expected: self.launches });

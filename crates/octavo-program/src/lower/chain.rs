@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use octavo_manager::{Access, Advice};
 
-use super::lowering::{Before, Bring, Lowering};
+use super::lowering::{Before, Bring, Lowering, Rewritten};
 use crate::action::Action;
 use crate::buffer::{BufferId, Span};
 use crate::host::{HostPhase, Sweep, Threads};
@@ -61,6 +61,7 @@ impl Chain<'_> {
         self.copy_in(&inputs);
         for launch in launches.clone() {
             self.exchanges(launch);
+            self.discard_outputs();
             self.bring(launch == launches.start);
             run(&mut self, launch);
             self.running = true;
@@ -140,6 +141,20 @@ impl Chain<'_> {
         }
     }
 
+    /// Discards buffers that each launch writes anew.
+    fn discard_outputs(&mut self) {
+        for &buffer in Arc::clone(&self.used).iter() {
+            self.discard(&Span { buffer, bytes: 0..self.program.bytes(buffer) }, Rewritten::EachLaunch);
+        }
+    }
+
+    fn discard(&mut self, span: &Span, by: Rewritten) {
+        let said = self.lowering.exceptions.get(&span.buffer.index()).and_then(|exception| exception.discard);
+        if said == Some(by) {
+            self.then(Action::Discard(span.clone()));
+        }
+    }
+
     /// All bytes of the application's buffers with such roles.
     fn whole(&self, wanted: impl Fn(&Role) -> bool) -> Vec<Span> {
         let buffers = self.used.iter().filter(|id| wanted(&self.side.roles()[id.index()]));
@@ -159,6 +174,7 @@ impl Chain<'_> {
                 |exchange: &Exchange| Span { buffer: BufferId(exchange.buffer as u32), bytes: exchange.bytes.clone() };
             let spans: Vec<_> = together.iter().copied().map(span).collect();
             if together[0].writes {
+                spans.iter().for_each(|span| self.discard(span, Rewritten::HostWrites));
                 self.host("between launches", Access::Write, &spans);
                 self.copy_in(&spans);
             } else {

@@ -57,6 +57,8 @@ pub struct Exception {
     pub advice: Advice,
     /// Where the program brings all of it before launches.
     pub prefetch: Option<Bring>,
+    /// When the program discards what is in it.
+    pub discard: Option<Rewritten>,
     /// Whether the host touches every page of it first, so that it has an entry of each.
     pub populate: bool,
 }
@@ -79,6 +81,16 @@ pub enum Before {
     FirstLaunch,
     /// Each of them.
     EachLaunch,
+}
+
+/// What writes a buffer anew, so that nothing in it is needed any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rewritten {
+    /// Each launch writes whatever of it is read later.
+    EachLaunch,
+    /// The host writes some of it between launches: that part is discarded before.
+    HostWrites,
 }
 
 /// How a workload becomes a whole program.

@@ -6,7 +6,9 @@ mod whole;
 use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
-use octavo_program::{Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Workload};
+use octavo_program::{
+    Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Rewritten, Workload,
+};
 use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,6 +87,11 @@ pub struct BufferChoice {
     /// Before which launches it prefetches; the first if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch_before: Option<Before>,
+    /// What writes it anew, so that the program discards what is in it before (`cudaMemDiscardBatchAsync`): whole before
+    /// `each-launch`, which must write all of it that is read later, or before `host-writes` between launches what
+    /// these write. Only for managed memory, with drivers that discard (`node.driver.discard`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discard_before: Option<Rewritten>,
     /// Whether the host touches a word of each 4 KiB of it before any other access, so that its pages exist.
     #[serde(skip_serializing_if = "is_false")]
     pub populate: bool,
@@ -138,7 +145,13 @@ impl ProgramChoice {
             let own = self.buffers.get(name)?;
             Some((
                 index,
-                Exception { kind: own.kind, advice: own.advice(), prefetch: own.bring(), populate: own.populate },
+                Exception {
+                    kind: own.kind,
+                    advice: own.advice(),
+                    prefetch: own.bring(),
+                    discard: own.discard_before,
+                    populate: own.populate,
+                },
             ))
         };
         let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();

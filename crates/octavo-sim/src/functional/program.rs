@@ -30,6 +30,13 @@ impl<L: Listen> Run<'_, L> {
                 let pages = self.pages_of(buffers, span);
                 self.machine.drive(|driver, now, tables| driver.prefetch(now, pages, to.memory(), tables));
             }
+            Action::Discard(span) => {
+                let whole = program.whole_pages(span, self.machine.page_bytes());
+                if !whole.is_empty() {
+                    let pages = self.machine.pages_between(whole.start, whole.end);
+                    self.machine.drive(|driver, now, tables| driver.discard_pages(now, pages, tables));
+                }
+            }
             Action::Advise { span, advice } => {
                 let pages = self.pages_of(buffers, span);
                 self.machine.drive(|driver, now, tables| driver.advise(now, pages, *advice, tables));

@@ -2,7 +2,7 @@
 
 use octavo_manager::{Kind, MAX_GPUS, ProcessorId};
 use octavo_node::NodeConfig;
-use octavo_program::{Action, Program, Workload};
+use octavo_program::{Action, Ordered, Program, Workload};
 
 use crate::error::{MAX_BYTES, SimError};
 use crate::gpu::units::occupancy::{Lacking, resources};
@@ -16,7 +16,20 @@ pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
 /// Refuses actions of whole programs that are impossible on the GPUs of their jobs.
 pub(crate) fn check_programs(node: &NodeConfig, jobs: &[Job<'_>], page_bytes: u64) -> Result<(), SimError> {
     let mut wholes = jobs.iter().filter_map(|job| Some((job, job.program?)));
-    wholes.try_for_each(|(job, program)| check_program(job.gpus(node).len(), program, page_bytes))
+    wholes.try_for_each(|(job, program)| {
+        check_discards(node, program)?;
+        check_program(job.gpus(node).len(), program, page_bytes)
+    })
+}
+
+fn check_discards(node: &NodeConfig, program: &Program) -> Result<(), SimError> {
+    let discards = |ordered: &Ordered| matches!(ordered.action, Action::Discard(_));
+    if node.driver.discard == Some(true) || !program.actions().iter().any(discards) {
+        return Ok(());
+    }
+    let reason = "an action (discard) needs a driver that discards pages: expected `node.driver.discard` true, as from \
+                  release 580.65 on";
+    Err(SimError::Program { reason: reason.to_owned() })
 }
 
 /// Refuses actions of a whole program that are impossible on this many GPUs.

@@ -1,24 +1,26 @@
 //! The recorded events give the place of every page: followed from the start, they lead to the samples' counts.
 
 use crate::support::{Script, combinations, node};
-use octavo_manager::MemoryConfig;
-use octavo_program::Op;
-use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
+use octavo_manager::{Kind, MemoryConfig, Spread};
+use octavo_program::{Action, Op, ProgramBuilder, Span, Workload as _};
+use octavo_sim::{Job, RunOptions, RunResult, Table, Values, simulate, simulate_jobs};
 use octavo_units::Time;
 
 const PAGES: u64 = 48;
 const PAGE_BYTES: u64 = 4096;
 const GPUS: usize = 3;
 
+/// Loads and stores of a GPU on pages that it shares with the others.
+fn accesses(gpu: u64) -> impl Iterator<Item = Op> {
+    (0..500).flat_map(move |step| {
+        let line = (step * 7 + gpu * 5) % PAGES * 64 + step % 60;
+        [if (step + gpu).is_multiple_of(4) { Op::store(line, 2) } else { Op::load(line, 3) }, Op::WAIT]
+    })
+}
+
 /// Loads and stores of all GPUs on the same pages, and time at the end for work still in progress.
 fn script() -> Script {
-    let wavefront = |gpu: u64| {
-        let accesses = (0..500).flat_map(|step| {
-            let line = (step * 7 + gpu * 5) % PAGES * 64 + step % 60;
-            [if (step + gpu).is_multiple_of(4) { Op::store(line, 2) } else { Op::load(line, 3) }, Op::WAIT]
-        });
-        accesses.chain(std::iter::repeat_n(Op::compute(1000), 2000)).collect::<Vec<_>>()
-    };
+    let wavefront = |gpu: u64| accesses(gpu).chain(std::iter::repeat_n(Op::compute(1000), 2000)).collect::<Vec<_>>();
     Script::new(PAGES, vec![(0..GPUS as u64).map(|gpu| vec![wavefront(gpu)]).collect()])
 }
 
@@ -85,6 +87,60 @@ fn events_lead_to_the_memory_that_was_sampled() {
         let from = numbers(samples, "bytes").len() - 2 * (GPUS + 1);
         let sampled = &numbers(samples, "bytes")[from..from + GPUS + 1];
         assert_eq!(followed(&result, numbers(samples, "time_ps")[from]), sampled, "{memory:?}");
+    }
+}
+
+/// Launches of all GPUs on the same pages, all of which are discarded in between: pages of a program that begin nowhere.
+fn discarding(memory: &MemoryConfig) -> RunResult {
+    let launch = |_| (0..GPUS as u64).map(|gpu| vec![accesses(gpu).take(400).collect()]).collect();
+    let script = Script::new(PAGES, (0..2).map(launch).collect());
+    let mut program = ProgramBuilder::default();
+    let buffer = program.buffer(script.buffers()[0].clone(), Kind::Managed, Spread::default());
+    program.then(Action::Allocate(buffer));
+    program.then(Action::Launch { launch: 0, buffers: [buffer].into() });
+    program.then(Action::Discard(Span { buffer, bytes: 0..PAGES * PAGE_BYTES }));
+    program.then(Action::Launch { launch: 1, buffers: [buffer].into() });
+    let program = program.build(2).unwrap();
+    let mut node = node(GPUS as u32);
+    node.capacity.footprint_percent = 60;
+    let options = RunOptions { record_events: true, ..RunOptions::default() };
+    let job = Job::alone(&script, Some(&program));
+    simulate_jobs(&node, memory, &[job], options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
+}
+
+#[test]
+fn pages_that_are_discarded_are_nowhere_until_they_are_placed() {
+    for memory in combinations().step_by(7) {
+        let result = discarding(&memory);
+        let (mut holders, mut discarded) = (vec![0u32; PAGES as usize], 0);
+        for (kind, pages, from, to) in events(&result, u64::MAX) {
+            for page in pages {
+                let holder = &mut holders[page];
+                let held = *holder >> from & 1 != 0;
+                match kind {
+                    "placed" => *holder = *holder & !(1 << from) | 1 << to,
+                    "migration" | "write_collapse" | "eviction" | "prefetch" | "duplication" => {
+                        assert!(held, "{kind} of page {page} from {from}: {memory:?}");
+                        *holder = *holder & !(u32::from(kind != "duplication") << from) | 1 << to;
+                    }
+                    "discard" => {
+                        assert!(held, "page {page} at {from}: {memory:?}");
+                        *holder &= !(1 << from);
+                        discarded += u64::from(*holder == 0);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // What is left at the end is given back, too.
+        let manager = &result.summary.manager;
+        assert!(manager.discarded <= discarded && manager.discarded <= PAGES, "{memory:?}");
+        let by_decree = ["ideal", "gps"].contains(&memory.placement.name.as_str());
+        assert!(
+            manager.discarded == PAGES || by_decree || memory.guard.name != "none",
+            "{memory:?}: {}",
+            manager.discarded
+        );
     }
 }
 

@@ -283,6 +283,38 @@ fn pages_that_a_gpu_is_advised_to_access_stay_on_the_host() {
     assert!(actions(&result).iter().any(|(phase, _, time)| phase == "other" && *time == CALL), "the call costs");
 }
 
+/// Two launches write four pages each, and what the first wrote is discarded in between.
+#[test]
+fn discarded_pages_are_not_written_back() {
+    let (pages, page) = (8, 4096);
+    let stores = |first: u64| (first..first + 4).flat_map(|at| store(at, 0)).collect::<Vec<_>>();
+    let script = Script::sequence(pages, vec![stores(0), stores(4)]);
+    let whole = |discard: bool| {
+        let mut builder = ProgramBuilder::default();
+        let buffer = builder.buffer(script.buffers()[0].clone(), Kind::Managed, Default::default());
+        builder.then(Action::Allocate(buffer));
+        builder.then(Action::Launch { launch: 0, buffers: [buffer].into() });
+        // What is left of the fourth page, and of the fifth, is needed.
+        let span = |end| Span { buffer, bytes: 0..end };
+        let discards = [span(4 * page - 1), span(4 * page + 1)];
+        discards.into_iter().filter(|_| discard).for_each(|span| _ = builder.then(Action::Discard(span)));
+        builder.then(Action::Launch { launch: 1, buffers: [buffer].into() });
+        builder.then(Action::Free(buffer));
+        builder.build(2).unwrap()
+    };
+    let mut node = node(1);
+    node.capacity.bytes = octavo_units::Bytes(4 * page);
+    let written = |discard| {
+        let program = whole(discard);
+        let job = Job::alone(&script, Some(&program));
+        let result = simulate_jobs(&node, &memory("on-touch"), &[job], RunOptions::default()).unwrap();
+        let manager = &result.summary.manager;
+        (link_bytes(&result, "gpu0->host", "eviction"), manager.discarded, manager.populated)
+    };
+    assert_eq!(written(false), (4 * page, 0, 8));
+    assert_eq!(written(true), (0, 4, 8));
+}
+
 /// The first call that needs a GPU takes the longer: an allocation, or the first launch where memory is `malloc`'s.
 #[test]
 fn a_context_is_created_where_a_kind_of_memory_first_needs_it() {

@@ -75,6 +75,7 @@ impl Meaning<'_> {
             ActionKind::Host => Action::Host(self.phase(row)?),
             ActionKind::Copy => Action::Copy { from: self.span(row.source, row.bytes)?, to: span()? },
             ActionKind::Prefetch => Action::Prefetch { span: span()?, to: processor(row.processor)? },
+            ActionKind::Discard => Action::Discard(span()?),
             ActionKind::Advise => Action::Advise { span: span()?, advice: advice(row)? },
             ActionKind::Launch => Action::Launch { launch: row.launch, buffers: self.used(row) },
             ActionKind::Synchronise => Action::Synchronise,

@@ -25,6 +25,8 @@ pub enum ActionKind {
     Copy,
     /// Pages are brought to the memory of a processor.
     Prefetch,
+    /// What is in pages is no longer needed.
+    Discard,
     /// Something is said about pages.
     Advise,
     /// A kernel runs.
@@ -38,11 +40,12 @@ pub enum ActionKind {
 
 impl ActionKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Allocate,
         Self::Host,
         Self::Copy,
         Self::Prefetch,
+        Self::Discard,
         Self::Advise,
         Self::Launch,
         Self::Free,
@@ -57,6 +60,7 @@ impl ActionKind {
             Self::Host => "host",
             Self::Copy => "copy",
             Self::Prefetch => "prefetch",
+            Self::Discard => "discard",
             Self::Advise => "advise",
             Self::Launch => "launch",
             Self::Free => "free",
@@ -78,7 +82,7 @@ pub struct ActionRow {
     pub kind: ActionKind,
     /// Numbers of the actions it waits for.
     pub after: Vec<u32>,
-    /// First byte of the range that is allocated, freed, prefetched or advised, or of a copy's destination.
+    /// First byte of the range that is allocated, freed, prefetched, discarded or advised, or of a copy's destination.
     pub address: u64,
     /// How many bytes.
     pub bytes: u64,

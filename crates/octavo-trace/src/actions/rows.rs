@@ -25,6 +25,7 @@ pub(super) fn row_of(ordered: &Ordered, buffers: &[ProgramBuffer]) -> ActionRow 
         Action::Host(phase) => of_phase(phase, address),
         Action::Copy { from, to } => ActionRow { source: address(from), ..over(ActionKind::Copy, to) },
         Action::Prefetch { span, to } => ActionRow { processor: to.0, ..over(ActionKind::Prefetch, span) },
+        Action::Discard(span) => over(ActionKind::Discard, span),
         Action::Advise { span, advice } => of_advice(over(ActionKind::Advise, span), *advice),
         Action::Launch { launch, buffers } => ActionRow {
             kind: ActionKind::Launch,

@@ -20,6 +20,7 @@ from octavo.files import disk
 from octavo.runs import room, unsourced_values
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.content import holds_result, is_imported
+from octavo.runs.pressure import pressure
 from octavo.runs.progress import told as telling
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe, Scenario
@@ -291,6 +292,8 @@ def _weighed(answer: Fit, part: tuple[Scenario, float], order: Order, root: Path
     if factor > 1:
         (scale,) = scenario.scales
         told = f"simulated at scale 1/{1 / scale:.4g}; the whole program is taken to take {factor:,.3g} times as long"
+        distorted = pressure(found.paging or found.fits).distorted
+        told = f"{told}, but {'; '.join(distorted)}" if distorted else told
         answer = replace(answer, notes=(*answer.notes, told))
     ways = [way for way in _ways(answer, weighed, known) if way.name != "paging" or found.paging is not None]
     return replace(answer, weighed=weighed, ways=ways)

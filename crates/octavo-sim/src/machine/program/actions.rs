@@ -1,5 +1,7 @@
 //! Actions begin when all their predecessors are done, and end: the work of each kind in between.
 
+use std::ops::Range;
+
 use octavo_manager::{Access, Advice, Allocation, Kind, PageId, PageRun, ProcessorId, SpaceId};
 use octavo_program::{Action, BufferId, HostPhase, ProgramBuffer, Span};
 
@@ -30,6 +32,9 @@ impl<L: Listen> Node<'_, L> {
         if let Some(ready) = self.context_awaited((job, id)) {
             return self.hardware.clock.schedule(ready, EventKind::Action, number);
         }
+        if self.holds_what_is_discarded((job, id)) {
+            return self.hardware.clock.schedule(now + BUSY_PAUSE, EventKind::Action, number);
+        }
         let whole = self.programs.of(job);
         let program = whole.program;
         whole.progress[id.index()].began = now;
@@ -40,6 +45,7 @@ impl<L: Listen> Node<'_, L> {
             Action::Launch { launch, .. } => self.launch((job, id), *launch),
             Action::Free(buffer) => self.free_buffer((job, id), &program.buffers()[buffer.index()]),
             Action::Prefetch { span, to } => self.prefetch((job, id), span, *to),
+            Action::Discard(span) => self.discard((job, id), span),
             Action::Advise { span, advice } => self.advise((job, id), span, *advice),
             Action::Synchronise => self.synchronise((job, id)),
         }
@@ -110,6 +116,21 @@ impl<L: Listen> Node<'_, L> {
         self.end_call(doing);
     }
 
+    /// Whether plans still hold pages that the action discards.
+    fn holds_what_is_discarded(&mut self, (job, id): Doing) -> bool {
+        let program = self.programs.of(job).program;
+        let Action::Discard(span) = &program.actions()[id.index()].action else { return false };
+        self.whole_pages_of_span(job, span).is_some_and(|pages| self.driver.is_busy(pages))
+    }
+
+    /// Part of a page may still be needed.
+    fn discard(&mut self, doing: Doing, span: &Span) {
+        if let Some(pages) = self.whole_pages_of_span(doing.0, span) {
+            self.drive(|driver, now, hardware| driver.discard_pages(now, pages, hardware));
+        }
+        self.end_call(doing);
+    }
+
     fn advise(&mut self, doing: Doing, span: &Span, advice: Advice) {
         let pages = self.pages_of_span(doing.0, span);
         self.drive(|driver, now, hardware| driver.advise(now, pages, advice, hardware));
@@ -136,8 +157,8 @@ impl<L: Listen> Node<'_, L> {
         buffer.kind.stays() && self.driver.manager().awaits_frames(self.pages_of_buffer(buffer))
     }
 
-    /// Whether plans of an action are still in progress: mappings of memory that stays, pages that are brought or go
-    /// home. Actions after a prefetch wait for it, as on one stream.
+    /// Whether plans of an action are still in progress: mappings of memory that stays, pages that are brought, discarded
+    /// or go home. Actions after a prefetch or discard wait for it, as on one stream.
     fn waits_for_plans(&mut self, (job, id): Doing) -> bool {
         let program = self.programs.of(job).program;
         match &program.actions()[id.index()].action {
@@ -145,7 +166,7 @@ impl<L: Listen> Node<'_, L> {
                 let buffer = &program.buffers()[buffer.index()];
                 buffer.kind.stays() && self.driver.is_busy(self.pages_of_buffer(buffer))
             }
-            Action::Prefetch { span, .. } => {
+            Action::Prefetch { span, .. } | Action::Discard(span) => {
                 let pages = self.pages_of_span(job, span);
                 self.driver.is_busy(pages)
             }
@@ -195,6 +216,12 @@ impl<L: Listen> Node<'_, L> {
         self.pages_between(base + span.bytes.start, base + span.bytes.end)
     }
 
+    fn whole_pages_of_span(&mut self, job: usize, span: &Span) -> Option<PageRun> {
+        let page = self.hardware.page_bytes();
+        let Range { start, end } = self.programs.of(job).program.whole_pages(span, page);
+        (start < end).then(|| self.pages_between(start, end))
+    }
+
     fn pages_of_buffer(&self, buffer: &ProgramBuffer) -> PageRun {
         self.pages_between(buffer.buffer.base, buffer.buffer.base + buffer.buffer.bytes)
     }
@@ -215,7 +242,7 @@ fn phase_of(action: &Action, buffers: &[ProgramBuffer]) -> Phase {
         Action::Copy { .. } => Phase::CopyOut,
         Action::Launch { .. } => Phase::Kernel,
         Action::Free(_) => Phase::Deallocation,
-        Action::Prefetch { .. } | Action::Advise { .. } | Action::Synchronise => Phase::Other,
+        Action::Prefetch { .. } | Action::Discard(_) | Action::Advise { .. } | Action::Synchronise => Phase::Other,
     }
 }
 
@@ -233,7 +260,7 @@ fn name_of(action: &Action, buffers: &[ProgramBuffer], launches: u32) -> String 
             let device = if buffers[to.buffer.index()].kind == Kind::Device { to } else { from };
             name(device.buffer)
         }
-        Action::Prefetch { span, .. } | Action::Advise { span, .. } => name(span.buffer),
+        Action::Prefetch { span, .. } | Action::Discard(span) | Action::Advise { span, .. } => name(span.buffer),
         Action::Launch { launch, .. } => format!("launch {}", launch - launches),
         Action::Synchronise => action.name().to_owned(),
     }

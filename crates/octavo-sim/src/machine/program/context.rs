@@ -44,6 +44,7 @@ fn needs_gpu(action: &Action, buffers: &[ProgramBuffer]) -> bool {
         Action::Host(_) => false,
         Action::Copy { .. }
         | Action::Prefetch { .. }
+        | Action::Discard(_)
         | Action::Advise { .. }
         | Action::Launch { .. }
         | Action::Synchronise => true,

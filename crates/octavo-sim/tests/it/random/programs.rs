@@ -86,13 +86,14 @@ fn said(gpus: u32, draw: &mut Draw) -> String {
         gpu => format!("gpu{}", gpu - 1),
     };
     let one = processor(draw);
-    match draw.below(7) {
+    match draw.below(8) {
         0 => format!("{{ kind = '{}' }}", draw.one(&["device", "managed", "pinned", "system"])),
         1 => format!("{{ preferred = '{one}' }}"),
         2 => format!("{{ preferred = '{one}', accessed_by = ['{}'] }}", processor(draw)),
         3 => format!("{{ accessed_by = ['{one}'] }}"),
         4 => "{ read_mostly = true }".to_owned(),
         5 => format!("{{ prefetch = '{one}', prefetch_before = 'each-launch' }}"),
+        6 => format!("{{ discard_before = '{}' }}", draw.one(&["each-launch", "host-writes"])),
         _ => "{ populate = true }".to_owned(),
     }
 }

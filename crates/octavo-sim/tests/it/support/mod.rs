@@ -399,6 +399,7 @@ fn allocation(each: u64) -> AllocationCosts {
 
 fn driver() -> DriverConfig {
     DriverConfig {
+        discard: Some(true),
         release: None,
         service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
         entry_write: Cycles(100),
