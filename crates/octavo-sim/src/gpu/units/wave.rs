@@ -4,7 +4,7 @@
 //! node has many more seats than most kernels have wavefronts in flight, and the data of these is stored close
 //! together.
 
-use octavo_program::{Cursor, Op, OpKind, OpSink};
+use octavo_program::{Cursor, Op, OpSink};
 use prefetch_index::prefetch_index;
 
 use crate::gpu::units::history::History;
@@ -14,14 +14,9 @@ use crate::gpu::units::stalls::Answer;
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
 
-/// Operations that it is filled with where loads are moved, which needs several of them at hand.
+/// Operations that it is filled with where loads are moved, which needs several of them at hand, and its size then.
 const ENOUGH_TO_MOVE: usize = 128;
-
-/// Instructions among them: a gather is one, and an operation for each lane.
-const INSTRUCTIONS_TO_MOVE: usize = 64;
-
-/// The size of a buffer where loads are moved: room for six loads and six gathers through them.
-const LONG_CHUNK: usize = 12 * CHUNK;
+const LONG_CHUNK: usize = ENOUGH_TO_MOVE + CHUNK;
 
 /// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns. Long
 /// buffers push data that is needed now out of the caches, and each call of the workload reads its data into them
@@ -140,21 +135,6 @@ pub(crate) struct Fetcher {
     pub gpu: usize,
     pub unit: usize,
     pub slot: usize,
-}
-
-/// Fills a buffer with enough operations and instructions to move loads among, by `add` to what is left of it; returns
-/// the number of operations.
-fn fill_to_move(ops: &mut [Op], mut add: impl FnMut(&mut [Op], usize) -> usize) -> usize {
-    let (mut filled, mut instructions) = (0, 0);
-    loop {
-        let added = add(&mut ops[filled..], ENOUGH_TO_MOVE);
-        instructions += ops[filled..filled + added].iter().filter(|op| !op.continues()).count();
-        filled += added;
-        let ended = ops[filled - 1].kind() == OpKind::End;
-        if ended || instructions >= INSTRUCTIONS_TO_MOVE || ops.len() - filled < CHUNK {
-            return filled;
-        }
-    }
 }
 
 /// The wavefronts in flight on all GPUs, by slot.
@@ -301,22 +281,19 @@ impl Waves {
     /// Fills its buffer again: `fill` gets its program, its work-group and its number in that, and the position of its
     /// stream.
     #[inline]
-    pub fn refill(&mut self, slot: usize, fill: impl Fn(usize, (u32, u32), &mut Cursor, &mut OpSink<'_>)) -> Next {
+    pub fn refill(&mut self, slot: usize, fill: impl FnOnce(usize, (u32, u32), &mut Cursor, &mut OpSink<'_>)) -> Next {
         let (wave, ops) = (&mut self.waves[slot], &mut self.chunks[slot].0);
-        let mut add = |ops: &mut [Op], enough: usize| {
-            let mut sink = OpSink::new(ops).until(enough);
-            fill(wave.application.into(), (wave.group, wave.number.into()), &mut wave.cursor, &mut sink);
-            debug_assert!(!sink.is_empty(), "a workload must make progress");
-            sink.len()
+        let (room, enough) = match self.scheduler {
+            Some(_) => (LONG_CHUNK, ENOUGH_TO_MOVE),
+            None => (CHUNK, ENOUGH),
         };
-        let filled = match &mut self.scheduler {
-            None => add(&mut ops[..CHUNK], ENOUGH),
-            Some(scheduler) => {
-                let filled = fill_to_move(ops, add);
-                scheduler.move_loads(&mut ops[..filled]);
-                filled
-            }
-        };
+        let mut sink = OpSink::new(&mut ops[..room]).until(enough);
+        fill(wave.application.into(), (wave.group, wave.number.into()), &mut wave.cursor, &mut sink);
+        debug_assert!(!sink.is_empty(), "a workload must make progress");
+        let filled = sink.len();
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.move_loads(&mut ops[..filled]);
+        }
         wave.ops = filled as u16;
         wave.next_op = 0;
         wave.next(0)
@@ -409,34 +386,5 @@ impl Waves {
     pub fn hint_record(&self, slot: usize) {
         prefetch_index(&self.waves, slot);
         prefetch_index(&self.waits, slot);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buffers_have_enough_instructions_to_move_however_many_lines_each_has() {
-        let gather = |ops: &mut [Op], _enough: usize| {
-            ops[..64].fill(Op::load(1, 1).continued());
-            ops[63] = Op::load(1, 1);
-            ops[64] = Op::WAIT;
-            65
-        };
-        let mut ops = [Op::END; LONG_CHUNK];
-        let filled = fill_to_move(&mut ops, gather);
-        let loads = ops[..filled].iter().filter(|op| op.kind() == OpKind::Wait).count();
-        assert!((12..=LONG_CHUNK / 65).contains(&loads), "{loads} gathers");
-        let plain = |ops: &mut [Op], enough: usize| {
-            ops[..enough].fill(Op::load(1, 1));
-            enough
-        };
-        assert_eq!(fill_to_move(&mut ops, plain), ENOUGH_TO_MOVE);
-        let end = |ops: &mut [Op], _enough: usize| {
-            ops[0] = Op::END;
-            1
-        };
-        assert_eq!(fill_to_move(&mut ops, end), 1);
     }
 }
