@@ -20,12 +20,6 @@ pub struct ComputeConfig {
     pub scalar_registers: u32,
     /// Local data share (shared memory) of a compute unit (0: no limit).
     pub local_data: Bytes,
-    /// Whose compiler made the kernels: decides how many vector registers they use.
-    #[serde(default, skip_serializing_if = "Compiler::is_default")]
-    pub compiler: Compiler,
-    /// The units that registers and local data are handed out in.
-    #[serde(default, skip_serializing_if = "AllocationConfig::is_default")]
-    pub allocation: AllocationConfig,
     /// Vector-ALU instructions, on the wavefront's SIMD.
     pub vector_alu: InstructionConfig,
     /// Scalar-ALU instructions, on the unit's scalar pipeline.
@@ -108,47 +102,6 @@ pub struct ComputeConfig {
     /// accesses are issued in order of time.
     #[serde(default, skip_serializing_if = "is_no_cycles")]
     pub wait: Cycles,
-}
-
-/// Compilers of kernels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Compiler {
-    /// AMD's for GCN3, whose kernels the workloads follow.
-    #[default]
-    Gcn3,
-    /// NVIDIA's, as far as the workload knows its register counts.
-    Nvidia,
-}
-
-impl Compiler {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// The units in which a compute unit hands out registers and local data. The defaults are GCN3's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AllocationConfig {
-    /// Vector registers that each lane gets at a time. Default 4.
-    pub vector_registers: u32,
-    /// Local data share that a work-group gets at a time. Default 256B.
-    pub local_data: Bytes,
-    /// Local data share that each work-group gets beside what its kernel uses. Default 0.
-    pub reserved_local_data: Bytes,
-}
-
-impl Default for AllocationConfig {
-    fn default() -> Self {
-        Self { vector_registers: 4, local_data: Bytes(256), reserved_local_data: Bytes(0) }
-    }
-}
-
-impl AllocationConfig {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Instructions of one class.

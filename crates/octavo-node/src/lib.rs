@@ -32,9 +32,9 @@ pub use fabric::{
 };
 pub use fidelity::{Fidelity, SettledConfig};
 pub use gpu::{
-    AllocationConfig, CacheConfig, Compiler, ComputeConfig, DramConfig, FaultBufferConfig, FetchConfig,
-    InstructionConfig, L2Config, LargeTlbConfig, LineSize, MissPolicy, ScalarCacheConfig, ScalarConfig,
-    ScalarTlbConfig, SetIndex, TlbConfig, WalkerConfig, WalkerScope,
+    CacheConfig, ComputeConfig, DramConfig, FaultBufferConfig, FetchConfig, InstructionConfig, L2Config,
+    LargeTlbConfig, LineSize, MissPolicy, ScalarCacheConfig, ScalarConfig, ScalarTlbConfig, SetIndex, TlbConfig,
+    WalkerConfig, WalkerScope,
 };
 pub use host::{
     AllocationCosts, CallCost, CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind,

@@ -94,7 +94,6 @@ impl NodeConfig {
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
         in_range("compute.vector_decoder", self.compute.vector_decoder, 0, 64)?;
         in_range("compute.tags_at_once", self.compute.tags_at_once, 1, 8)?;
-        self.validate_allocation()?;
         in_range("compute.loads_ahead", self.compute.loads_ahead, 0, MAX_LOADS_AHEAD)?;
         if self.compute.group_interval.0 > 0 && self.compute.groups_per_cycle > 0 {
             let found = self.compute.groups_per_cycle;
@@ -106,16 +105,6 @@ impl NodeConfig {
         in_range("fetch.units", self.fetch.units, 1, 256)?;
         in_range("fetch.buffer_lines", self.fetch.buffer_lines, 0, 1 << 10)?;
         in_range("scalar.units", self.scalar.units, 1, 256)
-    }
-
-    fn validate_allocation(&self) -> Result<(), NodeError> {
-        let allocation = &self.compute.allocation;
-        in_range("compute.allocation.vector_registers", allocation.vector_registers, 1, 64)?;
-        if !(1..=1 << 16).contains(&allocation.local_data.0) {
-            let message = format!("expected 1B to 64KiB, found {}", allocation.local_data);
-            return Err(error("compute.allocation.local_data", message));
-        }
-        Ok(())
     }
 
     /// Features that need accesses in order of time are off without it; names those that are not.

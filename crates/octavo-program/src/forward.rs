@@ -16,10 +16,6 @@ macro_rules! forward_to_launches {
             self.launches.resources(index)
         }
 
-        fn warp_registers(&self, index: u32) -> Option<u32> {
-            self.launches.warp_registers(index)
-        }
-
         fn flushed_before(&self, index: u32) -> bool {
             self.launches.flushed_before(index)
         }

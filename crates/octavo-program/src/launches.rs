@@ -70,12 +70,6 @@ pub trait Workload: Send + Sync {
         Resources::default()
     }
 
-    /// The registers that NVIDIA's compiler gives each thread of the `index`-th launch's kernel; `None` where only those
-    /// of [`Workload::resources`] are known.
-    fn warp_registers(&self, _index: u32) -> Option<u32> {
-        None
-    }
-
     /// Whether the host made all caches be written back and emptied just before the `index`-th launch.
     fn flushed_before(&self, _index: u32) -> bool {
         false

@@ -89,11 +89,6 @@ impl Workload for Mix<'_> {
         self.parts[part].workload.resources(own)
     }
 
-    fn warp_registers(&self, index: u32) -> Option<u32> {
-        let (part, own) = self.part(index);
-        self.parts[part].workload.warp_registers(own)
-    }
-
     fn flushed_before(&self, index: u32) -> bool {
         let (part, own) = self.part(index);
         self.parts[part].workload.flushed_before(own)

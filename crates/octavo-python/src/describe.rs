@@ -66,8 +66,9 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
             page_bytes: scenario.memory.decision_size().expect("a resolved scenario has valid sizes").0,
         };
         with_workload(&scenario, |workload| {
-            let room: Room<'_> =
-                &|workload, launch| octavo_sim::groups_at_once(&scenario.node.compute, workload, launch).max(1);
+            let room: Room<'_> = &|launch, resources| {
+                octavo_sim::groups_at_once(&scenario.node.compute, resources, launch.wavefronts_per_group).max(1)
+            };
             characterise_filled(workload, &setting, room).map_err(|error| SimulationError::new_err(error.to_string()))
         })
     }))?;

@@ -15,7 +15,7 @@ use self::pages::Pages;
 pub use self::pages::{PageClass, Traffic};
 use crate::buffer::{BUFFER_ALIGNMENT, pages_of};
 use crate::dispatch::Dispatch;
-use crate::launches::{Cursor, Workload};
+use crate::launches::{Cursor, Launch, Resources, Workload};
 use crate::op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 
 /// How the program is spread and what a page is.
@@ -104,7 +104,7 @@ pub struct BufferCharacteristics {
 }
 
 /// How many work-groups of a launch a compute unit holds at once; at least 1.
-pub type Room<'a> = &'a dyn Fn(&dyn Workload, u32) -> u32;
+pub type Room<'a> = &'a dyn Fn(&Launch, Resources) -> u32;
 
 /// Streams all of `workload` and counts.
 ///
@@ -183,7 +183,7 @@ impl Tally {
 
     fn launch(&mut self, workload: &dyn Workload, setting: &Setting, room: Room<'_>, index: u32) {
         let (launch, units) = (workload.launch(index), setting.compute_units_per_gpu);
-        let at_once = room(workload, index).saturating_mul(units);
+        let at_once = room(&launch, workload.resources(index)).saturating_mul(units);
         let shares = setting.dispatch.expected_shares(launch.work_groups, setting.gpus, units, at_once);
         self.pages.begin_launch();
         for (gpu, groups) in shares.into_iter().enumerate() {

@@ -69,10 +69,6 @@ impl Workload for Stripped {
         self.launches.resources(self.strip(index).launch)
     }
 
-    fn warp_registers(&self, index: u32) -> Option<u32> {
-        self.launches.warp_registers(self.strip(index).launch)
-    }
-
     fn flushed_before(&self, index: u32) -> bool {
         let strip = self.strip(index);
         strip.groups.start == 0 && self.launches.flushed_before(strip.launch)

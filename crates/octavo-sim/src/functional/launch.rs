@@ -5,7 +5,7 @@ use octavo_manager::{KernelEnd, SpaceId};
 use crate::functional::group::Queues;
 use crate::functional::job::Doing;
 use crate::functional::run::Run;
-use crate::gpu::units::occupancy::{Occupancy, resources};
+use crate::gpu::units::occupancy::Occupancy;
 use crate::machine::occurrence::{Happening, Listen, Work};
 
 impl<L: Listen> Run<'_, L> {
@@ -15,7 +15,7 @@ impl<L: Listen> Run<'_, L> {
         let shape = self.workload.launch(launch);
         let (gpus, units) = (state.lot.gpus.len() as u32, state.lot.fewest_units() as u32);
         state.queues = Queues::new(&shape, self.config.dispatch.shares(shape.work_groups, gpus, units));
-        let occupancy = Occupancy::new(compute, resources(compute, self.workload, launch));
+        let occupancy = Occupancy::new(compute, self.workload.resources(launch));
         let groups = occupancy.groups_at_once(shape.wavefronts_per_group) as usize;
         for (ring, units) in self.rings.iter_mut().zip(&state.lot.units) {
             if let Some(turns) = ring.of(job) {

@@ -6,7 +6,7 @@ use octavo_program::Share;
 
 use crate::engine::event::Kind;
 use crate::gpu::units::groups::NewGroup;
-use crate::gpu::units::occupancy::{Occupancy, resources};
+use crate::gpu::units::occupancy::Occupancy;
 use crate::gpu::units::stalls::Stall;
 use crate::gpu::units::wave::Fetcher;
 use crate::lot::Lot;
@@ -39,8 +39,7 @@ impl<L: Listen> Node<'_, L> {
         state.launch_began = self.hardware.clock.now();
         self.hardware.launch_begins(application);
         let state = &mut self.jobs.running[application];
-        let compute = &self.hardware.config.compute;
-        state.occupancy = Occupancy::new(compute, resources(compute, self.workload, launch));
+        state.occupancy = Occupancy::new(&self.hardware.config.compute, self.workload.resources(launch));
         let groups = state.shape.work_groups;
         let (gpus, units) = (state.lot.gpus.len() as u32, state.lot.fewest_units() as u32);
         let shares = self.hardware.config.dispatch.shares(groups, gpus, units);

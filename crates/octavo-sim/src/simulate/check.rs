@@ -5,7 +5,7 @@ use octavo_node::NodeConfig;
 use octavo_program::{Action, Ordered, Program, Workload};
 
 use crate::error::{MAX_BYTES, SimError};
-use crate::gpu::units::occupancy::{Lacking, resources};
+use crate::gpu::units::occupancy::Lacking;
 use crate::job::Job;
 
 pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
@@ -107,9 +107,7 @@ pub(crate) fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Resu
             let (kernel, wavefronts) = (launch.kernel.into_owned(), launch.wavefronts_per_group);
             return Err(SimError::GroupTooLarge { kernel, wavefronts, room });
         }
-        if let Some(lacking) =
-            Lacking::of(&node.compute, resources(&node.compute, workload, index), launch.wavefronts_per_group)
-        {
+        if let Some(lacking) = Lacking::of(&node.compute, workload.resources(index), launch.wavefronts_per_group) {
             let Lacking { key, needed, found } = lacking;
             return Err(SimError::GroupNeedsMore { kernel: launch.kernel.into_owned(), key, needed, found });
         }

@@ -2,7 +2,7 @@
 //! can be added up by hand.
 
 use crate::support::{Script, line, load, node, run};
-use octavo_node::{Compiler, ComputeConfig, LaunchDiscards, NodeConfig};
+use octavo_node::{LaunchDiscards, NodeConfig};
 use octavo_program::{InstructionMix, Op, Resources};
 use octavo_units::{Bytes, Cycles};
 
@@ -264,11 +264,6 @@ fn answers_in_order_make_a_hit_wait_for_the_miss_before_it() {
 /// Four work-groups of one wavefront that executes 1000 scalar instructions: work-groups that run together share the
 /// scalar unit one after another, 4 µs each.
 fn microseconds(resources: Resources) -> u64 {
-    microseconds_where(resources, None, |_| {})
-}
-
-/// The same with the registers that NVIDIA's compiler gives, on a unit that is changed.
-fn microseconds_where(resources: Resources, warp: Option<u32>, change: impl Fn(&mut ComputeConfig)) -> u64 {
     let mut node = node(1);
     node.compute.units = 1;
     node.compute.simds_per_unit = 1;
@@ -276,8 +271,7 @@ fn microseconds_where(resources: Resources, warp: Option<u32>, change: impl Fn(&
     node.compute.scalar_registers = 3200;
     node.compute.local_data = Bytes(64 << 10);
     let mut script = Script::new(8, vec![vec![vec![vec![mix(0, 1_000, 0, 0)]]; 4]]);
-    (script.resources, script.warp_registers) = (resources, warp);
-    change(&mut node.compute);
+    script.resources = resources;
     run(&node, "on-touch", &script).summary.time_ps / 1_000_000
 }
 
@@ -291,21 +285,6 @@ fn registers_and_local_data_limit_the_groups_of_a_unit() {
     assert_eq!(microseconds(Resources { scalar_registers: 1_590, ..none }), 9);
     assert_eq!(microseconds(Resources { local_data_bytes: 32 << 10, ..none }), 9);
     assert_eq!(microseconds(Resources { local_data_bytes: (32 << 10) + 1, ..none }), 16);
-}
-
-#[test]
-fn nodes_say_whose_registers_and_in_which_units() {
-    let used = Resources { vector_registers: 129, local_data_bytes: 16 << 10, ..Resources::default() };
-    let nvidia = |unit: &mut ComputeConfig| unit.compiler = Compiler::Nvidia;
-    assert_eq!(microseconds_where(used, Some(60), |_| {}), 16, "those of GCN3: one at once");
-    assert_eq!(microseconds_where(used, Some(60), nvidia), 3 + 4, "four at once");
-    assert_eq!(microseconds_where(used, None, nvidia), 16, "none are known");
-    let coarse = |unit: &mut ComputeConfig| (unit.compiler, unit.allocation.vector_registers) = (Compiler::Nvidia, 48);
-    assert_eq!(microseconds_where(used, Some(60), coarse), 9, "96 registers each: two at once");
-    let reserved = |unit: &mut ComputeConfig| {
-        (unit.compiler, unit.allocation.reserved_local_data) = (Compiler::Nvidia, Bytes(16 << 10));
-    };
-    assert_eq!(microseconds_where(used, Some(60), reserved), 9, "32 KiB each: two at once");
 }
 
 #[test]

@@ -201,11 +201,6 @@ impl Workload for MatrixMultiplication {
         Resources { vector_registers: 74, scalar_registers: 30, local_data_bytes: 4096 }
     }
 
-    /// Of `validation/gpu/workloads.cuh`, compiled for an H100 by CUDA 12.9.
-    fn warp_registers(&self, _index: u32) -> Option<u32> {
-        Some(72)
-    }
-
     fn waits_for_some(&self) -> bool {
         true
     }

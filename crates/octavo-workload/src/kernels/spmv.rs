@@ -192,11 +192,6 @@ impl Workload for Spmv {
         Resources { vector_registers: 12, scalar_registers: 35, local_data_bytes: 0 }
     }
 
-    /// Of `validation/gpu/workloads.cuh`, compiled for an H100 by CUDA 12.9.
-    fn warp_registers(&self, _index: u32) -> Option<u32> {
-        Some(34)
-    }
-
     fn waits_for_some(&self) -> bool {
         true
     }

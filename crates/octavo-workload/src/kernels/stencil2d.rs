@@ -269,11 +269,6 @@ impl Workload for Stencil2d {
         Resources { vector_registers: 79, scalar_registers: 22, local_data_bytes: 4752 }
     }
 
-    /// Of `validation/gpu/workloads.cuh`, compiled for an H100 by CUDA 12.9.
-    fn warp_registers(&self, _index: u32) -> Option<u32> {
-        Some(48)
-    }
-
     fn waits_for_some(&self) -> bool {
         true
     }

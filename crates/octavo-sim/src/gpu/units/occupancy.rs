@@ -1,11 +1,14 @@
 //! The number of work-groups of a launch that fit a compute unit: registers and local data share, and seats for
 //! wavefronts.
 
-use octavo_node::{AllocationConfig, Compiler, ComputeConfig};
-use octavo_program::{Resources, Workload};
+use octavo_node::ComputeConfig;
+use octavo_program::Resources;
 
-/// Scalar registers are handed out in groups of sixteen (GCN3).
+/// Registers are handed out in groups (GCN3: four vector registers a lane, sixteen scalar registers), the local data
+/// share in blocks of 256 bytes.
+const VECTOR_GRANULE: u32 = 4;
 const SCALAR_GRANULE: u32 = 16;
+const LOCAL_DATA_GRANULE: u64 = 256;
 
 /// The resources of each compute unit that a launch may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +23,14 @@ pub(crate) struct Occupancy {
 
 impl Occupancy {
     pub fn new(compute: &ComputeConfig, resources: Resources) -> Self {
-        let per_simd = share(compute.vector_registers, vector_registers(&compute.allocation, resources))
+        let per_simd = share(compute.vector_registers, resources.vector_registers.next_multiple_of(VECTOR_GRANULE))
             .min(compute.wavefronts_per_simd);
         let seats = per_simd * compute.simds_per_unit;
         Self {
             // Seat n is on SIMD n modulo the SIMDs, so the first seats are spread evenly.
             seats: u64::MAX.checked_shr(64 - seats).unwrap_or(0),
             wavefronts: share(compute.scalar_registers, resources.scalar_registers.next_multiple_of(SCALAR_GRANULE)),
-            groups: u32::try_from(share64(compute.local_data.0, local_data(&compute.allocation, resources)))
-                .unwrap_or(u32::MAX),
+            groups: u32::try_from(share64(compute.local_data.0, local_data(resources))).unwrap_or(u32::MAX),
         }
     }
 }
@@ -40,11 +42,10 @@ impl Occupancy {
     }
 }
 
-/// Work-groups of a launch that a compute unit holds at once.
+/// Work-groups of this many wavefronts, each of which uses `resources`, that a compute unit holds at once.
 #[must_use]
-pub fn groups_at_once(compute: &ComputeConfig, workload: &dyn Workload, launch: u32) -> u32 {
-    let wavefronts = workload.launch(launch).wavefronts_per_group;
-    Occupancy::new(compute, resources(compute, workload, launch)).groups_at_once(wavefronts)
+pub fn groups_at_once(compute: &ComputeConfig, resources: Resources, wavefronts_per_group: u32) -> u32 {
+    Occupancy::new(compute, resources).groups_at_once(wavefronts_per_group)
 }
 
 /// The resource that a compute unit lacks for one work-group.
@@ -60,12 +61,12 @@ impl Lacking {
     /// The resource that an empty unit lacks for a work-group with this many wavefronts, if any.
     pub fn of(compute: &ComputeConfig, resources: Resources, wavefronts: u32) -> Option<Self> {
         let on_a_simd = wavefronts.div_ceil(compute.simds_per_unit);
-        let vector = on_a_simd * vector_registers(&compute.allocation, resources);
+        let vector = on_a_simd * resources.vector_registers.next_multiple_of(VECTOR_GRANULE);
         let scalar = wavefronts * resources.scalar_registers.next_multiple_of(SCALAR_GRANULE);
         [
             ("node.compute.vector_registers", vector.into(), compute.vector_registers.into()),
             ("node.compute.scalar_registers", scalar.into(), compute.scalar_registers.into()),
-            ("node.compute.local_data", local_data(&compute.allocation, resources), compute.local_data.0),
+            ("node.compute.local_data", local_data(resources), compute.local_data.0),
         ]
         .into_iter()
         .find(|(_, needed, found)| *found != 0 && needed > found)
@@ -73,25 +74,9 @@ impl Lacking {
     }
 }
 
-/// What a launch uses as the node's compiler has it.
-#[must_use]
-pub(crate) fn resources(compute: &ComputeConfig, workload: &dyn Workload, launch: u32) -> Resources {
-    let resources = workload.resources(launch);
-    match workload.warp_registers(launch) {
-        Some(vector_registers) if compute.compiler == Compiler::Nvidia => Resources { vector_registers, ..resources },
-        _ => resources,
-    }
-}
-
-/// The vector registers that each lane takes.
-fn vector_registers(allocation: &AllocationConfig, resources: Resources) -> u32 {
-    resources.vector_registers.next_multiple_of(allocation.vector_registers)
-}
-
 /// The local data share that a work-group takes.
-fn local_data(allocation: &AllocationConfig, resources: Resources) -> u64 {
-    let used = u64::from(resources.local_data_bytes) + allocation.reserved_local_data.0;
-    used.next_multiple_of(allocation.local_data.0)
+fn local_data(resources: Resources) -> u64 {
+    u64::from(resources.local_data_bytes).next_multiple_of(LOCAL_DATA_GRANULE)
 }
 
 /// How often `each` fits `all`, 0 of which is no limit.

@@ -18,8 +18,6 @@ use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
 pub struct Script {
     /// The resources of its unit that every work-group uses.
     pub resources: Resources,
-    /// The vector registers that NVIDIA's compiler gives it, if known.
-    pub warp_registers: Option<u32>,
     /// Launches before which the host has caches emptied.
     pub flushed: Vec<u32>,
     /// Size of the code of every launch.
@@ -37,14 +35,7 @@ impl Script {
         let mut space = AddressSpace::default();
         space.allocate("data", pages * 4096);
         let buffers = space.buffers().to_vec();
-        Self {
-            resources: Resources::default(),
-            warp_registers: None,
-            flushed: Vec::new(),
-            code_bytes: 0,
-            buffers,
-            launches,
-        }
+        Self { resources: Resources::default(), flushed: Vec::new(), code_bytes: 0, buffers, launches }
     }
 
     /// The same over several buffers: this many pages each, and the requested GPU (from 1), or 0. Each begins 512 pages
@@ -118,9 +109,6 @@ impl Workload for Script {
     fn resources(&self, _index: u32) -> Resources {
         self.resources
     }
-    fn warp_registers(&self, _index: u32) -> Option<u32> {
-        self.warp_registers
-    }
     fn flushed_before(&self, index: u32) -> bool {
         self.flushed.contains(&index)
     }
@@ -150,8 +138,6 @@ fn compute_units() -> ComputeConfig {
         pipelined: false,
     };
     ComputeConfig {
-        allocation: AllocationConfig::default(),
-        compiler: Compiler::default(),
         units: 2,
         simds_per_unit: 4,
         wavefronts_per_simd: 10,

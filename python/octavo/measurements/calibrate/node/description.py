@@ -35,10 +35,10 @@ def multiprocessors(draft: Draft) -> None:
     if (units := draft.described("multiprocessors", "compute.units")) is not None:
         draft.put("compute.units", units, "the driver's multiprocessors")
     if (threads := draft.described("threads_per_multiprocessor", "compute.wavefronts_per_simd")) is not None:
-        source = f"the driver's threads_per_multiprocessor {threads}, {LANES} a wavefront, {simds} pairs of partitions"
+        source = f"the driver's threads_per_multiprocessor {threads}, {LANES} a wavefront, {simds} partitions"
         draft.put("compute.wavefronts_per_simd", max(1, threads // LANES // simds), source)
     if (registers := draft.described("registers_per_multiprocessor", "compute.vector_registers")) is not None:
-        source = f"the driver's registers_per_multiprocessor {registers}, {LANES} lanes, {simds} pairs of partitions"
+        source = f"the driver's registers_per_multiprocessor {registers}, {LANES} lanes, {simds} partitions"
         draft.put("compute.vector_registers", registers // LANES // simds, source)
     if (shared := draft.described("shared_bytes_per_multiprocessor", "compute.local_data")) is not None:
         draft.put("compute.local_data", f"{shared}B", "the driver's shared_bytes_per_multiprocessor")

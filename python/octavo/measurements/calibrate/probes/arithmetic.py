@@ -48,14 +48,15 @@ _VALUES = [*map(_peak, _TYPES), *map(_warps, _WORK)]
 
 
 def _derive(draft: Draft) -> None:
-    """Cycles that two partitions need for 64 multiply-adds, and until the next ones that depend on them can start."""
+    """Cycles that a partition needs for 64 multiply-adds, and until the next ones that depend on them can start."""
     key = "compute.vector_alu"
     if (peak := draft.number("peak_fp32", f"{key}.occupancy")) is None:
         return
     lanes = draft.count("compute.units") * draft.count("compute.simds_per_unit") * LANES
     occupancy = max(1, round(lanes * _FMA / (peak * draft.cycle)))
     named = draft.named("peak_fp32")
-    latency = draft.count(f"{key}.latency")
+    # The second of two warps begins as many cycles later as the first occupies the partition.
+    latency = draft.count(f"{key}.latency") + (occupancy - draft.count(f"{key}.occupancy")) // 2
     draft.put_cycles(f"{key}.occupancy", occupancy, f"measured {named}: {lanes} lanes, two operations each")
     draft.put_cycles(f"{key}.latency", max(latency, occupancy), "the preset's, with that occupancy")
 
