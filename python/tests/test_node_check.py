@@ -11,7 +11,7 @@ from test_nodes import octavo_command
 from test_one_machine import OF_PUBLICATIONS, OTHERS, STOCK_DRIVER
 
 from octavo.gates import check
-from octavo.gates.as_published import REASONS
+from octavo.gates.as_published import KNOWN
 from octavo.gates.expectations import Promised
 from octavo.scenarios.catalogue import names
 from octavo.scenarios.scenario import Recipe
@@ -36,8 +36,15 @@ def test_a_product_node_reaches_what_it_promises(node):
 def test_a_node_of_a_publication_reaches_it_or_a_reason_is_known(node):
     found = check(node)
     assert found.passed
-    assert {gate.quantity for gate in found.gates if not gate.passed} == {*REASONS.get(node, {})}
-    assert REASONS.keys() <= {*names("nodes")}
+    assert {gate.quantity for gate in found.gates if not gate.passed} == {*KNOWN.get(node, {})}
+    assert KNOWN.keys() <= {*names("nodes")}
+
+
+def test_a_reason_explains_the_ratio_that_it_was_found_for():
+    known = KNOWN["grit-4gpu"]["memory stream"]
+    assert known.explains(known.ratio)
+    assert not known.explains(0.9 * known.ratio)
+    assert not known.explains(5 * known.ratio)
 
 
 def test_generations_are_in_order():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from octavo.gates import probes
-from octavo.gates.as_published import REASONS
+from octavo.gates.as_published import KNOWN
 from octavo.gates.expectations import Promised
 from octavo.gates.probes import Machine
 from octavo.measurements.calibrate.patterns import LARGE_PAGE
@@ -14,9 +14,10 @@ from octavo.measurements.calibrate.quantities import number
 from octavo.scenarios.driver import driver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from octavo.gates.as_published import Known
     from octavo.measurements.calibrate.measurement import Unit
 
 RATE = (0.85, 1.005)
@@ -104,9 +105,15 @@ def check(node: str | Path, overrides: Sequence[str] = ()) -> NodeCheck:
 
     """
     machine = Machine(node, overrides)
-    reasons = {} if overrides else REASONS.get(str(node), {})
-    gates = [gate if gate.passed else replace(gate, reason=reasons.get(gate.quantity)) for gate in _gates(machine)]
-    return NodeCheck(str(node), driver(machine.values), tuple(gates))
+    known = {} if overrides else KNOWN.get(str(node), {})
+    gates = tuple(_explained(gate, known) for gate in _gates(machine))
+    return NodeCheck(str(node), driver(machine.values), gates)
+
+
+def _explained(gate: Gate, known: Mapping[str, Known]) -> Gate:
+    """The gate, with the reason if it is known to fail by this much."""
+    one = known.get(gate.quantity)
+    return replace(gate, reason=one.reason) if one and not gate.passed and one.explains(gate.ratio) else gate
 
 
 def _gates(machine: Machine) -> Iterator[Gate]:
