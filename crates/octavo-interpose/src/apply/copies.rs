@@ -8,7 +8,7 @@ use crate::apply::hosted::{Copy, End};
 use crate::apply::placement::Hint;
 use crate::apply::state::Applied;
 use crate::calls::call;
-use crate::events::is_apart;
+use crate::events::beside_captures;
 use crate::real::{Library, Slot};
 
 static ATTRIBUTE: Slot = Slot::new(c"cuPointerGetAttribute", Library::Driver);
@@ -28,8 +28,7 @@ unsafe fn stored(to: *mut c_void, from: *const c_void, size: usize) -> bool {
     };
     let copy = applied.told(|known| known.movables.hosted.copy(to, from, size)).flatten();
     let Some(copy) = copy else { return false };
-    // As the driver's copy does, it waits for all that the program has asked of this context.
-    if !is_reached(&copy) || applied.behind.wait() != 0 {
+    if !beside_captures(|| is_reached(&copy) && applied.behind.wait_as_copies_do() == 0) {
         return false;
     }
     // SAFETY: both ends lie in memory that the host reaches, and the program gives it for the copy.
@@ -73,12 +72,8 @@ fn is_of_host(pointer: *const c_void) -> bool {
 
 /// A launch is about to begin in a stream: what did not help goes to the device, where it stays.
 pub fn launching(applied: &'static Applied, stream: *mut c_void) {
-    let there = applied.told(|known| (known.movables.hosted.is_there(), known.movables.trial.hosted.withdrawn));
-    let Some((true, withdrawn)) = there else { return };
-    if is_apart(stream) {
-        applied.told(|known| known.movables.hosted.apart = true);
-    }
-    if !withdrawn {
+    let told = applied.told(|known| known.movables.trial.hosted.withdrawn && known.movables.hosted.is_there());
+    if told != Some(true) {
         return;
     }
     let home = home();

@@ -12,8 +12,6 @@ use crate::ranges::Ranges;
 #[derive(Debug, Default)]
 pub struct HostedMemory {
     pieces: Ranges<Piece>,
-    /// Work was given to a stream for which a copy does not wait, so that the host must not wait for all of it.
-    pub apart: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +66,7 @@ impl HostedMemory {
         let Piece { buffer, home } = to_piece.or(from_piece)?;
         let end = |pointer, piece: Option<Piece>| End { pointer, hosted: piece.is_some() };
         let here = pieces.iter().flatten().all(|piece| piece.home == home);
-        (here && !self.apart).then(|| Copy { buffer, home, ends: [end(to, to_piece), end(from, from_piece)] })
+        here.then(|| Copy { buffer, home, ends: [end(to, to_piece), end(from, from_piece)] })
     }
 
     /// The piece that contains a range.

@@ -264,11 +264,13 @@ int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
     return 0;
 }
 
-/* Streams are only names; an event is when its stream is done with what it has. */
+/* Streams are only names with a flag; an event is when its stream is done with what it has. */
 int cuStreamCreate(unsigned **stream, unsigned flags) { return *stream = malloc(sizeof flags), **stream = flags, OK; }
-int cuStreamGetFlags(const unsigned *stream, unsigned *flags) { return *flags = *stream, OK; }
 int cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
-int cuStreamSynchronize(void *stream) { return unified_wait(stream, 0), OK; }
+int cuStreamSynchronize(void *stream) {
+    void *legacy = (void *)1; /* the default stream's other name */
+    return unified_wait(stream == legacy ? NULL : stream, 0), OK;
+}
 int cuThreadExchangeStreamCaptureMode(int *mode) {
     static __thread int own;
     int old = own;

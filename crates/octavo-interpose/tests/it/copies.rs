@@ -68,13 +68,28 @@ fn copies_that_do_not_help_are_given_back_to_the_driver() {
     assert_eq!((count(&built, "advised 3"), count(&built, "prefetched 4")), (2, 1));
 }
 
+/// A stream that copies do not wait for is at work from before the flag's memory exists until after everything else, and
+/// the launches go to another such stream.
 #[test]
 fn the_host_waits_for_no_more_than_the_program_would() {
     let built = Built::new();
     let (_, file) = search(&built);
-    built.clock(under(&built, &built.shapes(), "flag", &file).arg("apart"));
+    let program = built.shapes();
+    let plain = built.clock(built.plain(&program).args(["flag", "apart"]));
+    let applied = built.clock(under(&built, &program, "flag", &file).arg("apart"));
     let log = log(&built);
-    assert_eq!((&log["buffers"][0]["stored"], &log["buffers"][0]["redirected"]), (&json!(1), &json!(1)), "{log}");
+    let launches = plain["launches"].as_u64().unwrap() - 1;
+    assert_eq!(log["buffers"][0]["stored"], json!(2 * launches), "{log}");
+    assert!(applied["ns"].as_f64() <= plain["ns"].as_f64(), "{plain} {applied}");
+}
+
+#[test]
+fn while_a_graph_is_recorded_the_driver_makes_the_copies() {
+    let built = Built::new();
+    let (_, file) = search(&built);
+    built.clock(under(&built, &built.shapes(), "flag", &file).env("STAND_IN_CAPTURES", "1"));
+    let log = log(&built);
+    assert_eq!((&log["buffers"][0]["stored"], &log["buffers"][0]["redirected"]), (&json!(0), &json!(1)), "{log}");
 }
 
 /// Threads, children, contexts that end, addresses that are given out again: results are the program's own.
