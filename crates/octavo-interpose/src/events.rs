@@ -8,7 +8,6 @@ use crate::real::{Library, Slot};
 
 static MODE: Slot = Slot::new(c"cuThreadExchangeStreamCaptureMode", Library::Driver);
 static CAPTURING: Slot = Slot::new(c"cuStreamIsCapturing", Library::Driver);
-static FLAGS: Slot = Slot::new(c"cuStreamGetFlags", Library::Driver);
 static CREATE: Slot = Slot::new(c"cuEventCreate", Library::Driver);
 static RECORD: Slot = Slot::new(c"cuEventRecord", Library::Driver);
 static QUERY: Slot = Slot::new(c"cuEventQuery", Library::Driver);
@@ -41,17 +40,6 @@ pub fn is_capturing(stream: *mut c_void) -> bool {
     let mut status = 0;
     let said = call!(CAPTURING.real(std::ptr::null()), (*mut c_void, *mut i32), stream, &raw mut status);
     said == IMPLICIT || (said == 0 && status != 0)
-}
-
-/// Whether the default stream does not wait for a stream, or nobody says so.
-pub fn is_apart(stream: *mut c_void) -> bool {
-    /// The default stream by its names: null, `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
-    const DEFAULT: usize = 2;
-    /// `CU_STREAM_NON_BLOCKING`.
-    const APART: u32 = 1;
-    let mut flags = 0;
-    let mut ask = || call!(FLAGS.real(std::ptr::null()), (*mut c_void, *mut u32), stream, &raw mut flags);
-    stream as usize > DEFAULT && (ask() != 0 || flags & APART != 0)
 }
 
 impl Event {

@@ -8,6 +8,7 @@ use crate::apply::batch::{Batch, HOST, Way, current_device};
 use crate::apply::placement::Hint;
 use crate::apply::substitutes::Home;
 use crate::calls::{NOWHERE, call};
+use crate::events::is_capturing;
 use crate::kind::Kind;
 use crate::real::{Library, Slot};
 
@@ -91,6 +92,19 @@ impl Behind {
     /// Waits for all that the context has to do. Gives the status.
     pub fn wait(self) -> i32 {
         call!(self.0("cuCtxSynchronize"), (),)
+    }
+
+    /// Waits for what a copy in the default stream waits for: that stream, and all that are not apart from it. Gives the
+    /// status; the driver refuses this while it records such a stream.
+    pub fn wait_as_copies_do(self) -> i32 {
+        /// `CU_STREAM_LEGACY`.
+        const LEGACY: *mut c_void = std::ptr::without_provenance_mut(1);
+        /// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`.
+        const IMPLICIT: i32 = 906;
+        if is_capturing(LEGACY) {
+            return IMPLICIT;
+        }
+        call!(self.0("cuStreamSynchronize"), (*mut c_void), LEGACY)
     }
 
     /// Tells the driver about managed memory. Gives the status.

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 
 use crate::apply::batch::Way;
 use crate::apply::behind::home;
-use crate::apply::hosted::Copy;
+use crate::apply::hosted::{Copy, End};
 use crate::apply::placement::Hint;
 use crate::apply::state::Applied;
 use crate::calls::call;
-use crate::events::is_apart;
+use crate::events::beside_captures;
 use crate::real::{Library, Slot};
 
 static ATTRIBUTE: Slot = Slot::new(c"cuPointerGetAttribute", Library::Driver);
@@ -27,15 +27,36 @@ unsafe fn stored(to: *mut c_void, from: *const c_void, size: usize) -> bool {
         return false;
     };
     let copy = applied.told(|known| known.movables.hosted.copy(to, from, size)).flatten();
-    let Some(Copy { buffer, home: made, other }) = copy else { return false };
-    // As the driver's copy does, it waits for all that the program has asked of this context.
-    if made != home() || !other.is_none_or(is_of_host) || applied.behind.wait() != 0 {
+    let Some(copy) = copy else { return false };
+    if !beside_captures(|| is_reached(&copy) && applied.behind.wait_as_copies_do() == 0) {
         return false;
     }
-    // SAFETY: one end lies in memory that the host reaches, and the program gives the other one, also of the host.
+    // SAFETY: both ends lie in memory that the host reaches, and the program gives it for the copy.
     unsafe { libc::memmove(to, from, size) };
-    applied.told(|known| known.movables.trial.log.stored(buffer, size as u64));
+    applied.told(|known| known.movables.trial.log.stored(copy.buffer, size as u64));
     true
+}
+
+/// Whether the host reaches both ends of a copy, which this thread's context would make.
+fn is_reached(copy: &Copy) -> bool {
+    let reaches = |end: &End| if end.hosted { is_managed(end.pointer) } else { is_of_host(end.pointer) };
+    copy.home == home() && copy.ends.iter().all(reaches)
+}
+
+/// What the driver says of an address: the status, and the value.
+fn attribute(number: i32, pointer: *const c_void) -> (i32, u32) {
+    let mut value = 0_u32;
+    let out = (&raw mut value).cast::<c_void>();
+    let status = call!(ATTRIBUTE.real(std::ptr::null()), (*mut c_void, i32, *const c_void), out, number, pointer);
+    (status, value)
+}
+
+/// Whether managed memory still lies there: it may have ended with its context by a call without a hook.
+fn is_managed(pointer: *const c_void) -> bool {
+    /// `CU_POINTER_ATTRIBUTE_IS_MANAGED`.
+    const MANAGED: i32 = 8;
+    let (status, managed) = attribute(MANAGED, pointer);
+    status == 0 && managed != 0
 }
 
 /// Whether the driver takes an address for ordinary memory of the host, or for pinned.
@@ -45,20 +66,14 @@ fn is_of_host(pointer: *const c_void) -> bool {
     const HOST: u32 = 1;
     /// `CUDA_ERROR_INVALID_VALUE`: it knows of no such memory.
     const UNKNOWN: i32 = 1;
-    let mut kind = 0_u32;
-    let out = (&raw mut kind).cast::<c_void>();
-    let status = call!(ATTRIBUTE.real(std::ptr::null()), (*mut c_void, i32, *const c_void), out, KIND, pointer);
+    let (status, kind) = attribute(KIND, pointer);
     !pointer.is_null() && (status == UNKNOWN || (status == 0 && kind == HOST))
 }
 
 /// A launch is about to begin in a stream: what did not help goes to the device, where it stays.
 pub fn launching(applied: &'static Applied, stream: *mut c_void) {
-    let there = applied.told(|known| (known.movables.hosted.is_there(), known.movables.trial.hosted.withdrawn));
-    let Some((true, withdrawn)) = there else { return };
-    if is_apart(stream) {
-        applied.told(|known| known.movables.hosted.apart = true);
-    }
-    if !withdrawn {
+    let told = applied.told(|known| known.movables.trial.hosted.withdrawn && known.movables.hosted.is_there());
+    if told != Some(true) {
         return;
     }
     let home = home();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 use crate::apply::batch::Batch;
-use crate::apply::hosted::Hosted;
+use crate::apply::hosted::HostedMemory;
 use crate::apply::placement::{Moves, Placement, Site};
 use crate::apply::trial::Trial;
 use crate::events::Event;
@@ -36,7 +36,7 @@ pub struct Movables {
     /// The recorded kernel of each shape; none that was not recorded.
     sites: HashMap<Shape, Option<usize>>,
     /// What lies on the host for its copies.
-    pub hosted: Hosted,
+    pub hosted: HostedMemory,
     /// The cost and the gain of moves.
     pub trial: Trial,
 }
@@ -55,7 +55,7 @@ pub struct Moving {
 }
 
 impl Movables {
-    /// Memory of a buffer's was allocated.
+    /// Memory of a buffer was allocated.
     pub fn add(&mut self, pointer: *const c_void, bytes: usize, buffer: usize, moves: &'static Moves, stays: bool) {
         let movable = Movable { buffer, moves, stays, on_device: false, seen: false, used_in: None };
         self.all.add(pointer as u64, bytes as u64, movable);

@@ -117,11 +117,15 @@ int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) {
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) {
     return copy(to, (void *)from, size, on_host(to) && on_device(from));
 }
-int cuMemcpy(uint64_t to, uint64_t from, size_t size) { return copy((void *)to, (void *)from, size, 1); }
-/* Of attributes, the kind of memory: 1 of the host, 2 of the device. */
-int cuPointerGetAttribute(unsigned *kind, int attribute, uint64_t pointer) {
-    if (attribute != 2 || is((void *)pointer, "")) return INVALID;
-    return *kind = is((void *)pointer, "pinned") ? 1 : 2, OK;
+int cuMemcpy(uint64_t to, uint64_t from, size_t size) {
+    return copy((void *)to, (void *)from, size, !is((void *)to, "gone") && !is((void *)from, "gone"));
+}
+/* Of attributes, the kind of memory (2), 1 of the host or 2 of the device, and whether it is managed (8). */
+int cuPointerGetAttribute(unsigned *value, int attribute, uint64_t pointer) {
+    const char *kind = kind_of((void *)pointer);
+    if ((attribute != 2 && attribute != 8) || !*kind || !strcmp(kind, "gone")) return INVALID;
+    *value = attribute == 8 ? !strcmp(kind, "managed") : strcmp(kind, "pinned") ? 2 : 1;
+    return OK;
 }
 int cuCtxGetCurrent(void **context) { return *context = current(), OK; }
 int cuCtxSetCurrent(void *context) { return own.deep = 1, own.stack[0] = context, OK; }
@@ -260,11 +264,13 @@ int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
     return 0;
 }
 
-/* Streams are only names; an event is when its stream is done with what it has. */
+/* Streams are only names with a flag; an event is when its stream is done with what it has. */
 int cuStreamCreate(unsigned **stream, unsigned flags) { return *stream = malloc(sizeof flags), **stream = flags, OK; }
-int cuStreamGetFlags(const unsigned *stream, unsigned *flags) { return *flags = *stream, OK; }
 int cuStreamDestroy_v2(void *stream) { return free(stream), OK; }
-int cuStreamSynchronize(void *stream) { return unified_wait(stream, 0), OK; }
+int cuStreamSynchronize(void *stream) {
+    void *legacy = (void *)1; /* the default stream's other name */
+    return unified_wait(stream == legacy ? NULL : stream, 0), OK;
+}
 int cuThreadExchangeStreamCaptureMode(int *mode) {
     static __thread int own;
     int old = own;

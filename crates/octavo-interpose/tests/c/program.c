@@ -74,14 +74,26 @@ static int reset(void) {
     return cudaDeviceReset() || cudaFree(before) != 1 || cudaGetLastError() != 1;
 }
 
-/* It is gone by a call without a hook, and its address is given out again. */
+/* A call without a hook. */
+static int end_context(void) {
+    int (*go)(int) = NULL;
+    *(void **)&go = dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "cuDevicePrimaryCtxRelease_v2");
+    return !go || go(0);
+}
+
+/* It is gone, and its address is given out again. */
 static int release(void) {
     void *before = input(), *after;
     size_t pitch;
-    int (*go)(int) = NULL;
-    *(void **)&go = dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "cuDevicePrimaryCtxRelease_v2");
-    if (!go || go(0) || cudaMallocPitch(&after, &pitch, SIZE, 1)) return 1;
+    if (end_context() || cudaMallocPitch(&after, &pitch, SIZE, 1)) return 1;
     return after != before || cudaFree(after);
+}
+
+/* It is gone: nothing can be copied there. */
+static int stale(void) {
+    void *before = input();
+    int word = 1;
+    return end_context() || cudaMemcpy(before, &word, sizeof word, 1) != 1 || cudaGetLastError() != 1;
 }
 
 static void *works(void *nothing) {
@@ -196,6 +208,8 @@ int main(int count, char **arguments) {
         if (reset()) return 22;
     } else if (!strcmp(mode, "release")) {
         if (release()) return 23;
+    } else if (!strcmp(mode, "stale")) {
+        if (stale()) return 25;
     } else if (!strcmp(mode, "unlinked")) {
         /* The file is gone before the child begins. */
         if (getenv("OCTAVO_APPLY") && unlink(getenv("OCTAVO_APPLY"))) return 24;

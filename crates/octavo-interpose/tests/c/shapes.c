@@ -1,6 +1,6 @@
 /* Programs as one finds them, small: each with memory of one kind, as its author wrote it, or with what an expert would
  * have added by hand: `shapes SHAPE [hand]`; `touched` as well: the host touches the table between launches; `apart`: in
- * a stream that copies do not wait for. Exits with 0 if the results are right. */
+ * a stream that copies do not wait for, while another one is at work. Exits with 0 if the results are right. */
 #include "stand_in.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,12 +295,19 @@ static void *on_device(size_t size) {
     if (cudaMalloc(&made, size)) exit(3);
     return made;
 }
+/* Longer than all else that happens. */
+static void long_work(void **values) { (void)values, stand_in_spend(1e9); }
+static void *stream_apart(void) {
+    void *made = NULL;
+    if (cudaStreamCreateWithFlags(&made, 1)) exit(8);
+    return made;
+}
 static void flag(void) {
+    if (apart) launch(long_work, 1, NULL, stream_apart());
     int *cells = on_device(CELLS * WORD), *host = malloc(CELLS * WORD), *over, front = 0;
     if (!by_hand) over = on_device(WORD);
     else if (cudaMallocHost((void **)&over, WORD)) exit(3);
-    void **found = on_device(sizeof *found), *stream = NULL, *values[] = {&cells, &over, &found};
-    if (apart && cudaStreamCreateWithFlags(&stream, 1)) exit(8);
+    void **found = on_device(sizeof *found), *stream = apart ? stream_apart() : NULL, *values[] = {&cells, &over, &found};
     for (int at = 0; at < CELLS; at++) host[at] = 1 + at % 2;
     copy(cells, host, CELLS * WORD, 1), copy(found, &over, sizeof over, 1);
     stand_in_kernel((void *)spread, "spread", 3, THREE);

@@ -63,8 +63,7 @@ int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t count, void *s
 int cuFuncGetParamInfo(void *kernel, size_t which, size_t *offset, size_t *size);
 int cuFuncGetName(const char **name, void *kernel);
 int cuStreamCreate(unsigned **stream, unsigned flags);
-int cuStreamGetFlags(const unsigned *stream, unsigned *flags);
-int cuPointerGetAttribute(unsigned *kind, int attribute, uint64_t pointer);
+int cuPointerGetAttribute(unsigned *value, int attribute, uint64_t pointer);
 int cuStreamDestroy_v2(void *stream);
 int cuStreamSynchronize(void *stream);
 int cuStreamIsCapturing(void *stream, int *status);

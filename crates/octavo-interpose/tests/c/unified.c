@@ -40,7 +40,7 @@ struct piece {
     uint64_t *hash; /* of pages that are in both places */
 };
 static struct piece pieces[MOST];
-static struct { void *stream; double busy; } streams[STREAMS];
+static struct { void *stream; int apart; double busy; } streams[STREAMS];
 static struct { unsigned long gpu_faults, host_faults, made, prefetched, discarded, launches, evicted; } count;
 static double host, spent;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -197,17 +197,30 @@ static void settle(void) {
     }
 }
 
+/* Whether the default stream does not wait for it: its flag says so. The default stream has no flags. */
+static int is_apart(const void *stream) { return stream && *(const unsigned *)stream & 1; }
 static double *busy(void *stream) {
     int each = 0;
     while (each < STREAMS - 1 && streams[each].busy > 0 && streams[each].stream != stream) each++;
-    streams[each].stream = stream;
+    streams[each].stream = stream, streams[each].apart = is_apart(stream);
     return &streams[each].busy;
 }
-/* The default stream waits for all others, and they for it. */
+/* The default stream waits for all others that are not apart, and they for it. */
+static int waits(void *stream, int other) {
+    void *before = streams[other].stream;
+    return before == stream || ((!stream || !before) && !is_apart(stream) && !streams[other].apart);
+}
 static double free_from(void *stream) {
     double until = host;
     for (int each = 0; each < STREAMS; each++)
-        if ((!stream || !streams[each].stream || streams[each].stream == stream) && streams[each].busy > until) until = streams[each].busy;
+        if (waits(stream, each) && streams[each].busy > until) until = streams[each].busy;
+    return until;
+}
+/* When all streams are done. */
+static double done(void) {
+    double until = host;
+    for (int each = 0; each < STREAMS; each++)
+        if (streams[each].busy > until) until = streams[each].busy;
     return until;
 }
 static void work(void *stream, double ns) {
@@ -388,7 +401,7 @@ void unified_advise(void *pointer, int advice, int device) {
 void unified_wait(void *stream, int all) {
     pthread_mutex_lock(&lock);
     settle();
-    double until = all ? free_from(NULL) : free_from(stream);
+    double until = all ? done() : free_from(stream);
     host = (until > host ? until : host) + CALL;
     pthread_mutex_unlock(&lock);
 }
@@ -409,7 +422,7 @@ __attribute__((destructor)) static void end(void) {
     FILE *file = path && count.launches ? fopen(path, "w") : NULL;
     if (!file) return;
     settle();
-    fprintf(file, "{\"ns\": %.0f, \"launches\": %lu, \"gpu_faults\": %lu, \"host_faults\": %lu, \"made\": %lu, ", free_from(NULL),
+    fprintf(file, "{\"ns\": %.0f, \"launches\": %lu, \"gpu_faults\": %lu, \"host_faults\": %lu, \"made\": %lu, ", done(),
             count.launches, count.gpu_faults, count.host_faults, count.made);
     fprintf(file, "\"prefetched\": %lu, \"discarded\": %lu, \"evicted\": %lu}\n", count.prefetched, count.discarded, count.evicted);
     fclose(file);
