@@ -155,6 +155,39 @@ def test_regions_of_damon_become_ranges(packed, cli):
     assert cli("report", "again", "-o", "r.html").returncode == 0
 
 
+def test_targets_of_several_contexts_are_apart():
+    for key in ("kdamond_idx", "context_idx"):
+        found = regions(RECORD, {**RECORD, key: 1}, RECORD)
+        assert heat(found) == [
+            (number, *rest[:2], rest[2] * (2 - number)) for number in (0, 1) for _, *rest in EXPECTED
+        ]
+    lines = [
+        f"kdamond.{thread}  4452 [000] 8.{time}: damon:damon_aggregated: target_id=0 nr_regions=2 "
+        f"{start}-{start + 10}: 7"
+        for time in (1, 2)
+        for start in (100, 200)
+        for thread in (0, 1)
+    ]
+    Path("damon.txt").write_text("\n".join(lines) + "\n")
+    assert heat(import_damon("damon.txt", "text")) == [
+        (process, start, 10, 14.0) for process in (0, 1) for start in (100, 200)
+    ]
+
+
+def test_memory_that_no_check_found_in_use_does_not_count(cli):
+    found = regions(RECORD)
+    assert found.summary["footprint_bytes"] == 300
+    done = cli("import", "damon", "damon.data", "-o", "again", "--json")
+    assert sum(row["bytes"] for row in json.loads(done.stdout)["hottest"]) == 300
+
+
+def test_a_record_of_damon_too_large_for_memory_is_refused():
+    with Path("damon.data").open("wb") as file:
+        file.truncate(129 << 20)
+    with refused("unreadable", ProfileError):
+        import_damon("damon.data", "out")
+
+
 def test_text_of_the_kernel_tells_the_same():
     lines = [
         f"kdamond.0  4452 [000] 82877.{100 * (number + 1):09}: damon:damon_aggregated: target_id=99 nr_regions=2 "
