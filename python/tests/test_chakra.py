@@ -188,6 +188,10 @@ def test_one_fact_changed_changes_the_step(make):
             b'{"schema": "1.0.1", "nodes": [{"id": 1, "name": "aten::mm", "inputs": [1], "outputs": []}]}',
             "unexpected-value",
         ),
+        (
+            b'{"schema": "1.1.0", "nodes": [{"id": 1, "name": "n", "attrs": [{"name": [], "value": 1}]}]}',
+            "unexpected-value",
+        ),
         (b"\xff" * 20, "unexpected-value"),
         (b"\x05ab", "unexpected-value"),
         (b"\x1f\x8bdamaged", "unreadable"),
@@ -198,6 +202,24 @@ def test_what_is_no_execution_trace_is_refused(content, code):
     with refused(code, TraceError):
         convert_chakra("x", "a.step")
     assert not Path("a.step").exists()
+
+
+def test_an_operator_with_too_few_operands_does_no_known_work():
+    for name in ("aten::_scaled_dot_product_flash_attention", "aten::mm"):
+        nodes = [*NODES, node(8, name, "(Tensor query, Tensor key) -> Tensor", [X, W][:2], [tensor(16, 24, 8, 4)])]
+        assert step(written(nodes))["operators"][4]["name"] == name
+
+
+def test_damaged_or_large_traces_are_refused():
+    # A number that no float holds.
+    odd = [dict(one) for one in NODES]
+    odd[3] = {**odd[3], "inputs": {**odd[3]["inputs"], "shapes": "[" + "9" * 400 + "+1j]"}}
+    with refused("unexpected-value", TraceError):
+        convert_chakra(protobuf(odd), "a.step")
+    with Path("large").open("wb") as file:
+        file.truncate(65 << 20)
+    with refused("unreadable", TraceError, file="large"):
+        convert_chakra("large", "a.step")
 
 
 def test_a_trace_without_tensors_is_refused_by_what_it_lacks():

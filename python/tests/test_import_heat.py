@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tracemalloc
 import zlib
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from conftest import refused
 
 from octavo.errors import ProfileError
-from octavo.measurements.imports import import_damon, import_perf_mem
+from octavo.measurements.imports import import_damon, import_perf_mem, perf_mem
 from octavo.measurements.imports.heat import merged
 
 HEAD = "# PID, TID, IP, ADDR, LOCAL WEIGHT, DSRC, SYMBOL"
@@ -72,6 +73,34 @@ def test_text_of_perf_script_tells_the_same():
         import_perf_mem("s.txt", "further")
 
 
+def test_a_miss_does_not_say_what_served_it():
+    line = "1 7f0000001000 {:x} |OP STORE|LVL L1 miss|SNP N/A|TLB N/A|LCK N/A|BLK  N/A 5"
+    miss = (1 << 2 | 1 << 3) << 5 | STORE
+    for source, served in ((miss, None), (miss | 3 << 33, None), (miss | 1 << 12, 1)):
+        Path("s.txt").write_text(f" {line.format(source)}\n")
+        found = import_perf_mem("s.txt", "out", force=True)
+        assert found.table("heat")["memory_samples"].to_list() == [served]
+        assert bool(found.summary["notes"]) == (served is None)
+
+
+def test_symbols_of_perf_may_have_commas_and_blanks():
+    row = "  {0}{1}  {0}{1}0x401000{1}0x0167f2a00000000{1}   30{1}0x200000002{1}a.out:std::map<int, long>::find"
+    Path("m.txt").write_text(f"{HEAD}\n{row.format(7, ' ')}\n")
+    assert import_perf_mem("m.txt", "blanks").table("heat").rows() == [(7, A, PAGE, 1.0, 1, 0, 0, 0, 30.0)]
+    Path("m.txt").write_text(f"{HEAD}\n{row.format(7, ',').replace('0x016', '0x')}\n")
+    assert import_perf_mem("m.txt", "commas").table("heat").rows() == [(7, A, PAGE, 1.0, 1, 0, 0, 0, 30.0)]
+
+
+def test_as_many_pages_as_are_taken_fit_into_memory():
+    pages, found = 4096, perf_mem._Found()
+    tracemalloc.start()
+    for page in range(1, pages + 1):
+        found.add(7, A + page * PAGE, LOAD | RAM, 300)
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert used / pages * perf_mem._MOST_PAGES < 1 << 30
+
+
 def test_one_fact_of_perf_changed_changes_the_profile():
     def told(result):
         return result.table("heat").rows(), result.summary["notes"], result.summary["missing"]
@@ -101,6 +130,8 @@ def test_one_fact_of_perf_changed_changes_the_profile():
         (f"{HEAD}\n7,7,0x1,0x10000000000000000,1,0x2,x:y\n", "unexpected-value"),
         ("# PID, TID, IP, ADDR, DSRC, SYMBOL\n", "unexpected-value"),
         ("0x1,0x2\n", "unexpected-value"),
+        (f"{HEAD}\n7,7,0x1,0x{'f' * 4000},1,0x2,x:y\n", "unexpected-value"),
+        (f" 7  {'f' * 4000}  142 |OP LOAD|LVL N/A|BLK  N/A 5\n", "unexpected-value"),
     ],
 )
 def test_what_is_no_text_of_perf_is_refused(text, code):
@@ -153,6 +184,39 @@ def test_regions_of_damon_become_ranges(packed, cli):
     assert found.summary["time_ps"] == 100_000
     assert cli("import", "damon", "damon.data", "-o", "again").returncode == 0
     assert cli("report", "again", "-o", "r.html").returncode == 0
+
+
+def test_targets_of_several_contexts_are_apart():
+    for key in ("kdamond_idx", "context_idx"):
+        found = regions(RECORD, {**RECORD, key: 1}, RECORD)
+        assert heat(found) == [
+            (number, *rest[:2], rest[2] * (2 - number)) for number in (0, 1) for _, *rest in EXPECTED
+        ]
+    lines = [
+        f"kdamond.{thread}  4452 [000] 8.{time}: damon:damon_aggregated: target_id=0 nr_regions=2 "
+        f"{start}-{start + 10}: 7"
+        for time in (1, 2)
+        for start in (100, 200)
+        for thread in (0, 1)
+    ]
+    Path("damon.txt").write_text("\n".join(lines) + "\n")
+    assert heat(import_damon("damon.txt", "text")) == [
+        (process, start, 10, 14.0) for process in (0, 1) for start in (100, 200)
+    ]
+
+
+def test_memory_that_no_check_found_in_use_does_not_count(cli):
+    found = regions(RECORD)
+    assert found.summary["footprint_bytes"] == 300
+    done = cli("import", "damon", "damon.data", "-o", "again", "--json")
+    assert sum(row["bytes"] for row in json.loads(done.stdout)["hottest"]) == 300
+
+
+def test_a_record_of_damon_too_large_for_memory_is_refused():
+    with Path("damon.data").open("wb") as file:
+        file.truncate(129 << 20)
+    with refused("unreadable", ProfileError):
+        import_damon("damon.data", "out")
 
 
 def test_text_of_the_kernel_tells_the_same():

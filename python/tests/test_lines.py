@@ -70,6 +70,21 @@ def test_zstd_holds_the_same(cli):
     assert Path("c.zst").read_bytes() == Path("b.zst").read_bytes()
 
 
+def test_the_name_says_what_is_written():
+    with refused("conflict", ScenarioError, key="lines"):
+        run("both", perfetto=Path("both").absolute())
+    for ending in (".csv.xz", ".ldst.BZ2", ".csv.zstd"):
+        with refused("unexpected-value", ScenarioError, key="lines"):
+            run(f"z{ending}")
+    assert [path.name for path in Path().iterdir() if path.is_file()] == []
+    with refused("conflict", ScenarioError) as hint:
+        run("there/z.ldst.zst", node="grit-2gpu")
+    assert str(hint.value.hint).endswith(" there/z.csv.zst")
+    run("a.CSV.GZ")
+    with gzip.open("a.CSV.GZ", "rt") as file:
+        assert "time_ps" in next(csv.DictReader(file))
+
+
 def test_what_has_no_such_lines_is_refused_before_it_runs():
     with refused("conflict", ScenarioError, key="lines", found=2):
         run("a.ldst", node="grit-2gpu")

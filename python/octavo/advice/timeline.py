@@ -69,11 +69,18 @@ class _Past:
     elsewhere: set[int] = field(default_factory=set)
     """Allocations that the host has touched, or nobody yet."""
 
+    @property
+    def full(self) -> bool:
+        """Whether the rest of the program is left out."""
+        return len(self.marks) >= _MOST
+
     def launch(self, step: Mapping[str, Any]) -> None:
         """A launch with a known time."""
         took = step["ns"] * _MS
         since = took if step["gap_ns"] is None else max(step["gap_ns"] * _MS, 0.0)
         self.between(since)
+        if self.full:
+            return
         begin, self.now = self.now + since, self.now + since + took
         kernel = self.kernels[step["kernel"]]
         about = (
@@ -85,7 +92,7 @@ class _Past:
             self._bring(number, begin)
             self.used.setdefault(number, begin)
         for buffer in sorted({self.buffers[number] for number in step["buffers"] if number in self.buffers}):
-            self.marks.append(_Mark(buffer, LAUNCH, begin, self.now, about))
+            self._add(_Mark(buffer, LAUNCH, begin, self.now, about))
         for buffer, moves in enumerate(self.moves):
             if moves is not None and self.launches in moves.to_host_after:
                 self._mark(buffer, BRING_BACK, self.now, f"after launch {self.launches}")
@@ -132,13 +139,17 @@ class _Past:
                 self._mark(buffer, STORE, when, plain.size(step["bytes"]))
 
     def _mark(self, buffer: int, what: str, when: float, about: str) -> None:
-        self.marks.append(_Mark(buffer, what, when, when, about))
+        self._add(_Mark(buffer, what, when, when, about))
+
+    def _add(self, mark: _Mark) -> None:
+        if not self.full:
+            self.marks.append(mark)
 
 
 def document(recording: Recording, plan: Plan) -> dict[str, Any] | None:
     """Marks by buffer, the largest first, each in order; none if no launch has a known time.
 
-    `launches` are those of the marks, `of` all that were recorded.
+    `launches` are those of the marks, `of` all that were recorded: none of them if what came before fills the picture.
     """
     profile = recording.profile
     buffers = {row["number"]: buffer for buffer, rows in enumerate(recording.rows) for row in rows}
@@ -148,20 +159,22 @@ def document(recording: Recording, plan: Plan) -> dict[str, Any] | None:
     ]
     stored = frozenset(number for number, each in enumerate(plan.buffers) if placement_file.copied_by_host(each))
     past = _Past(profile.get("kernels", ()), buffers, stored, moves, elsewhere=set(buffers))
-    for step in profile.get("steps", ()):
+    steps = profile.get("steps", ())
+    first = next((step for step in steps if step["step"] == "launch"), None)
+    if first is None or first["ns"] is None:
+        return None
+    for step in steps:
         if step["step"] != "launch":
             past.waiting.append(step)
-        elif step["ns"] is None or len(past.marks) > _MOST:
+        elif step["ns"] is None or past.full:
             break
         else:
             past.launch(step)
     else:
         past.between(past.now / max(past.launches, 1))
-    if not past.launches:
-        return None
     rows = _rows(plan)
     marks = sorted(past.marks, key=lambda mark: (rows[mark.buffer][0], mark.begin))
-    of = sum(step["step"] == "launch" for step in profile["steps"])
+    of = sum(step["step"] == "launch" for step in steps)
     return {"marks": [mark.to_dict(rows[mark.buffer][1]) for mark in marks], "launches": past.launches, "of": of}
 
 

@@ -261,7 +261,9 @@ def damon(
 
 def _show_heat(sink: Sink, result: RunResult) -> None:
     """Which ranges are hot."""
-    summary, table = result.totals, result.table("heat")
+    from octavo.measurements.imports.heat import in_use  # noqa: PLC0415 - slow to import
+
+    summary, table = result.totals, in_use(result.table("heat"))
     hottest = table.sort(table["samples"] / table["bytes"], descending=True).head(_MOST_ALLOCATIONS).to_dicts()
     sink.document({"folder": str(result.folder), "summary": summary, "hottest": hottest})
     total = summary["samples"]

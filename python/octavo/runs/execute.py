@@ -167,7 +167,7 @@ def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
             disk.check_file(point.timeline)
             replacement.check_made(point.timeline, replacement.TIMELINE)
         if point.lines is not None:
-            lines.check(point.lines, point.scenario, force=force)
+            lines.check(point.lines, point.scenario, point.timeline, force=force)
         if found is not None and point.timeline is None and point.lines is None:
             results[index] = found
     return results

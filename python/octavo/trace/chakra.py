@@ -301,7 +301,7 @@ def _work(node: Node) -> int:
     out = [_shaped(shape, None) for shape in node.outputs[1]]
     try:
         work = flops(node.name.removeprefix("aten::"), tuple(shapes), out[0] if out else None)
-    except (AttributeError, IndexError, TypeError, ZeroDivisionError):
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError, ZeroDivisionError):
         return 0
     return work if 0 <= work < 1 << 62 else 0
 

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_MOST_BYTES = 256 << 20
-"""Ours, of a file and unpacked."""
+_MOST_BYTES = 64 << 20
+"""Ours, of a file and unpacked: as Python's objects, each byte of JSON takes about 21."""
+_BEGINS = 64
+"""Bytes that show which kind of file it is; ours."""
 _GZIP = b"\x1f\x8b"
 AGAIN = (
     "record with torch.profiler.ExecutionTraceObserver (PyTorch 2), whose nodes have op_schema and, for each tensor, "
@@ -66,7 +68,7 @@ def nodes(path: Path) -> tuple[str, list[Node]]:
         raise TraceError(f"cannot read {path}: {reason(error)}", code="unreadable", file=path) from None
     if len(content) > _MOST_BYTES:
         raise TraceError(f"{path} unpacks to more than {_MOST_BYTES >> 20} MiB", code="too-large", file=path)
-    source, found = _of_json(path, content) if content.lstrip()[:1] == b"{" else _of_protobuf(path, content)
+    source, found = _of_json(path, content) if content[:_BEGINS].lstrip()[:1] == b"{" else _of_protobuf(path, content)
     if not found:
         raise TraceError(f"{path}: expected nodes, found none", AGAIN, code="missing", file=path, key="nodes")
     return source, sorted(found, key=lambda node: node.id)
@@ -94,7 +96,9 @@ def _json_node(where: str, node: object) -> Node:
         raise _wrong(where, f"expected an object, found {type(node).__name__}")
     told = node.get("attrs")
     attributes = (
-        {one.get("name"): one.get("value") for one in told if isinstance(one, dict)} if isinstance(told, list) else node
+        {one["name"]: one.get("value") for one in told if isinstance(one, dict) and isinstance(one.get("name"), str)}
+        if isinstance(told, list)
+        else node
     )
     schema, name = attributes.get("op_schema") or "", node.get("name")
     if not isinstance(schema, str) or not isinstance(name, str):
@@ -188,7 +192,7 @@ def _literal(where: str, text: str) -> object:
         raise _wrong(where, f"expected a list of values, found {text[:40]}")
     try:
         return ast.literal_eval(re.sub(r"\b(?:inf|nan)\b", "0", text)) if text else []
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, SyntaxError, OverflowError, MemoryError, RecursionError):
         raise _wrong(where, f"expected a list of values, found {text[:40]}") from None
 
 

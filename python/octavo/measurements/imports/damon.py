@@ -21,9 +21,13 @@ from octavo.measurements.imports.write import check_folder
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
-_MOST_BYTES = 1 << 30
-"""Ours, packed and unpacked."""
+_MOST_BYTES = 128 << 20
+"""Ours, packed and unpacked: as Python's objects, each byte of JSON takes about 21."""
+_BEGINS = 64
+"""Characters that show which kind of text it is; ours."""
 _MOST_TARGETS = 1 << 16
+_TARGET = ("kdamond_idx", "context_idx", "target_id")
+"""What names a target: each context numbers its own from 0; source: damo, `DamonRecord`."""
 _LAST_ADDRESS = 1 << 57
 """Addresses with five levels of page tables on x86-64."""
 _ZLIB, _ZLIB_CHECK = b"\x78", 31
@@ -33,6 +37,8 @@ _LINE = re.compile(
     r"\s(\d+)\.(\d{1,9}): damon:damon_aggregated: target_id=(\d+) nr_regions=(\d+) (\d+)-(\d+): (\d+)(?: \d+)?\s*$"
 )
 """Source: include/trace/events/damon.h; the age, the last number, came later."""
+_THREAD = re.compile(r"\s*(kdamond\.\d+)\s")
+"""The thread that monitors: each numbers its targets from 0; source: mm/damon/core.c, `__damon_start`."""
 
 
 @dataclass
@@ -61,7 +67,8 @@ def import_damon(path: str | Path, folder: str | Path, *, force: bool = False) -
     check_folder(folder, force=force)
     notes: Counter[str] = Counter()
     content = _content(path)
-    targets = _of_json(path, content, notes) if content.lstrip()[:1] == "[" else _of_text(path, content, notes)
+    read = _of_json if content[:_BEGINS].lstrip()[:1] == "[" else _of_text
+    targets = read(path, content, notes)
     rows = [_row(number, *one) for number, target in enumerate(targets) for one in merged(target.regions)]
     times = [time for target in targets for time in target.times]
     source = {"tool": "damon", "file": path.name, "bytes": path.stat().st_size, "snapshots": len(times)}
@@ -95,7 +102,8 @@ def _content(path: Path) -> str:
         except zlib.error as error:
             raise ProfileError(f"{path} is damaged: {error}", code="damaged", file=path) from None
         if not unpack.eof:
-            raise ProfileError(f"{path} is cut off, or unpacks to more than 1 GiB", code="damaged", file=path)
+            message = f"{path} is cut off, or unpacks to more than {_MOST_BYTES >> 20} MiB"
+            raise ProfileError(message, code="damaged", file=path)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
@@ -109,14 +117,14 @@ def _of_json(path: Path, content: str, notes: Counter[str]) -> list[_Target]:
         records = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ProfileError(f"{path}: expected JSON: {error}", code="unexpected-value", file=path) from None
-    found: dict[object, _Target] = {}
+    found: dict[tuple[str, ...], _Target] = {}
     for number, record in enumerate(records):
         where = f"{path}: record {number}"
         snapshots = _list(where, record, "snapshots")
         if not isinstance(record, dict) or record.get("scheme_idx") is not None or record.get("scheme_filters"):
             notes["records of regions that a scheme chose, left out"] += 1
             continue
-        target = found.setdefault(str(record.get("target_id"))[:100], _Target())
+        target = found.setdefault(tuple(str(record.get(key))[:100] for key in _TARGET), _Target())
         for index, snapshot in enumerate(snapshots):
             _snapshot(f"{where}, snapshot {index}", snapshot, target, notes)
     return list(found.values())
@@ -184,8 +192,8 @@ def _whole(where: str, entry: object, name: str) -> int:
 
 def _of_text(path: Path, content: str, notes: Counter[str]) -> list[_Target]:
     """Events of the kernel, one for each region; all regions of a snapshot follow one another."""
-    found: dict[int, _Target] = {}
-    open_: dict[int, list[tuple[int, int, float]]] = {}
+    found: dict[tuple[str, int], _Target] = {}
+    open_: dict[tuple[str, int], list[tuple[int, int, float]]] = {}
     for number, line in enumerate(content.split("\n"), 1):
         where = f"{path}:{number}"
         event = _LINE.search(line)
@@ -198,12 +206,14 @@ def _of_text(path: Path, content: str, notes: Counter[str]) -> list[_Target]:
         seconds, fraction, target, regions, start, end, count = event.groups()
         if len(found) > _MOST_TARGETS or any(len(each) > 20 for each in event.groups()):
             raise ProfileError(f"{where}: expected numbers of 64 bits, of few targets", code="unexpected-value")
-        now = open_.setdefault(int(target), [])
+        thread = _THREAD.match(line)
+        key = (thread[1] if thread else "", int(target))
+        now = open_.setdefault(key, [])
         now.append((*_range(where, int(start), int(end)), float(count)))
         if len(now) == int(regions):
-            of = found.setdefault(int(target), _Target())
+            of = found.setdefault(key, _Target())
             of.times.append(int(seconds) * 10**9 + int(fraction.ljust(9, "0")))
-            _add(where, open_.pop(int(target)), of, notes)
+            _add(where, open_.pop(key), of, notes)
         elif len(now) > int(regions):
             message = f"{where}: expected {regions} regions in a snapshot, found {len(now)}"
             raise ProfileError(message, code="unexpected-value", file=path, key="nr_regions")

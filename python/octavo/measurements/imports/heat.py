@@ -71,7 +71,7 @@ def write(found: Samples, folder: Path, *, force: bool) -> RunResult:
         "source": found.source,
         "time_ps": max(found.nanoseconds, 1) * PICOSECONDS,
         "launches": 0,
-        "footprint_bytes": int(table["bytes"].sum()),
+        "footprint_bytes": int(in_use(table)["bytes"].sum()),
         "capacity_bytes": None,
         "page_bytes": PAGE_BYTES,
         "gpus": [],
@@ -85,6 +85,11 @@ def write(found: Samples, folder: Path, *, force: bool) -> RunResult:
         folders.check_replaceable(target, force=force)
         folders.save_tables(target, PROFILE, {"heat": table}, about)
     return RunResult(folder)
+
+
+def in_use(table: pl.DataFrame) -> pl.DataFrame:
+    """Ranges with any sample: DAMON tells of all that it monitored."""
+    return table.filter(pl.col("samples") > 0)
 
 
 def hot_bytes(table: pl.DataFrame, shares: Iterable[int]) -> list[tuple[int, int]]:

@@ -38,17 +38,21 @@ _CXL, _RAM, _PMEM = 0x9, 0xD, 0xE
 """Of the numbers of levels, which newer processors give."""
 _REMOTE = 1 << 37
 """The bit that says that a numbered level is another socket's."""
+_MISS = 1 << 2
+"""The bit of the levels that says that what they name had not the data."""
 _SILENT = 1 << 0
 """The bit of the levels that says that none is known."""
-_MOST_PAGES = 1 << 24
-"""Ours: 64 GiB of pages that samples touched."""
+_MOST_PAGES = 1 << 21
+"""Ours: 8 GiB of pages that samples touched, each of which takes memory here."""
 _QUIRK = "0x016"
 """What perf prints in front of addresses between blanks: its format has the parts of `0x%016x` in another order."""
 _PLAIN_LENGTH = 18
+_COMMAS = re.compile(r"\s*\d+,")
+"""How a line begins that has commas between its columns."""
 _USER_END = 1 << 63
 
 
-@dataclass
+@dataclass(slots=True)
 class _Page:
     samples: int = 0
     loads: int = 0
@@ -75,6 +79,7 @@ class _Found:
         page.loads += bool(source & _LOAD)
         page.stores += bool(source & _STORE)
         self.notes["samples that are neither loads nor stores"] += not source & (_LOAD | _STORE)
+        self.notes["samples that missed a cache, without what served them"] += _missed(source)
         served = _served(source)
         self.levels |= served is not None
         page.memory += served in (_NEAR, _FAR)
@@ -88,8 +93,16 @@ _CACHE, _NEAR, _FAR = range(3)
 """What served an access: a cache, memory of this socket, or another memory (another socket's, CXL, persistent)."""
 
 
+def _missed(source: int) -> bool:
+    """Whether only what did not serve an access is known."""
+    level = source >> _LEVEL_SHIFT
+    return bool(level & _MISS) and not level & _MEMORIES
+
+
 def _served(source: int) -> int | None:
     """What served an access; None if the processor does not say."""
+    if _missed(source):
+        return None
     number = source >> _NUMBER_SHIFT & _NUMBER_MASK
     if number in (_CXL, _PMEM) or (number == _RAM and source & _REMOTE):
         return _FAR
@@ -200,7 +213,7 @@ def _columns(where: str, line: str) -> tuple[str, ...] | None:
 
 def _raw(where: str, line: str, columns: tuple[str, ...], found: _Found) -> None:
     """A line of `perf mem report -D`."""
-    between = "," if "," in line else None
+    between = "," if _COMMAS.match(line) else None  # Symbols of C++ have commas, too.
     words = line.split(between, len(columns) - 1)
     if len(words) != len(columns):
         message = f"{where}: expected {len(columns)} values, found {len(words)}"
@@ -232,7 +245,7 @@ def _whole(where: str, column: str, text: str, base: int) -> int:
 def _sized(where: str, *numbers: int) -> tuple[int, ...]:
     for number in numbers:
         if not 0 <= number < 1 << 64:
-            raise ProfileError(
-                f"{where}: expected numbers of 64 bits, found {str(number)[:40]}", code="unexpected-value"
-            )
+            # In hexadecimal digits: Python writes no decimal ones of numbers as long as a line can have.
+            message = f"{where}: expected numbers of 64 bits, found {hex(number)[:40]}"
+            raise ProfileError(message, code="unexpected-value")
     return numbers

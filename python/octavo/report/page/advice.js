@@ -74,7 +74,8 @@ function advised(one) {
 
 function happened(one) {
   const { marks, launches, of } = one.timeline;
-  const shown = launches < of ? `the first ${number.format(launches)} of ${number.format(of)} launches` : `${number.format(of)} launches`;
+  const some = launches ? `the first ${number.format(launches)} of` : "the beginning, before the first of";
+  const shown = `${launches < of ? `${some} ` : ""}${number.format(of)} launches`;
   const caption = `What happened to the buffers of ${one.name}, and what is advised: ${shown}. Triangles point down to the device and up to the host; between two launches, marks are spread evenly`;
   const chart = new Chart("program", caption, MARKS);
   // The legend has what there is.

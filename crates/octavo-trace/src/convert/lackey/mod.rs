@@ -48,7 +48,7 @@ fn convert(conversion: &Conversion<'_>, watch: &mut Watch<'_>) -> Result<Summary
     let mut notes = Notes::default();
     let accesses = read(input, &mut cache, &mut notes, watch)?;
     let beyond = cache.finish();
-    notes.count("lines of accesses that a cache of 1 MiB (16 ways, lines of 64 bytes) has, left out", beyond.hits);
+    notes.count("accesses that hit the modelled cache of 1 MiB, left out", beyond.hits);
     notes.count("lines that come from memory, by one thread and with nothing computed between them", beyond.lines());
     let refused = |reason| ConvertError::file(input, reason);
     let allocations = program::write(writer, &beyond).map_err(|error| error.in_file(refused))?;
