@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::{Books, Event, Law, at_most, same};
 
-/// The holders of copies of pages, by page: a bit for each GPU, and one for all memories of the host together.
+/// The holders of copies of pages, by page: a bit for each GPU (there are up to 72), and one for all memories of the host together.
 struct Holders<'b> {
     books: &'b Books,
-    by_page: BTreeMap<u64, u64>,
+    by_page: BTreeMap<u64, u128>,
     /// Pages that are on the host when their job begins; and whether it begins again.
     filled: Vec<(Range<u64>, bool)>,
     /// Pages that each GPU holds, and the most at once.
@@ -16,7 +16,7 @@ struct Holders<'b> {
     most: Vec<u64>,
 }
 
-const HOST: u64 = 1;
+const HOST: u128 = 1;
 
 impl<'b> Holders<'b> {
     fn new(books: &'b Books) -> Self {
@@ -33,11 +33,11 @@ impl<'b> Holders<'b> {
     }
 
     /// A GPU by its number, else the host.
-    fn bit(&self, memory: u64) -> u64 {
+    fn bit(&self, memory: u64) -> u128 {
         if memory <= self.books.gpus as u64 { 1 << memory } else { HOST }
     }
 
-    fn of(&self, page: u64) -> u64 {
+    fn of(&self, page: u64) -> u128 {
         let filled = self.filled.iter().find(|(pages, _)| pages.contains(&page));
         let at_first = if filled.is_some() { HOST } else { 0 };
         match self.by_page.get(&page) {
@@ -47,7 +47,7 @@ impl<'b> Holders<'b> {
         }
     }
 
-    fn set(&mut self, page: u64, holders: u64) {
+    fn set(&mut self, page: u64, holders: u128) {
         let before = self.of(page);
         for gpu in 1..self.held.len() {
             match (before >> gpu & 1, holders >> gpu & 1) {
@@ -61,7 +61,7 @@ impl<'b> Holders<'b> {
     }
 
     /// The effect of an event on the holders of a page; `None` if that is impossible.
-    fn after(&self, event: &Event, holders: u64) -> Option<u64> {
+    fn after(&self, event: &Event, holders: u128) -> Option<u128> {
         let (from, to) = (self.bit(event.from), self.bit(event.to));
         let held = holders & from != 0;
         match event.kind {
