@@ -46,7 +46,7 @@ pub use host::{HostPhase, Piece, Sweep, Threads};
 pub use host_side::{Exchange, HostSide, HostSideBuilder, Role};
 pub use launches::{Application, Cursor, Launch, Resources, Workload, footprint_pages};
 pub use listing::{ListedAction, ListedBuffer, Listing};
-pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, Rewritten, lower, lower_in_strips};
+pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, Rewriter, lower, lower_in_strips};
 pub use mix::Mix;
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use order::Order;

@@ -39,13 +39,12 @@ class Costs:
     @classmethod
     def of(cls, constants: SystemConstants) -> Costs:
         """Costs of a machine: measured where possible, otherwise its node's."""
-        system, measured = constants.system, constants.measured
+        system, kinds = constants.system, ("pageable", "pinned")
 
         def rate(way: str, otherwise: float) -> dict[str, float]:
-            names = {kind: f"copy_bandwidth_{way}_{kind}" for kind in ("pageable", "pinned")}
-            return {kind: measured[name].value if name in measured else otherwise for kind, name in names.items()}
+            return {kind: constants.value(f"copy_bandwidth_{way}_{kind}", otherwise) for kind in kinds}
 
-        issue = measured[_ISSUE].value if _ISSUE in measured else system.prefetch_call
+        issue = constants.value(_ISSUE, system.prefetch_call)
         return cls(system, rate("h2d", system.copy), rate("d2h", system.copy_back), issue)
 
 

@@ -75,6 +75,11 @@ class SystemConstants:
     measured: Mapping[str, Measured] = field(default_factory=dict)
     """Measured values of its machine file, by name."""
 
+    def value(self, name: str, otherwise: float) -> float:
+        """A measured value, or another number where it was not measured."""
+        found = self.measured.get(name)
+        return otherwise if found is None else found.value
+
 
 def from_node(node: str | Path = DEFAULT_NODE, *, page: str | None = None) -> SystemConstants:
     """The constants of a node.

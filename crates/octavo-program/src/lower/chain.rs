@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use octavo_manager::{Access, Advice};
 
-use super::lowering::{Before, Bring, Lowering, Rewritten};
+use super::lowering::{Before, Bring, Lowering, Rewriter};
 use crate::action::Action;
 use crate::buffer::{BufferId, Span};
 use crate::host::{HostPhase, Sweep, Threads};
@@ -144,11 +144,11 @@ impl Chain<'_> {
     /// Discards buffers that each launch writes anew.
     fn discard_outputs(&mut self) {
         for &buffer in Arc::clone(&self.used).iter() {
-            self.discard(&Span { buffer, bytes: 0..self.program.bytes(buffer) }, Rewritten::EachLaunch);
+            self.discard(&Span { buffer, bytes: 0..self.program.bytes(buffer) }, Rewriter::EachLaunch);
         }
     }
 
-    fn discard(&mut self, span: &Span, by: Rewritten) {
+    fn discard(&mut self, span: &Span, by: Rewriter) {
         let said = self.lowering.exceptions.get(&span.buffer.index()).and_then(|exception| exception.discard);
         if said == Some(by) {
             self.then(Action::Discard(span.clone()));
@@ -174,7 +174,7 @@ impl Chain<'_> {
                 |exchange: &Exchange| Span { buffer: BufferId(exchange.buffer as u32), bytes: exchange.bytes.clone() };
             let spans: Vec<_> = together.iter().copied().map(span).collect();
             if together[0].writes {
-                spans.iter().for_each(|span| self.discard(span, Rewritten::HostWrites));
+                spans.iter().for_each(|span| self.discard(span, Rewriter::HostWrites));
                 self.host("between launches", Access::Write, &spans);
                 self.copy_in(&spans);
             } else {

@@ -58,7 +58,7 @@ pub struct Exception {
     /// Where the program brings all of it before launches.
     pub prefetch: Option<Bring>,
     /// When the program discards what is in it.
-    pub discard: Option<Rewritten>,
+    pub discard: Option<Rewriter>,
     /// Whether the host touches every page of it first, so that it has an entry of each.
     pub populate: bool,
 }
@@ -86,7 +86,7 @@ pub enum Before {
 /// What writes a buffer anew, so that nothing in it is needed any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rewritten {
+pub enum Rewriter {
     /// Each launch writes whatever of it is read later.
     EachLaunch,
     /// The host writes some of it between launches: that part is discarded before.

@@ -6,7 +6,7 @@ mod lowering;
 use octavo_manager::Kind;
 
 use self::chain::Chain;
-pub use self::lowering::{Before, Bring, Exception, Lowering, ProgramKind, Rewritten};
+pub use self::lowering::{Before, Bring, Exception, Lowering, ProgramKind, Rewriter};
 use crate::buffer::{BUFFER_ALIGNMENT, Buffer, BufferId};
 use crate::check::ProgramError;
 use crate::host_side::HostSide;

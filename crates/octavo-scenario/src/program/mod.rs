@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
 use octavo_program::{
-    Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Rewritten, Workload,
+    Before, Bring, Data, Exception, Existence, Frames, Lowering, Packed, ProgramKind, Rewriter, Workload,
 };
 use octavo_units::Bytes;
 use schemars::JsonSchema;
@@ -91,7 +91,7 @@ pub struct BufferChoice {
     /// `each-launch`, which must write all of it that is read later, or before `host-writes` between launches what
     /// these write. Only for managed memory, with drivers that discard (`node.driver.discard`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub discard_before: Option<Rewritten>,
+    pub discard_before: Option<Rewriter>,
     /// Whether the host touches a word of each 4 KiB of it before any other access, so that its pages exist.
     #[serde(skip_serializing_if = "is_false")]
     pub populate: bool,

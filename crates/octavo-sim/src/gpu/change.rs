@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use octavo_manager::{PageId, PageRun};
 
-use crate::gpu::caches::beyond::Beyond;
+use crate::gpu::caches::memory_traffic::MemoryTraffic;
 use crate::gpu::state::Gpu;
 use crate::gpu::translate::entry::Entry;
 
@@ -81,8 +81,8 @@ impl Gpu {
     }
 
     /// Lines that pass between the second-level cache and memory, where single ones are simulated.
-    pub fn beyond(&mut self) -> Option<&mut Beyond> {
-        self.l2.beyond()
+    pub fn memory_traffic(&mut self) -> Option<&mut MemoryTraffic> {
+        self.l2.memory_traffic()
     }
 
     /// Whether the second-level cache has any of these lines.

@@ -6,7 +6,7 @@ use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
 use crate::engine::event::Kind;
-use crate::gpu::caches::beyond::{Beyond, Passed};
+use crate::gpu::caches::memory_traffic::{MemoryTraffic, PassedLine};
 use crate::machine::dispatcher::Dispatcher;
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Jobs;
@@ -83,16 +83,16 @@ impl<'a, L: Listen> Node<'a, L> {
     pub fn keep_lines(&mut self) -> bool {
         let behind = self.workload.address_end().div_ceil(octavo_program::LINE_BYTES);
         self.hardware.fetch.keep_lines(behind);
-        self.hardware.gpus.iter_mut().all(|gpu| gpu.beyond().map(Beyond::keep).is_some())
+        self.hardware.gpus.iter_mut().all(|gpu| gpu.memory_traffic().map(MemoryTraffic::keep).is_some())
     }
 
     /// Those that were kept since they were last taken.
-    pub fn take_lines(&mut self, mut take: impl FnMut(Passed)) {
+    pub fn take_lines(&mut self, mut take: impl FnMut(PassedLine)) {
         for (gpu, state) in self.hardware.gpus.iter_mut().enumerate() {
-            let passed = state.beyond().into_iter().flat_map(Beyond::take);
-            passed.for_each(|passed| take(Passed { gpu, ..passed }));
+            let passed = state.memory_traffic().into_iter().flat_map(MemoryTraffic::take);
+            passed.for_each(|passed| take(PassedLine { gpu, ..passed }));
         }
-        self.hardware.fetch.beyond().take().for_each(take);
+        self.hardware.fetch.memory_traffic().take().for_each(take);
     }
 
     /// Calls the driver, and checks the result: if a strategy failed, the run ends.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::io;
 
 use crate::error::SimError;
-use crate::gpu::caches::beyond::Passed;
+use crate::gpu::caches::memory_traffic::PassedLine;
 use crate::machine::node::Node;
 use crate::machine::occurrence::Listen;
 
@@ -50,7 +50,7 @@ impl<'p> Lines<'p> {
 
     /// Passes on what no later event can come before; at the end, everything.
     pub fn pass_on<L: Listen>(&mut self, node: &mut Node<'_, L>, ended: bool) -> Result<(), SimError> {
-        node.take_lines(|Passed { time, gpu, line, write }| {
+        node.take_lines(|PassedLine { time, gpu, line, write }| {
             self.waiting.push(Reverse((time, self.seen, (gpu, line, write))));
             self.seen += 1;
         });

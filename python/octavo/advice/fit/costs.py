@@ -54,11 +54,6 @@ class Costs:
     def of(cls, constants: SystemConstants) -> Costs:
         """A machine's: measured where they were, else of its node."""
         rates, system = Rates.of(constants), constants.system
-
-        def measured(name: str, otherwise: float) -> float:
-            found = constants.measured.get(name)
-            return otherwise if found is None else found.value
-
         group = system.fault_wait + system.fault_group + system.fault_block
         return cls(
             demand=rates.demand,
@@ -70,8 +65,8 @@ class Costs:
             fetch_call=rates.to_device_call,
             leave=rates.to_host,
             leave_call=rates.to_host_call,
-            stream_in=measured("copy_bandwidth_h2d_pinned", system.on_demand),
-            stream_out=measured("copy_bandwidth_d2h_pinned", system.on_demand_back),
+            stream_in=constants.value("copy_bandwidth_h2d_pinned", system.on_demand),
+            stream_out=constants.value("copy_bandwidth_d2h_pinned", system.on_demand_back),
             copy_call=system.copy_call,
             launch=system.launch,
         )

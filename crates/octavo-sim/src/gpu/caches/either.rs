@@ -4,11 +4,11 @@
 use octavo_node::{CacheConfig, LineSize, NodeConfig};
 
 use crate::engine::slots::Order;
-use crate::gpu::caches::beyond::Beyond;
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::l1::L1Caches;
 use crate::gpu::caches::l2::L2Cache;
 use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::caches::memory_traffic::MemoryTraffic;
 use crate::gpu::caches::settled::SettledL2;
 use crate::gpu::counts::Accesses;
 
@@ -133,10 +133,10 @@ impl SecondLevelCache {
     }
 
     /// See [`L2Cache::beyond`]; nothing for the one without tags.
-    pub fn beyond(&mut self) -> Option<&mut Beyond> {
+    pub fn memory_traffic(&mut self) -> Option<&mut MemoryTraffic> {
         match self {
-            Self::Plain(cache) => Some(cache.beyond()),
-            Self::Sectored(cache) => Some(cache.beyond()),
+            Self::Plain(cache) => Some(cache.memory_traffic()),
+            Self::Sectored(cache) => Some(cache.memory_traffic()),
             Self::Settled(_) => None,
         }
     }

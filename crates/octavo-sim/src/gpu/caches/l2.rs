@@ -6,12 +6,12 @@ use octavo_units::Bytes;
 
 use crate::engine::lane::Lane;
 use crate::engine::slots::{Order, Slots};
-use crate::gpu::caches::beyond::{Beyond, Passed};
 use crate::gpu::caches::dirty_lines::{STRETCH, Written};
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::interleave::Interleave;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::caches::line_sets::{LineSets, LineState, Place};
+use crate::gpu::caches::memory_traffic::{MemoryTraffic, PassedLine};
 use crate::gpu::caches::sectors::SECTOR_BYTES;
 use crate::gpu::counts::Accesses;
 
@@ -32,7 +32,7 @@ pub(crate) struct L2Cache<const SECTORS: usize> {
     crossbar: u64,
     input_cost: u64,
     byte_masks: bool,
-    beyond: Beyond,
+    memory_traffic: MemoryTraffic,
 }
 
 struct Bank {
@@ -56,7 +56,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
             crossbar: config.crossbar.0 * cycle,
             input_cost: (cycle / u64::from(config.lines_per_cycle)).max(1),
             byte_masks: config.byte_masks,
-            beyond: Beyond::default(),
+            memory_traffic: MemoryTraffic::default(),
         }
     }
 
@@ -165,7 +165,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         for dirty in self.lines.dirty_parts(at) {
             let line = u64::from(self.lines.line(dirty));
             dram.access(now, time, line, 1);
-            self.beyond.pass(Passed { time, gpu: 0, line, write: true });
+            self.memory_traffic.pass(PassedLine { time, gpu: 0, line, write: true });
             wrote_back += 1;
         }
         self.lines.leave(at);
@@ -173,8 +173,8 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     }
 
     /// The lines that pass to and from memory, while they are kept; they name no GPU.
-    pub fn beyond(&mut self) -> &mut Beyond {
-        &mut self.beyond
+    pub fn memory_traffic(&mut self) -> &mut MemoryTraffic {
+        &mut self.memory_traffic
     }
 
     /// A line is written back, or dropped; whether it was dirty.
@@ -182,14 +182,14 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         let dirty = self.lines.is_dirty(at);
         if dirty {
             let line = u64::from(self.lines.line(at));
-            self.beyond.pass(Passed { time: now, gpu: 0, line, write: true });
+            self.memory_traffic.pass(PassedLine { time: now, gpu: 0, line, write: true });
         }
         dirty
     }
 
     /// Writes everything back and empties the cache; returns how many lines were dirty.
     pub fn flush(&mut self, now: u64) -> u64 {
-        if self.beyond.keeps() {
+        if self.memory_traffic.keeps() {
             let all: Vec<Place> = self.lines.places(0..u64::MAX).collect();
             all.into_iter().for_each(|at| _ = self.write_back(now, at));
         }
@@ -200,7 +200,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     /// Drops the lines `first..first + count`, which are written back at a given time or not at all; returns how many of
     /// them were dirty.
     pub fn drop_lines(&mut self, first: u64, count: u64, written: Option<u64>) -> u64 {
-        if let Some(now) = written.filter(|_| self.beyond.keeps()) {
+        if let Some(now) = written.filter(|_| self.memory_traffic.keeps()) {
             let held: Vec<Place> = self.lines.places(first..first + count).collect();
             held.into_iter().for_each(|at| _ = self.write_back(now, at));
         }
@@ -279,7 +279,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         let start = misses.available(now, time);
         let done = dram.access(now, start, line, 1);
         misses.take(now, start, done);
-        self.beyond.pass(Passed { time: start, gpu: 0, line, write: false });
+        self.memory_traffic.pass(PassedLine { time: start, gpu: 0, line, write: false });
         done
     }
 }

@@ -1,7 +1,6 @@
 //! Caches and memory of a GPU.
 
 mod arrivals;
-pub(crate) mod beyond;
 mod dirty_lines;
 pub(crate) mod dram;
 pub(crate) mod either;
@@ -10,5 +9,6 @@ pub(crate) mod l1;
 pub(crate) mod l2;
 pub(crate) mod line_access;
 mod line_sets;
+pub(crate) mod memory_traffic;
 mod sectors;
 pub(crate) mod settled;

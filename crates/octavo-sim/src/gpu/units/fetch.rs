@@ -12,7 +12,7 @@ use octavo_node::NodeConfig;
 use octavo_program::LINE_BYTES;
 use octavo_units::Cycles;
 
-use crate::gpu::caches::beyond::{Beyond, Passed};
+use crate::gpu::caches::memory_traffic::{MemoryTraffic, PassedLine};
 use crate::gpu::counts::Accesses;
 use crate::gpu::translate::walker::TableShape;
 use crate::gpu::units::wave::Fetcher;
@@ -81,7 +81,7 @@ pub(crate) struct Fetch {
     walk: u64,
     /// Lines of a page.
     page_lines: usize,
-    beyond: Beyond,
+    memory_traffic: MemoryTraffic,
     /// The line at which all code begins in the list of those, and the end of it, counted from there.
     first_line: u64,
     code_end: u64,
@@ -109,7 +109,7 @@ impl Fetch {
             second_level_tlb: time(node.l2_tlb.latency.0),
             walk: time(walk),
             page_lines,
-            beyond: Beyond::default(),
+            memory_traffic: MemoryTraffic::default(),
             first_line: 0,
             code_end: 0,
         }
@@ -142,12 +142,12 @@ impl Fetch {
     /// From here on, lines that come from memory are kept: as if all code lay at `first_line`.
     pub fn keep_lines(&mut self, first_line: u64) {
         self.first_line = first_line;
-        self.beyond.keep();
+        self.memory_traffic.keep();
     }
 
     /// Lines that came from memory.
-    pub fn beyond(&mut self) -> &mut Beyond {
-        &mut self.beyond
+    pub fn memory_traffic(&mut self) -> &mut MemoryTraffic {
+        &mut self.memory_traffic
     }
 
     /// All code has left all caches of a GPU; its translations remain.
@@ -238,9 +238,9 @@ impl Fetch {
         let (there, beyond) = self.line(who.program, (who.gpu, who.unit), line as usize, asked);
         accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
         accesses.dram_reads += u64::from(beyond.memory);
-        if beyond.memory && self.beyond.keeps() {
+        if beyond.memory && self.memory_traffic.keeps() {
             let first = self.first_line + self.codes[self.running[who.program]].first;
-            self.beyond.pass(Passed { time: asked, gpu: who.gpu, line: first + line, write: false });
+            self.memory_traffic.pass(PassedLine { time: asked, gpu: who.gpu, line: first + line, write: false });
         }
         accesses.walks += u64::from(beyond.walk);
         there.max(asked) + self.hit

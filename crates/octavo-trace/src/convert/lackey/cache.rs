@@ -21,7 +21,7 @@ pub(super) struct Cache {
 
 /// The traffic with memory.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Beyond {
+pub(super) struct MemoryTraffic {
     fetched: Vec<u64>,
     /// Accesses to lines that the cache had.
     pub hits: u64,
@@ -66,12 +66,12 @@ impl Cache {
     }
 
     /// The traffic, with everything written back.
-    pub fn finish(self) -> Beyond {
-        Beyond { fetched: self.fetched, hits: self.hits }
+    pub fn finish(self) -> MemoryTraffic {
+        MemoryTraffic { fetched: self.fetched, hits: self.hits }
     }
 }
 
-impl Beyond {
+impl MemoryTraffic {
     /// How many lines came from memory.
     pub fn lines(&self) -> u64 {
         self.fetched.len() as u64
@@ -88,16 +88,16 @@ mod tests {
     use super::{Cache, LINE_BYTES, SETS, WAYS};
     use crate::convert::lackey::line::Access;
 
-    fn beyond(accesses: &[(u64, u64, bool)]) -> (Vec<(u64, bool)>, u64) {
+    fn traffic(accesses: &[(u64, u64, bool)]) -> (Vec<(u64, bool)>, u64) {
         let mut cache = Cache::default();
         accesses.iter().for_each(|&(address, bytes, writes)| cache.access(Access { address, bytes, writes }));
-        let beyond = cache.finish();
-        (beyond.iter().collect(), beyond.hits)
+        let traffic = cache.finish();
+        (traffic.iter().collect(), traffic.hits)
     }
 
     #[test]
     fn a_line_comes_once_and_goes_back_if_it_was_stored_to() {
-        let found = beyond(&[(0, 8, false), (8, 8, true), (60, 8, false), (130, 4, true)]);
+        let found = traffic(&[(0, 8, false), (8, 8, true), (60, 8, false), (130, 4, true)]);
         assert_eq!(found, (vec![(0, true), (1, false), (2, true)], 2));
     }
 
@@ -107,7 +107,7 @@ mod tests {
         let mut accesses: Vec<_> = (0..WAYS as u64).map(|way| (way * apart, 1, false)).collect();
         // Line 0 is used again, so that the second one leaves for the next.
         accesses.extend([(0, 1, false), (WAYS as u64 * apart, 1, false), (0, 1, true), (apart, 1, false)]);
-        let (lines, hits) = beyond(&accesses);
+        let (lines, hits) = traffic(&accesses);
         assert_eq!((lines.len(), hits), (WAYS + 2, 2));
         assert_eq!((lines[0], lines[WAYS + 1]), ((0, true), (SETS as u64, false)));
     }

@@ -47,11 +47,11 @@ fn convert(conversion: &Conversion<'_>, watch: &mut Watch<'_>) -> Result<Summary
     let mut cache = Cache::default();
     let mut notes = Notes::default();
     let accesses = read(input, &mut cache, &mut notes, watch)?;
-    let beyond = cache.finish();
-    notes.count("accesses that hit the modelled cache of 1 MiB, left out", beyond.hits);
-    notes.count("lines that come from memory, by one thread and with nothing computed between them", beyond.lines());
+    let traffic = cache.finish();
+    notes.count("accesses that hit the modelled cache of 1 MiB, left out", traffic.hits);
+    notes.count("lines that come from memory, by one thread and with nothing computed between them", traffic.lines());
     let refused = |reason| ConvertError::file(input, reason);
-    let allocations = program::write(writer, &beyond).map_err(|error| error.in_file(refused))?;
+    let allocations = program::write(writer, &traffic).map_err(|error| error.in_file(refused))?;
     Ok(Summary { allocations, instructions: accesses, notes: notes.finish(), ..Summary::default() })
 }
 

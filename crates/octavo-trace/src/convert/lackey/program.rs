@@ -2,7 +2,7 @@
 
 use octavo_manager::{Kind, Spread};
 
-use super::cache::Beyond;
+use super::cache::MemoryTraffic;
 use crate::convert::ConvertError;
 use crate::convert::footprint::Footprint;
 use crate::{ActionKind, ActionRow, Allocation, Memory, SweepRow, TraceError, TraceWriter};
@@ -30,22 +30,22 @@ impl Refused {
 }
 
 /// Writes the trace; returns the number of its allocations.
-pub(super) fn write(writer: TraceWriter, beyond: &Beyond) -> Result<u64, Refused> {
+pub(super) fn write(writer: TraceWriter, traffic: &MemoryTraffic) -> Result<u64, Refused> {
     let mut footprint = Footprint::new(Vec::new());
-    for (line, _) in beyond.iter() {
+    for (line, _) in traffic.iter() {
         footprint.touch(&[line]).map_err(Refused::Input)?;
     }
     let allocations = footprint.allocations();
     let memories = vec![Memory { kind: Kind::System, spread: Spread::Interleaved }; allocations.len()];
-    let actions = actions(&allocations, sweeps(beyond)?);
+    let actions = actions(&allocations, sweeps(traffic)?);
     writer.finish_program(&allocations, &memories, &[], &actions).map_err(Refused::Output)?;
     Ok(allocations.len() as u64)
 }
 
 /// Lines that follow one another are one sweep.
-fn sweeps(beyond: &Beyond) -> Result<Vec<SweepRow>, Refused> {
+fn sweeps(traffic: &MemoryTraffic) -> Result<Vec<SweepRow>, Refused> {
     let mut sweeps: Vec<SweepRow> = Vec::new();
-    for (line, writes) in beyond.iter() {
+    for (line, writes) in traffic.iter() {
         let address = line * LINE_BYTES;
         if let Some(last) = sweeps.last_mut()
             && last.address + last.bytes == address

@@ -2,7 +2,7 @@
 
 /// A line that memory reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub(crate) struct PassedLine {
     /// When, in picoseconds.
     pub time: u64,
     pub gpu: usize,
@@ -12,11 +12,11 @@ pub(crate) struct Passed {
 
 /// Lines since they were last taken.
 #[derive(Default)]
-pub(crate) struct Beyond {
-    kept: Option<Vec<Passed>>,
+pub(crate) struct MemoryTraffic {
+    kept: Option<Vec<PassedLine>>,
 }
 
-impl Beyond {
+impl MemoryTraffic {
     /// From here on they are kept.
     pub fn keep(&mut self) {
         self.kept = Some(Vec::new());
@@ -29,14 +29,14 @@ impl Beyond {
     }
 
     #[inline(always)]
-    pub fn pass(&mut self, passed: Passed) {
+    pub fn pass(&mut self, passed: PassedLine) {
         if let Some(kept) = &mut self.kept {
             kept.push(passed);
         }
     }
 
     /// Those that were kept.
-    pub fn take(&mut self) -> impl Iterator<Item = Passed> + '_ {
+    pub fn take(&mut self) -> impl Iterator<Item = PassedLine> + '_ {
         self.kept.iter_mut().flat_map(|kept| kept.drain(..))
     }
 }
