@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     FaultLeaves,
     /// An entry of a fault is written to the buffer that the driver reads; index: GPU.
     FaultWritten,
+    /// A further entry of a fault has arrived at the host; index: GPU.
+    FurtherArrives,
     /// A fault's message has arrived at the host, which walks its page table; index: fault.
     FaultAtHost,
     /// A deferred access continues; index: deferred access.
@@ -66,7 +68,7 @@ pub(crate) enum Kind {
     VectorsDue,
 }
 
-const KINDS: [Kind; 30] = [
+const KINDS: [Kind; 31] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -77,6 +79,7 @@ const KINDS: [Kind; 30] = [
     Kind::PlanStep,
     Kind::FaultLeaves,
     Kind::FaultWritten,
+    Kind::FurtherArrives,
     Kind::FaultAtHost,
     Kind::Access,
     Kind::RemoteQueue,

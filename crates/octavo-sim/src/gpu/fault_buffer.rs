@@ -1,5 +1,7 @@
 //! In which order, and how fast, a GPU's faults reach the buffer that the driver reads.
 
+use std::collections::VecDeque;
+
 use octavo_manager::Random;
 use octavo_node::FaultBufferConfig;
 
@@ -10,7 +12,9 @@ const UNITS: usize = 256;
 /// units in no order that a program knows: here each that waits has the same chance.
 pub(crate) struct FaultBuffer {
     interval: u64,
-    waiting: Vec<Waiting>,
+    waiting: Vec<Entry>,
+    /// Further entries of faults on their way to the driver, in the order in which they arrive.
+    under_way: VecDeque<Entry>,
     /// By number of the fault.
     known: Vec<Known>,
     /// When the next entry can be written.
@@ -20,9 +24,9 @@ pub(crate) struct FaultBuffer {
     random: Random,
 }
 
-/// An entry that waits; of no meaning if the fault has another round by now.
+/// An entry that waits or is under way; of no meaning if the fault has another round by now.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct Entry {
     fault: u32,
     round: u32,
 }
@@ -37,6 +41,10 @@ struct Known {
     /// Its walk is over, and entries wait.
     walked: bool,
     written: bool,
+    /// The driver has its first entry.
+    arrived: bool,
+    /// Further entries that reached the host before the first one did.
+    early: u32,
 }
 
 /// What is written to the buffer.
@@ -53,6 +61,7 @@ impl FaultBuffer {
         Self {
             interval: config.interval.0,
             waiting: Vec::new(),
+            under_way: VecDeque::new(),
             known: Vec::new(),
             free: 0,
             busy: false,
@@ -82,7 +91,7 @@ impl FaultBuffer {
         let known = &mut self.known[fault as usize];
         known.walked = true;
         let units: u32 = known.units.iter().map(|word| word.count_ones()).sum();
-        let entry = Waiting { fault, round: known.round };
+        let entry = Entry { fault, round: known.round };
         self.waiting.extend((0..units).map(|_| entry));
         self.next(now)
     }
@@ -94,7 +103,7 @@ impl FaultBuffer {
         if !new || !walked {
             return None;
         }
-        self.waiting.push(Waiting { fault, round });
+        self.waiting.push(Entry { fault, round });
         self.next(now)
     }
 
@@ -119,15 +128,39 @@ impl FaultBuffer {
         (taken, self.busy.then_some(self.free))
     }
 
+    /// The first entry of a fault reaches the driver: how many further ones were there before it.
+    pub fn first_arrives(&mut self, fault: u32) -> u32 {
+        let known = &mut self.known[fault as usize];
+        known.arrived = true;
+        std::mem::take(&mut known.early)
+    }
+
+    /// The next further entry reaches the host. Whether the driver sees it now: not if the fault is over, and not before
+    /// the fault's first entry.
+    pub fn further_arrives(&mut self) -> bool {
+        let known = self.under_way.pop_front().and_then(|entry| self.known_of(entry));
+        known.is_some_and(|known| {
+            known.early += u32::from(!known.arrived);
+            known.arrived
+        })
+    }
+
+    /// What is known of an entry's fault, unless that is over.
+    fn known_of(&mut self, entry: Entry) -> Option<&mut Known> {
+        let known = &mut self.known[entry.fault as usize];
+        (known.round == entry.round).then_some(known)
+    }
+
     fn take(&mut self) -> Option<Written> {
         while !self.waiting.is_empty() {
             let place = self.random.below(self.waiting.len() as u32) as usize;
-            let Waiting { fault, round } = self.waiting.swap_remove(place);
-            let known = &mut self.known[fault as usize];
-            if known.round == round {
-                let again = std::mem::replace(&mut known.written, true);
-                return Some(if again { Written::Again } else { Written::First(fault) });
+            let entry = self.waiting.swap_remove(place);
+            let Some(known) = self.known_of(entry) else { continue };
+            if !std::mem::replace(&mut known.written, true) {
+                return Some(Written::First(entry.fault));
             }
+            self.under_way.push_back(entry);
+            return Some(Written::Again);
         }
         None
     }
@@ -165,6 +198,25 @@ mod tests {
         let entries = [(5, Written::First(3)), (15, Written::Again), (25, Written::Again)];
         assert_eq!(all(&mut buffer, next), entries, "three units");
         assert_eq!(buffer.join(26, 3, 9), Some(35), "not before the interval is over");
+    }
+
+    #[test]
+    fn the_driver_sees_further_entries_after_the_first_and_none_of_a_fault_that_is_over() {
+        let mut buffer = buffer();
+        let write_three = |buffer: &mut FaultBuffer| {
+            buffer.begin(0, 0);
+            (1..3).for_each(|unit| assert_eq!(buffer.join(0, 0, unit), None));
+            let next = buffer.walked(0, 0);
+            assert_eq!(all(buffer, next).len(), 3);
+        };
+        write_three(&mut buffer);
+        assert!(!buffer.further_arrives(), "before the first");
+        assert_eq!(buffer.first_arrives(0), 1, "it waited");
+        assert!(buffer.further_arrives(), "behind the first");
+        write_three(&mut buffer);
+        assert_eq!(buffer.first_arrives(0), 0);
+        buffer.end(0);
+        assert_eq!([buffer.further_arrives(), buffer.further_arrives()], [false; 2], "the fault is over");
     }
 
     #[test]

@@ -54,10 +54,15 @@ impl<L: Listen> Node<'_, L> {
                     self.hardware.send_fault(FaultId(number), (gpu, page.0), now);
                 }
             }
-            Some(Written::Again) => {
-                self.drive(|driver, now, hardware| driver.fault_arrives_again(now, ProcessorId::gpu(gpu), hardware));
-            }
+            Some(Written::Again) => self.hardware.send_further(gpu, now),
             None => {}
+        }
+    }
+
+    /// A further entry of a fault is at the host.
+    pub fn further_arrives(&mut self, gpu: usize) {
+        if self.hardware.fault_buffers[gpu].further_arrives() {
+            self.drive(|driver, now, hardware| driver.fault_arrives_again(now, ProcessorId::gpu(gpu), hardware));
         }
     }
 
@@ -67,7 +72,11 @@ impl<L: Listen> Node<'_, L> {
         let Outstanding { processor, page, access, .. } = self.driver.outstanding()[id];
         let write = access == Access::Write;
         self.hardware.say(Happening::FaultArrives { fault: Some(id), gpu: processor, page: page.0, write });
-        self.drive(|driver, now, hardware| driver.fault_arrives(now, id, hardware));
+        let early = self.hardware.first_arrives(number, processor);
+        self.drive(|driver, now, hardware| {
+            driver.fault_arrives(now, id, hardware);
+            (0..early).for_each(|_| driver.fault_arrives_again(now, processor, hardware));
+        });
     }
 
     /// A fault's walk ends, and its message leaves.
@@ -165,6 +174,18 @@ impl<L: Listen> Hardware<'_, L> {
         let at_host = self.send_to_host(left, gpu, self.costs.fault_bytes);
         let next = if walk_on_host { Kind::FaultAtHost } else { Kind::FaultArrives };
         self.clock.schedule(at_host, next, fault.0);
+    }
+
+    /// A further entry of a fault travels to the host.
+    fn send_further(&mut self, gpu: usize, written: u64) {
+        let at_host = self.send_to_host(written, gpu, self.costs.fault_bytes);
+        self.clock.schedule(at_host, Kind::FurtherArrives, gpu as u32);
+    }
+
+    /// The driver gets a fault's first entry: how many further ones wait behind it.
+    fn first_arrives(&mut self, number: u32, processor: ProcessorId) -> u32 {
+        let buffer = processor.gpu_index().and_then(|gpu| self.fault_buffers.get_mut(gpu));
+        buffer.map_or(0, |buffer| buffer.first_arrives(number))
     }
 
     /// The fault's message has arrived at the host, which walks its page table.

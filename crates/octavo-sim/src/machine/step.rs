@@ -27,6 +27,7 @@ impl<L: Listen> Node<'_, L> {
             Kind::PlanStep => self.alarm(Alarm::Plan(event.index)),
             Kind::FaultLeaves => self.fault_leaves(event.index),
             Kind::FaultWritten => self.fault_written(event.index as usize),
+            Kind::FurtherArrives => self.further_arrives(event.index as usize),
             Kind::FaultAtHost => self.hardware.fault_at_host(event.index),
             Kind::Access => self.resume_access(event.index),
             Kind::RemoteQueue => self.remote_queue(event.index as usize),
