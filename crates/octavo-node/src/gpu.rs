@@ -318,6 +318,10 @@ pub struct DramConfig {
     /// not follow at once; both together take two `line_cycles`. 100, the default, to 200.
     #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
     pub lone_line_percent: u32,
+    /// The time of such a line that is written between reads, in per cent of one that is read: the bus turns to the
+    /// write and back, and the bank recovers. 100, the default, to 400.
+    #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+    pub lone_write_percent: u32,
     /// Consecutive bytes on one bank.
     pub interleave: Bytes,
     /// Banks that share a channel, between which a page moves when memory is compacted; default 1.

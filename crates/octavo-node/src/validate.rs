@@ -176,6 +176,7 @@ impl NodeConfig {
         in_range("l2.banks", self.l2.banks, 1, 1 << 12)?;
         in_range("dram.banks", self.dram.banks, 1, 1 << 12)?;
         in_range("dram.lone_line_percent", self.dram.lone_line_percent, 100, 200)?;
+        in_range("dram.lone_write_percent", self.dram.lone_write_percent, 100, 400)?;
         in_range("dram.channel_banks", self.dram.channel_banks, 1, self.dram.banks)?;
         if self.l2.lock.0 > self.l2.latency.0 {
             let found =

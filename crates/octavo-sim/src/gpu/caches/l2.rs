@@ -164,7 +164,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
         let mut wrote_back = 0;
         for dirty in self.lines.dirty_parts(at) {
             let line = u64::from(self.lines.line(dirty));
-            dram.access(now, time, line, 1);
+            dram.write(now, time, line);
             self.memory_traffic.pass(PassedLine { time, gpu: 0, line, write: true });
             wrote_back += 1;
         }
@@ -277,7 +277,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     fn fetch(&mut self, now: u64, time: u64, bank: usize, line: u64, dram: &mut Dram) -> u64 {
         let misses = &mut self.banks[bank].misses;
         let start = misses.available(now, time);
-        let done = dram.access(now, start, line, 1);
+        let done = dram.read(now, start, line);
         misses.take(now, start, done);
         self.memory_traffic.pass(PassedLine { time: start, gpu: 0, line, write: false });
         done
@@ -341,6 +341,7 @@ mod tests {
             latency: Cycles(100),
             line_cycles: Cycles(1),
             lone_line_percent: 100,
+            lone_write_percent: 100,
             interleave: Bytes(128),
             channel_banks: 1,
         };

@@ -232,6 +232,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             latency: Cycles(100),
             line_cycles: Cycles(1),
             lone_line_percent: 100,
+            lone_write_percent: 100,
             interleave: Bytes(128),
             channel_banks: 1,
         },
