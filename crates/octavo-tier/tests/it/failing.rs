@@ -1,0 +1,160 @@
+//! Every call of the driver fails, each in turn: nothing is lost, and nothing leaks.
+
+use std::collections::BTreeMap;
+
+use octavo_tier::{Failing, Held, StandIn, Tier, TierError};
+use octavo_units::Bytes;
+
+use crate::{PIECE, content, parts};
+
+/// A program that tries again whatever fails, and knows what must be where.
+struct Program {
+    tier: Tier,
+    driver: StandIn,
+    expected: BTreeMap<u64, Vec<u8>>,
+    stores: u64,
+    failed: u32,
+}
+
+const BYTES: u64 = 2 * PIECE;
+/// A call that fails for itself is tried again.
+const MOST: u32 = 3;
+
+impl Program {
+    fn again<T>(&mut self, mut work: impl FnMut(&mut Tier) -> Result<T, TierError>) -> T {
+        for _ in 0..MOST {
+            match work(&mut self.tier) {
+                Ok(answer) => return answer,
+                Err(error) => {
+                    assert!(error.to_string().contains("cu"), "the call is named: {error}");
+                    self.failed += 1;
+                }
+            }
+            self.check();
+        }
+        panic!("it fails for ever")
+    }
+
+    /// What buffers hold is what was stored.
+    fn check(&mut self) {
+        let calls = self.driver.calls();
+        for (&buffer, expected) in &self.expected {
+            let mut found = vec![0; expected.len()];
+            // The call that fails may be one of these.
+            let read = self.tier.read(buffer, 0, &mut found).or_else(|_| self.tier.read(buffer, 0, &mut found));
+            read.unwrap();
+            assert!(found == *expected, "buffer {buffer} lost something, after {calls} calls");
+        }
+    }
+
+    fn allocate(&mut self, device: usize) -> u64 {
+        let buffer = self.again(|tier| tier.allocate(BYTES, device, ""));
+        self.expected.insert(buffer, vec![0; BYTES as usize]);
+        buffer
+    }
+
+    /// A kernel changes all that it uses.
+    fn launch(&mut self, device: usize, buffers: &[u64]) {
+        self.again(|tier| tier.before_launch(device, buffers));
+        for &buffer in buffers {
+            let address = self.tier.address(buffer, device).unwrap();
+            let found = self.driver.load(device, address, BYTES as usize).expect("it is mapped");
+            assert!(found == self.expected[&buffer], "a kernel finds something else");
+            self.stores += 1;
+            let stored = content(self.stores, BYTES);
+            assert!(self.driver.store(device, address, &stored));
+            self.expected.insert(buffer, stored);
+        }
+        self.check();
+    }
+
+    fn free(&mut self, buffer: u64) {
+        self.expected.remove(&buffer);
+        self.again(|tier| tier.free(buffer));
+    }
+}
+
+/// Pieces go everywhere: to neighbours and back, to the host, from a device that yields, and away. The number of calls.
+fn play(failing: Failing, mapped: bool) -> (u64, u32) {
+    println!("{failing:?}, mapped: {mapped}");
+    let (driver, settings) = parts(&[4, 4], 24, mapped);
+    driver.fail(failing);
+    let mut opened = Tier::over(Box::new(driver.clone()), &settings);
+    let failed = u32::from(opened.is_err());
+    if failed > 0 {
+        drop(opened);
+        assert_eq!(driver.held(), Held::default(), "a tier that was not opened has nothing");
+        opened = Tier::over(Box::new(driver.clone()), &settings);
+    }
+    let (stores, expected) = (0, BTreeMap::new());
+    let mut program = Program { tier: opened.unwrap(), driver: driver.clone(), expected, stores, failed };
+    let [a, b, c] = [0; 3].map(|device| program.allocate(device));
+    let d = program.allocate(1);
+    program.launch(0, &[a, b]);
+    program.launch(0, &[b, c]);
+    program.launch(1, &[d]);
+    program.again(|tier| tier.yield_memory(1, Bytes(2 * PIECE)));
+    program.launch(0, &[a, c]);
+    program.free(b);
+    program.again(|tier| tier.take_memory(1, Bytes(4 * PIECE)));
+    // It may be written in part.
+    let mut written = program.expected.remove(&d).unwrap();
+    written[PIECE as usize / 2..][..PIECE as usize].fill(1);
+    program.again(|tier| tier.write(d, PIECE / 2, &[1; PIECE as usize]));
+    program.expected.insert(d, written);
+    program.launch(1, &[d, a]);
+    if mapped {
+        let all = [a, c, d].map(|buffer| (buffer, program.tier.buffers()[&buffer].device));
+        for (buffer, device) in all {
+            let address = program.tier.address(buffer, device).unwrap();
+            assert!(driver.load(device, address, BYTES as usize).is_some(), "all of it is mapped");
+        }
+    }
+    program.again(|tier| tier.yield_memory(0, Bytes(0)));
+    assert_eq!(driver.used(0), 0);
+    program.check();
+    program.again(Tier::close);
+    let Program { tier, failed, .. } = program;
+    drop(tier);
+    let calls = driver.calls();
+    assert_eq!(driver.held(), Held::default(), "{failing:?}");
+    (calls, failed)
+}
+
+#[test]
+fn whichever_call_fails_nothing_is_lost_and_nothing_leaks() {
+    for mapped in [false, true] {
+        let (calls, failed) = play(Failing::Never, mapped);
+        assert_eq!(failed, 0);
+        let mut noticed = 0;
+        for number in 0..calls {
+            noticed += u32::from(play(Failing::At(number), mapped).1 > 0);
+        }
+        assert!(calls > 200, "the program does little: {calls} calls");
+        assert!(noticed > 10, "calls that plans do not make fail for the program: {noticed}");
+    }
+}
+
+#[test]
+fn a_call_that_always_fails_is_named_and_contents_stay() {
+    for call in ["cuMemMap", "cuMemSetAccess", "cuMemUnmap", "cuMemcpyAsync", "cuStreamSynchronize", "cuCtxSynchronize"] {
+        let (driver, settings) = parts(&[2], 8, false);
+        let mut tier = Tier::over(Box::new(driver.clone()), &settings).unwrap();
+        let buffers = [0, 1].map(|_| tier.allocate(BYTES, 0, "").unwrap());
+        for buffer in buffers {
+            tier.write(buffer, 0, &content(buffer, BYTES)).unwrap();
+        }
+        driver.fail(Failing::Always(call));
+        let refused = tier.before_launch(0, &[buffers[0]]).unwrap_err().to_string();
+        assert!(refused.contains(call), "{call}: {refused}");
+        _ = tier.yield_memory(0, Bytes(0));
+        driver.fail(Failing::Never);
+        for buffer in buffers {
+            let mut found = vec![0; BYTES as usize];
+            tier.read(buffer, 0, &mut found).unwrap();
+            assert!(found == content(buffer, BYTES), "after {call}");
+        }
+        tier.close().unwrap();
+        assert_eq!(driver.held(), Held::default(), "after {call}");
+    }
+}
