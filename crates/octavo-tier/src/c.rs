@@ -95,8 +95,12 @@ pub unsafe extern "C" fn octavo_tier_open(settings: *const c_char) -> c_int {
 /// Gives everything back; 0, or -1 with an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn octavo_tier_close() -> c_int {
-    let Some(tier) = served().take() else { return 0 };
-    status(answered(|| tier.lock().unwrap_or_else(PoisonError::into_inner).close()))
+    let Some(tier) = served().clone() else { return 0 };
+    status(answered(|| {
+        tier.lock().unwrap_or_else(PoisonError::into_inner).close()?;
+        serve(None);
+        Ok(())
+    }))
 }
 
 /// What went wrong last on this thread; valid until something else does.
@@ -130,7 +134,11 @@ pub extern "C" fn octavo_tier_free(address: *mut c_void, _bytes: isize, _device:
 /// # Safety
 /// There are `count` addresses at `addresses`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn octavo_tier_before_launch(addresses: *const *mut c_void, count: usize, device: c_int) -> c_int {
+pub unsafe extern "C" fn octavo_tier_before_launch(
+    addresses: *const *mut c_void,
+    count: usize,
+    device: c_int,
+) -> c_int {
     let given = if count == 0 || addresses.is_null() {
         &[]
     } else {

@@ -55,7 +55,9 @@ pub enum TierError {
         largest: String,
     },
     /// A buffer is more than the host could take when devices yield.
-    #[error("`{name}` has {needed} pieces, and the host has room for {room} more: all must fit there when devices yield")]
+    #[error(
+        "`{name}` has {needed} pieces, and the host has room for {room} more: all must fit there when devices yield"
+    )]
     NoRoomOnHost {
         /// The buffer.
         name: String,

@@ -207,9 +207,7 @@ impl Frames {
                     continue;
                 }
                 Debt::Piece(piece) => self.call("release", self.piece, |vmm| vmm.release(piece)),
-                Debt::Range { address, bytes } => {
-                    self.call("give back", bytes, |vmm| vmm.give_back(address, bytes))
-                }
+                Debt::Range { address, bytes } => self.call("give back", bytes, |vmm| vmm.give_back(address, bytes)),
             };
             if done.is_err() {
                 self.debts.push(debt);

@@ -22,6 +22,7 @@
 //! # Ok::<(), octavo_tier::TierError>(())
 //! ```
 
+mod bringing;
 mod c;
 mod error;
 mod frames;

@@ -249,7 +249,8 @@ impl Mover {
     fn populate(&mut self, page: PageId, memory: MemoryId, zeroed: bool) -> Result<(), GpuError> {
         let (bytes, frame) = (self.frames.piece(), self.frames.take(memory.index())?);
         let by = memory.gpu_index().unwrap_or(0);
-        let cleared = if zeroed { self.frames.call("clear", bytes, |vmm| vmm.clear(by, frame.address, bytes)) } else { Ok(()) };
+        let cleared =
+            if zeroed { self.frames.call("clear", bytes, |vmm| vmm.clear(by, frame.address, bytes)) } else { Ok(()) };
         match cleared {
             Ok(()) => self.page(page).frames[memory.index()] = Some(frame),
             Err(_) => self.frames.put(memory.index(), frame),

@@ -1,5 +1,7 @@
 //! What a tier is made of.
 
+use octavo_manager::{MemoryConfig, OutstandingAccesses};
+use octavo_registry::Choice;
 use octavo_units::Bytes;
 
 use crate::error::TierError;
@@ -87,6 +89,27 @@ impl Settings {
         }
         let of_devices = memory.iter().map(|&bytes| self.count("memory", bytes)).collect::<Result<_, _>>()?;
         Ok((of_devices, self.count("host", self.host)?))
+    }
+
+    /// Pieces come to the device that needs them, and those that were needed longest ago leave: for a neighbour with idle
+    /// memory first, and for the host in the background.
+    pub(crate) fn memory_system(&self) -> MemoryConfig {
+        let mut config = MemoryConfig {
+            // A page is a piece, whatever its size: the largest page there is.
+            page_size: Bytes(2 << 20),
+            // Where a piece must stay within reach of its own device, another's launch reaches it, too.
+            placement: Choice::named(if self.mapped { "first-touch" } else { "on-touch" }),
+            eviction: Choice::named("lru-block"),
+            outstanding: OutstandingAccesses::Stay,
+            ..MemoryConfig::default()
+        };
+        if self.mapped {
+            config.demotion.options.insert("stays_mapped".to_owned(), true.into());
+        } else if self.devices.len() > 1 {
+            config.demotion = Choice::named("spare-memory");
+            config.demotion.options.insert("reserve".to_owned(), "0B".into());
+        }
+        config
     }
 
     fn count(&self, key: &'static str, bytes: Bytes) -> Result<u32, TierError> {

@@ -3,11 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use octavo_driver::{Driver, Service};
-use octavo_manager::{
-    Access, Allocation, Fault, HOST_MEMORY, Manager, MemoryConfig, MemoryId, OutstandingAccesses, PageId, PageRun,
-    ProcessorId, Topology, UnderWay,
-};
-use octavo_registry::Choice;
+use octavo_manager::{Allocation, HOST_MEMORY, Manager, MemoryId, PageId, PageRun, Topology};
 use octavo_units::{Bytes, Time};
 
 use crate::error::TierError;
@@ -20,7 +16,10 @@ use crate::status::{BufferStatus, Counts, DeviceStatus, HostStatus, Status};
 use crate::vmm::{Cuda, Vmm};
 
 /// Times in a row that pieces are asked for and none of them comes; our choice: a call that fails once fails here once.
-const TRIES: u32 = 8;
+pub(crate) const TRIES: u32 = 8;
+
+/// The least piece of a stand-in: that of GPUs.
+const GRANULARITY: u64 = 2 << 20;
 
 /// What a program holds of a tier.
 #[derive(Clone, Debug)]
@@ -33,21 +32,21 @@ pub struct Buffer {
     pub device: usize,
     /// Its address on each device.
     addresses: Vec<u64>,
-    run: PageRun,
+    pub(crate) run: PageRun,
 }
 
 /// The tier.
 pub struct Tier {
-    driver: Driver,
-    mover: Mover,
-    devices: Vec<usize>,
+    pub(crate) driver: Driver,
+    pub(crate) mover: Mover,
+    pub(crate) devices: Vec<usize>,
     /// Pieces that each device may hold.
     room: Vec<u32>,
     host: u32,
-    mapped: bool,
-    now: Time,
+    pub(crate) mapped: bool,
+    pub(crate) now: Time,
     numbers: Numbers,
-    buffers: BTreeMap<u64, Buffer>,
+    pub(crate) buffers: BTreeMap<u64, Buffer>,
     /// By the address on its own device.
     by_address: BTreeMap<u64, u64>,
     next: u64,
@@ -63,10 +62,11 @@ impl Tier {
         if !settings.stand_in {
             return Self::over(Box::new(Cuda::open(&settings.devices)?), settings);
         }
-        let (of_devices, host) = settings.pieces(1)?;
+        let (of_devices, host) = settings.pieces(GRANULARITY)?;
         let most = of_devices.iter().copied().chain([host]).max().unwrap_or(0);
-        let driver = StandIn::new(of_devices.len(), u64::from(most) * settings.piece.0, 2 << 20);
-        let driver = driver.map_err(|error| crate::settings::unusable("stand-in", "files in memory", error.to_string()))?;
+        let driver = StandIn::new(of_devices.len(), u64::from(most) * settings.piece.0, GRANULARITY);
+        let driver =
+            driver.map_err(|error| crate::settings::unusable("stand-in", "files in memory", error.to_string()))?;
         Self::over(Box::new(driver), settings)
     }
 
@@ -79,8 +79,8 @@ impl Tier {
         let devices = settings.devices.clone();
         let mut topology = Topology::of(room.clone());
         topology.memories[HOST_MEMORY.index()].capacity_pages = host;
-        let manager = Manager::new(&memory(devices.len(), settings.mapped), &topology)
-            .expect("the memory system is one of the manager's own");
+        let manager =
+            Manager::new(&settings.memory_system(), &topology).expect("the memory system is one of the manager's own");
         let mut mover = Mover::new(Frames::new(vmm, devices.len(), settings.piece.0), devices.len());
         mover.copies_behind();
         let mut tier = Self {
@@ -287,6 +287,14 @@ impl Tier {
         Ok(())
     }
 
+    /// Whether a buffer has these bytes.
+    ///
+    /// # Errors
+    /// It has not, or there is none.
+    pub fn check(&self, buffer: u64, offset: u64, count: u64) -> Result<(), TierError> {
+        self.parts(buffer, offset, count).map(drop)
+    }
+
     /// Where everything is, and what it cost.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -379,7 +387,7 @@ impl Tier {
     }
 
     /// Waits for the copies that went on while the program did. Others may begin; whether any had.
-    fn end_copies(&mut self) -> bool {
+    pub(crate) fn end_copies(&mut self) -> bool {
         let ended = self.mover.copies_under_way();
         let any = !ended.is_empty();
         for (ticket, how) in ended {
@@ -401,89 +409,24 @@ impl Tier {
         Err(TierError::NoRoomForLaunch { device: self.devices[place], needed, room, largest })
     }
 
-    /// Brings pages to a device. A device reaches what a mapped tier has no room for.
-    fn bring(&mut self, place: usize, pages: &BTreeSet<PageId>) -> Result<(), TierError> {
-        let (gpu, memory) = (ProcessorId::gpu(place), MemoryId::gpu(place));
-        let (mut tries, mut before) = (0, usize::MAX);
-        while tries < TRIES {
-            self.hold(place, pages);
-            let far = |page: &PageId| self.mover.entry(place, *page).is_some_and(|entry| entry.target != memory);
-            let far: Vec<PageId> = pages.iter().copied().filter(far).collect();
-            for page in far {
-                self.driver.prefetch(self.now, PageRun::one(page), memory, &mut self.mover);
-            }
-            let missing: Vec<PageId> = pages.iter().copied().filter(|&page| !self.is_mapped(place, page)).collect();
-            if missing.is_empty() {
-                return self.mend();
-            }
-            tries = if missing.len() < before { 0 } else { tries + 1 };
-            before = missing.len();
-            let fault = |page| Fault { processor: gpu, page, access: Access::Write };
-            let faults: Vec<Fault> = missing.into_iter().map(fault).collect();
-            self.driver.faults(self.now, &faults, &mut self.mover);
-            // A neighbour's pieces go once the host has them, and pieces that are being copied stay.
-            while pages.iter().any(|&page| !self.is_mapped(place, page)) && self.end_copies() {}
-            if self.driver.halted() {
-                return Err(self.stop());
-            }
-        }
-        let missing = pages.iter().copied().find(|&page| !self.is_mapped(place, page));
-        let of = missing.and_then(|page| self.buffers.values().find(|buffer| buffer.run.contains(page)));
-        let name = of.map_or_else(String::new, |buffer| buffer.name.clone());
-        Err(TierError::NotThere { name, device: self.devices[place], why: self.why() })
-    }
-
-    fn is_mapped(&self, place: usize, page: PageId) -> bool {
-        self.mover.entry(place, page).is_some()
-    }
-
-    /// What a launch uses and is there stays there while the rest comes.
-    fn hold(&mut self, place: usize, pages: &BTreeSet<PageId>) {
-        let (processor, until) = (ProcessorId::gpu(place), Time(self.now.0 + 1));
-        let there = pages.iter().filter(|&&page| self.is_mapped(place, page));
-        let held: Vec<UnderWay> = there.map(|&page| UnderWay { processor, page, until }).collect();
-        self.driver.manager_mut().note_outstanding(&held);
-    }
-
-    /// In a mapped tier, what lost its mapping to a call that failed gets it back.
-    fn mend(&mut self) -> Result<(), TierError> {
-        if self.driver.halted() {
-            return Err(self.stop());
-        }
-        if !self.mapped {
-            return Ok(());
-        }
-        for _ in 0..TRIES {
-            let lost: Vec<Fault> = self.buffers.values().flat_map(|buffer| self.unmapped(buffer)).collect();
-            if lost.is_empty() {
-                break;
-            }
-            self.driver.faults(self.now, &lost, &mut self.mover);
-        }
-        Ok(())
-    }
-
-    /// Pages of a buffer that its device had and cannot access.
-    fn unmapped(&self, buffer: &Buffer) -> impl Iterator<Item = Fault> + use<'_> {
-        let place = self.devices.iter().position(|device| *device == buffer.device).unwrap_or(0);
-        let lost = move |page: &PageId| !self.is_mapped(place, *page) && self.mover.holders(*page).next().is_some();
-        let fault = move |page| Fault { processor: ProcessorId::gpu(place), page, access: Access::Write };
-        buffer.run.iter().filter(lost).map(fault)
-    }
-
-    fn stop(&mut self) -> TierError {
+    pub(crate) fn stop(&mut self) -> TierError {
         let why = self.why();
         TierError::Stopped(self.stopped.insert(why).clone())
     }
 
     /// What the driver refused last.
-    fn why(&mut self) -> String {
+    pub(crate) fn why(&mut self) -> String {
         let refused = self.mover.frames.take_refused();
         refused.map_or_else(|| "no room was made".to_owned(), |error| error.to_string())
     }
 
     /// Pages of some bytes of a buffer: where in the page they begin, and which bytes they are.
-    fn parts(&self, buffer: u64, from: u64, count: u64) -> Result<Vec<(PageId, u64, std::ops::Range<usize>)>, TierError> {
+    fn parts(
+        &self,
+        buffer: u64,
+        from: u64,
+        count: u64,
+    ) -> Result<Vec<(PageId, u64, std::ops::Range<usize>)>, TierError> {
         let Buffer { name, bytes, run, .. } = self.buffer(buffer)?;
         let to = from.saturating_add(count);
         if to > *bytes {
@@ -506,25 +449,4 @@ impl Drop for Tier {
     fn drop(&mut self) {
         _ = self.close();
     }
-}
-
-/// Pieces come to the device that needs them, and those that were needed longest ago leave: for a neighbour with idle
-/// memory first, and for the host in the background.
-fn memory(devices: usize, mapped: bool) -> MemoryConfig {
-    let mut config = MemoryConfig {
-        // A page is a piece, whatever its size: the largest page there is.
-        page_size: Bytes(2 << 20),
-        // Where a piece must stay within reach of its own device, another's launch reaches it, too.
-        placement: Choice::named(if mapped { "first-touch" } else { "on-touch" }),
-        eviction: Choice::named("lru-block"),
-        outstanding: OutstandingAccesses::Stay,
-        ..MemoryConfig::default()
-    };
-    if mapped {
-        config.demotion.options.insert("stays_mapped".to_owned(), true.into());
-    } else if devices > 1 {
-        config.demotion = Choice::named("spare-memory");
-        config.demotion.options.insert("reserve".to_owned(), "0B".into());
-    }
-    config
 }

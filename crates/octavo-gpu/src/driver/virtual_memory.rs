@@ -163,8 +163,10 @@ impl VirtualMemory {
     /// The device can access both, and nobody else uses them until [`Self::end_copies`] has returned.
     pub unsafe fn begin_copy(&mut self, by: usize, to: u64, from: u64, bytes: u64) -> Result<(), GpuError> {
         let stream = self.devices[by].stream.handle();
-        // SAFETY: as the caller promises.
-        self.on(by, || unsafe { sys::cuMemcpyAsync(to, from, to_usize(bytes), stream) }.result().called("cuMemcpyAsync"))
+        self.on(by, || {
+            // SAFETY: as the caller promises.
+            unsafe { sys::cuMemcpyAsync(to, from, to_usize(bytes), stream) }.result().called("cuMemcpyAsync")
+        })
     }
 
     /// Clears mapped memory.
@@ -250,10 +252,9 @@ impl VirtualMemory {
     fn properties(&self, location: Location) -> sys::CUmemAllocationProp {
         let location = match location {
             Location::Device(device) => self.location(device),
-            Location::Host => sys::CUmemLocation {
-                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA,
-                id: self.node,
-            },
+            Location::Host => {
+                sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA, id: self.node }
+            }
         };
         sys::CUmemAllocationProp {
             type_: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,

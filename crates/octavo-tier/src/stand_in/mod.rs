@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use octavo_gpu::{GpuError, Location};
+use octavo_manager::Random;
 
 use crate::vmm::Vmm;
 
@@ -25,6 +26,8 @@ pub enum Failing {
     Never,
     /// The one with this number, counted from 0.
     At(u64),
+    /// One in so many, drawn by this seed.
+    OneIn(u32, u32),
     /// All of this name.
     Always(&'static str),
 }
@@ -56,6 +59,7 @@ struct Inner {
     next: u64,
     calls: u64,
     failing: Failing,
+    drawn: Random,
     clock: u64,
     /// When each device has made its copies.
     copied: Vec<u64>,
@@ -106,6 +110,7 @@ impl StandIn {
             next: 1,
             calls: 0,
             failing: Failing::Never,
+            drawn: Random::new(0),
             clock: 0,
             copied: vec![0; devices],
         }))))
@@ -115,6 +120,9 @@ impl StandIn {
     pub fn fail(&self, failing: Failing) {
         let mut inner = self.inner();
         (inner.failing, inner.calls) = (failing, 0);
+        if let Failing::OneIn(_, seed) = failing {
+            inner.drawn = Random::new(seed);
+        }
     }
 
     /// Calls since [`Self::fail`].
@@ -181,7 +189,13 @@ impl Inner {
     fn begin(&mut self, call: &'static str) -> Result<(), GpuError> {
         let number = self.calls;
         self.calls += 1;
-        if self.failing == Failing::At(number) || self.failing == Failing::Always(call) {
+        let fails = match self.failing {
+            Failing::Never => false,
+            Failing::At(at) => at == number,
+            Failing::OneIn(many, _) => self.drawn.below(many) == 0,
+            Failing::Always(name) => name == call,
+        };
+        if fails {
             return refused(call, "CUDA_ERROR_UNKNOWN", "the stand-in was told to");
         }
         Ok(())
@@ -268,7 +282,7 @@ impl Inner {
         let call = "cuMemMap";
         self.begin(call)?;
         let range = self.ranges.range(..=address).next_back();
-        if !range.is_some_and(|(begin, (size, _))| address + bytes <= begin + size) {
+        if range.is_none_or(|(begin, (size, _))| address + bytes > begin + size) {
             return invalid(call, "the addresses are not reserved");
         }
         let before = self.mappings.range(..address + bytes).next_back();

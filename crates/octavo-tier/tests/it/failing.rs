@@ -17,8 +17,8 @@ struct Program {
 }
 
 const BYTES: u64 = 2 * PIECE;
-/// A call that fails for itself is tried again.
-const MOST: u32 = 3;
+/// What a program asks for again and again; our choice: where one call in four fails, it is granted before.
+const MOST: u32 = 30;
 
 impl Program {
     fn again<T>(&mut self, mut work: impl FnMut(&mut Tier) -> Result<T, TierError>) -> T {
@@ -41,8 +41,8 @@ impl Program {
         for (&buffer, expected) in &self.expected {
             let mut found = vec![0; expected.len()];
             // The call that fails may be one of these.
-            let read = self.tier.read(buffer, 0, &mut found).or_else(|_| self.tier.read(buffer, 0, &mut found));
-            read.unwrap();
+            let read = (0..MOST).find_map(|_| self.tier.read(buffer, 0, &mut found).ok());
+            read.expect("it can be read");
             assert!(found == *expected, "buffer {buffer} lost something, after {calls} calls");
         }
     }
@@ -78,13 +78,18 @@ impl Program {
 fn play(failing: Failing, mapped: bool) -> (u64, u32) {
     println!("{failing:?}, mapped: {mapped}");
     let (driver, settings) = parts(&[4, 4], 24, mapped);
-    driver.fail(failing);
+    // A tier that is made of many calls is not made if some always fail.
+    let while_it_opens = if matches!(failing, Failing::OneIn(..)) { Failing::Never } else { failing };
+    driver.fail(while_it_opens);
     let mut opened = Tier::over(Box::new(driver.clone()), &settings);
     let failed = u32::from(opened.is_err());
     if failed > 0 {
         drop(opened);
         assert_eq!(driver.held(), Held::default(), "a tier that was not opened has nothing");
         opened = Tier::over(Box::new(driver.clone()), &settings);
+    }
+    if while_it_opens != failing {
+        driver.fail(failing);
     }
     let (stores, expected) = (0, BTreeMap::new());
     let mut program = Program { tier: opened.unwrap(), driver: driver.clone(), expected, stores, failed };
@@ -113,6 +118,7 @@ fn play(failing: Failing, mapped: bool) -> (u64, u32) {
     program.again(|tier| tier.yield_memory(0, Bytes(0)));
     assert_eq!(driver.used(0), 0);
     program.check();
+    program.expected.clear();
     program.again(Tier::close);
     let Program { tier, failed, .. } = program;
     drop(tier);
@@ -136,8 +142,18 @@ fn whichever_call_fails_nothing_is_lost_and_nothing_leaks() {
 }
 
 #[test]
+fn where_one_call_in_a_few_fails_nothing_is_lost_and_nothing_leaks() {
+    for mapped in [false, true] {
+        for seed in 0..60 {
+            play(Failing::OneIn(4 + seed % 20, seed), mapped);
+        }
+    }
+}
+
+#[test]
 fn a_call_that_always_fails_is_named_and_contents_stay() {
-    for call in ["cuMemMap", "cuMemSetAccess", "cuMemUnmap", "cuMemcpyAsync", "cuStreamSynchronize", "cuCtxSynchronize"] {
+    for call in ["cuMemMap", "cuMemSetAccess", "cuMemUnmap", "cuMemcpyAsync", "cuStreamSynchronize", "cuCtxSynchronize"]
+    {
         let (driver, settings) = parts(&[2], 8, false);
         let mut tier = Tier::over(Box::new(driver.clone()), &settings).unwrap();
         let buffers = [0, 1].map(|_| tier.allocate(BYTES, 0, "").unwrap());

@@ -14,7 +14,9 @@ fn kernels_find_what_was_written_wherever_pieces_went_between() {
         tier.write(buffer, 0, &content(buffer, bytes)).unwrap();
     }
     let mut stored = buffers.clone();
-    for (seed, (device, pair)) in (10..).zip([(0, [0, 1]), (0, [2, 3]), (1, [4, 4]), (0, [0, 4]), (1, [2, 2])].repeat(3)) {
+    for (seed, (device, pair)) in
+        (10..).zip([(0, [0, 1]), (0, [2, 3]), (1, [4, 4]), (0, [0, 4]), (1, [2, 2])].repeat(3))
+    {
         tier.before_launch(device, &pair.map(|at: usize| buffers[at])).unwrap();
         for at in pair {
             let address = tier.address(buffers[at], device).unwrap();
@@ -57,18 +59,26 @@ fn pieces_of_a_launch_stay_while_its_others_come() {
     // The first is the oldest, and used.
     tier.before_launch(0, &[old, new]).unwrap();
     let status = tier.status();
-    assert_eq!((status.counts.to_host, status.counts.came), (2, 0), "the third left, and nothing came back: {status:?}");
+    assert_eq!(
+        (status.counts.to_host, status.counts.came),
+        (2, 0),
+        "the third left, and nothing came back: {status:?}"
+    );
     assert_eq!(status.buffers.iter().map(|buffer| buffer.mapped).collect::<Vec<_>>(), [2, 2, 0]);
 }
 
 #[test]
 fn a_launch_that_does_not_fit_is_refused_by_name_and_nothing_moves() {
     let (mut tier, _) = tier(&[4], 16, false);
-    let [small, large] = [("small", 1), ("large", 4)].map(|(name, pieces)| tier.allocate(pieces * PIECE, 0, name).unwrap());
+    let [small, large] =
+        [("small", 1), ("large", 4)].map(|(name, pieces)| tier.allocate(pieces * PIECE, 0, name).unwrap());
     tier.before_launch(0, &[large]).unwrap();
     let before = tier.status();
     let refused = tier.before_launch(0, &[small, large]).unwrap_err();
-    assert!(matches!(&refused, TierError::NoRoomForLaunch { device: 0, needed: 5, room: 4, largest } if largest.starts_with("`large` 4")), "{refused}");
+    assert!(
+        matches!(&refused, TierError::NoRoomForLaunch { device: 0, needed: 5, room: 4, largest } if largest.starts_with("`large` 4")),
+        "{refused}"
+    );
     assert_eq!(tier.status().buffers, before.buffers);
 }
 
@@ -177,4 +187,62 @@ fn the_clock_moves_by_what_was_measured() {
     assert_eq!([calls("unmap"), calls("map"), calls("copy to host"), calls("copy from host")], [2, 2, 2, 1]);
     assert!(after.values().all(|cost| cost.seconds >= 0.0) && after["set access"].seconds > 0.0);
     assert!(!after.contains_key("create") || calls("create") == 0, "memory was created before");
+}
+
+/// A tier of two devices whose neighbour keeps most of the first buffers, and has yet to copy them to the host.
+fn lent() -> (octavo_tier::Tier, octavo_tier::StandIn, Vec<u64>) {
+    let (mut tier, driver) = tier(&[4, 8], 32, false);
+    let buffers: Vec<u64> = (0..3).map(|_| tier.allocate(4 * PIECE, 0, "").unwrap()).collect();
+    for &buffer in &buffers {
+        tier.before_launch(0, &[buffer]).unwrap();
+        assert!(driver.store(0, tier.address(buffer, 0).unwrap(), &content(buffer, 4 * PIECE)));
+    }
+    let status = tier.status();
+    assert!(status.devices[1].held == 8 && status.host.held < 6, "{status:?}");
+    (tier, driver, buffers)
+}
+
+fn check(tier: &mut octavo_tier::Tier, buffers: &[u64]) {
+    for &buffer in buffers {
+        let mut found = vec![0; 4 * PIECE as usize];
+        tier.read(buffer, 0, &mut found).unwrap();
+        assert!(found == content(buffer, 4 * PIECE));
+    }
+}
+
+#[test]
+fn what_the_host_has_no_copy_of_yet_goes_there_when_its_keeper_yields() {
+    let (mut tier, driver, buffers) = lent();
+    assert_eq!(tier.yield_memory(1, Bytes(0)).unwrap(), Bytes(8 * PIECE));
+    assert_eq!(driver.used(1), 0);
+    assert_eq!(tier.status().host.held, 8);
+    check(&mut tier, &buffers);
+}
+
+#[test]
+fn a_buffer_goes_while_it_is_copied() {
+    let (mut tier, driver, mut buffers) = lent();
+    let gone = buffers.remove(0);
+    tier.free(gone).unwrap();
+    let held = driver.held();
+    let new = tier.allocate(4 * PIECE, 0, "").unwrap();
+    assert_eq!(driver.held().ranges, held.ranges + 2, "its addresses were given back");
+    tier.before_launch(0, &[new]).unwrap();
+    let found = driver.load(0, tier.address(new, 0).unwrap(), 4 * PIECE as usize);
+    assert!(found.unwrap().iter().all(|&byte| byte == 0), "nothing of the old one is in the new one");
+    check(&mut tier, &buffers);
+    tier.close().unwrap();
+    assert_eq!(driver.held(), Held::default());
+}
+
+#[test]
+fn copies_to_the_host_go_on_while_the_program_does() {
+    let (mut tier, _, buffers) = lent();
+    let before = tier.status();
+    // Nothing has to move: what is waited for is the copy that began behind the last launch.
+    tier.before_launch(0, &[buffers[2]]).unwrap();
+    let after = tier.status();
+    assert_eq!(after.host.held, before.host.held + 1);
+    assert_eq!(after.calls["map"], before.calls["map"]);
+    assert!(after.calls["copy behind"].calls > before.calls["copy behind"].calls);
 }

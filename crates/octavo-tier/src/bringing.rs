@@ -1,0 +1,81 @@
+//! Pieces come to where a launch needs them.
+
+use std::collections::BTreeSet;
+
+use octavo_manager::{Access, Fault, MemoryId, PageId, PageRun, ProcessorId, UnderWay};
+use octavo_units::Time;
+
+use crate::error::TierError;
+use crate::tier::{Buffer, TRIES, Tier};
+
+impl Tier {
+    /// Brings pages to a device. A device reaches what a mapped tier has no room for.
+    pub(crate) fn bring(&mut self, place: usize, pages: &BTreeSet<PageId>) -> Result<(), TierError> {
+        let (gpu, memory) = (ProcessorId::gpu(place), MemoryId::gpu(place));
+        let (mut tries, mut before) = (0, usize::MAX);
+        while tries < TRIES {
+            self.hold(place, pages);
+            let far = |page: &PageId| self.mover.entry(place, *page).is_some_and(|entry| entry.target != memory);
+            let far: Vec<PageId> = pages.iter().copied().filter(far).collect();
+            for page in far {
+                self.driver.prefetch(self.now, PageRun::one(page), memory, &mut self.mover);
+            }
+            let missing: Vec<PageId> = pages.iter().copied().filter(|&page| !self.is_mapped(place, page)).collect();
+            if missing.is_empty() {
+                return self.mend();
+            }
+            tries = if missing.len() < before { 0 } else { tries + 1 };
+            before = missing.len();
+            let fault = |page| Fault { processor: gpu, page, access: Access::Write };
+            let faults: Vec<Fault> = missing.into_iter().map(fault).collect();
+            self.driver.faults(self.now, &faults, &mut self.mover);
+            // A neighbour's pieces go once the host has them, and pieces that are being copied stay.
+            while pages.iter().any(|&page| !self.is_mapped(place, page)) && self.end_copies() {}
+            if self.driver.halted() {
+                return Err(self.stop());
+            }
+        }
+        let missing = pages.iter().copied().find(|&page| !self.is_mapped(place, page));
+        let of = missing.and_then(|page| self.buffers.values().find(|buffer| buffer.run.contains(page)));
+        let name = of.map_or_else(String::new, |buffer| buffer.name.clone());
+        Err(TierError::NotThere { name, device: self.devices[place], why: self.why() })
+    }
+
+    fn is_mapped(&self, place: usize, page: PageId) -> bool {
+        self.mover.entry(place, page).is_some()
+    }
+
+    /// What a launch uses and is there stays there while the rest comes.
+    fn hold(&mut self, place: usize, pages: &BTreeSet<PageId>) {
+        let (processor, until) = (ProcessorId::gpu(place), Time(self.now.0 + 1));
+        let there = pages.iter().filter(|&&page| self.is_mapped(place, page));
+        let held: Vec<UnderWay> = there.map(|&page| UnderWay { processor, page, until }).collect();
+        self.driver.manager_mut().note_outstanding(&held);
+    }
+
+    /// In a mapped tier, what lost its mapping to a call that failed gets it back.
+    pub(crate) fn mend(&mut self) -> Result<(), TierError> {
+        if self.driver.halted() {
+            return Err(self.stop());
+        }
+        if !self.mapped {
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            let lost: Vec<Fault> = self.buffers.values().flat_map(|buffer| self.unmapped(buffer)).collect();
+            if lost.is_empty() {
+                break;
+            }
+            self.driver.faults(self.now, &lost, &mut self.mover);
+        }
+        Ok(())
+    }
+
+    /// Pages of a buffer that its device had and cannot access.
+    fn unmapped(&self, buffer: &Buffer) -> impl Iterator<Item = Fault> + use<'_> {
+        let place = self.devices.iter().position(|device| *device == buffer.device).unwrap_or(0);
+        let lost = move |page: &PageId| !self.is_mapped(place, *page) && self.mover.holders(*page).next().is_some();
+        let fault = move |page| Fault { processor: ProcessorId::gpu(place), page, access: Access::Write };
+        buffer.run.iter().filter(lost).map(fault)
+    }
+}
