@@ -85,7 +85,7 @@ class Tier:
             TierError: it would not fit on the host when devices yield, or the driver refuses.
 
         """
-        device = self._first if device is None else device
+        device = self._first if device is None else _device(device)
         count = _bytes("size", size)
         return Buffer(self, _answer(lambda: self._handle.allocate(count, device, name)), count, device)
 
@@ -110,7 +110,7 @@ class Tier:
                 expected=found,
             )
         if used:
-            place = own.pop() if device is None else device
+            place = own.pop() if device is None else _device(device)
             _answer(lambda: self._handle.before_launch(place, [buffer.number for buffer in used]))
 
     def yield_(self, device: int, keep: str | int = 0) -> int:
@@ -121,7 +121,7 @@ class Tier:
 
         """
         count = _bytes("keep", keep)
-        return _answer(lambda: self._handle.yield_memory(device, count))
+        return _answer(lambda: self._handle.yield_memory(_device(device), count))
 
     def take(self, device: int, size: str | int) -> None:
         """Let a device hold this much again, or more than before.
@@ -131,7 +131,7 @@ class Tier:
 
         """
         count = _bytes("size", size)
-        _answer(lambda: self._handle.take_memory(device, count))
+        _answer(lambda: self._handle.take_memory(_device(device), count))
 
     def allocator(self) -> tuple[str, str, str]:
         """Have the C interface of this library use this tier; returns what `CUDAPluggableAllocator` takes.
@@ -183,7 +183,7 @@ class Buffer:
 
     def address(self, device: int | None = None) -> int:
         """Where kernels of a device find it: of its own if none is named. It stays, whatever moves."""
-        place = self.device if device is None else device
+        place = self.device if device is None else _device(device)
         return _answer(lambda: self._tier._handle.address(self.number, place))
 
     @property
@@ -242,6 +242,14 @@ def _bytes(key: str, value: str | int) -> int:
             found=value,
         )
     return count
+
+
+def _device(number: int) -> int:
+    if number < 0:
+        raise TierError(
+            f"no device {number}: expected a number from 0 on", code="unknown-name", key="device", found=number
+        )
+    return number
 
 
 def _tables(status: dict[str, Any]) -> str:

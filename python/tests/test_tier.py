@@ -84,6 +84,10 @@ def test_what_does_not_fit_is_refused_by_name_before_the_launch():
             other.write(b"12", 2 * MIB - 1)
         with refused("unknown-name", TierError, key="device", found="7"):
             made.yield_(7)
+        with refused("unknown-name", TierError, key="device", found=-1):
+            made.take(-1, "2MiB")
+    with refused("unknown-name", TierError, key="tier"):
+        made.allocate("2MiB")
 
 
 @pytest.mark.parametrize(

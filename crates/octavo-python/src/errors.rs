@@ -106,6 +106,7 @@ pub fn tier(error: &TierError) -> PyErr {
         },
         TierError::NoRoomForLaunch { needed, room, .. } => no_room_in_tier("memory", *needed, *room),
         TierError::NoRoomOnHost { needed, room, .. } => no_room_in_tier("host", *needed, *room),
+        TierError::Closed => Facts { code: "unknown-name", key: Some("tier".to_owned()), ..Facts::default() },
         _ => Facts { code: "refused-call", ..Facts::default() },
     };
     GpuError::new_err((error.to_string(), facts))

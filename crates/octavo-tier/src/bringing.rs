@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use octavo_manager::{Access, Fault, MemoryId, PageId, PageRun, ProcessorId, UnderWay};
+use octavo_manager::{Access, Accessed, Fault, MemoryId, PageId, PageRun, ProcessorId, UnderWay};
 use octavo_units::Time;
 
 use crate::error::TierError;
@@ -51,6 +51,13 @@ impl Tier {
         let there = pages.iter().filter(|&&page| self.is_mapped(place, page));
         let held: Vec<UnderWay> = there.map(|&page| UnderWay { processor, page, until }).collect();
         self.driver.manager_mut().note_outstanding(&held);
+    }
+
+    /// A launch uses pages: others leave before them.
+    pub(crate) fn note_use(&mut self, place: usize, pages: &BTreeSet<PageId>) {
+        let processor = ProcessorId::gpu(place);
+        let used = pages.iter().map(|&page| Accessed { processor, page, times: 1, stores: true });
+        self.driver.manager_mut().note_accesses(&used.collect::<Vec<_>>());
     }
 
     /// In a mapped tier, what lost its mapping to a call that failed gets it back.

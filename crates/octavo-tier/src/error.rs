@@ -88,6 +88,9 @@ pub enum TierError {
         /// What the driver said.
         why: String,
     },
+    /// The tier gave everything back.
+    #[error("the tier is closed")]
+    Closed,
     /// The driver refused so long that nothing moves any more.
     #[error("the tier stopped: {0}; contents can still be read")]
     Stopped(String),

@@ -103,6 +103,7 @@ impl Settings {
             outstanding: OutstandingAccesses::Stay,
             ..MemoryConfig::default()
         };
+        config.eviction.options.insert("recency".to_owned(), "access".into());
         if self.mapped {
             config.demotion.options.insert("stays_mapped".to_owned(), true.into());
         } else if self.devices.len() > 1 {

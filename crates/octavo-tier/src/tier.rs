@@ -50,6 +50,7 @@ pub struct Tier {
     /// By the address on its own device.
     by_address: BTreeMap<u64, u64>,
     next: u64,
+    closed: bool,
     stopped: Option<String>,
 }
 
@@ -95,6 +96,7 @@ impl Tier {
             buffers: BTreeMap::new(),
             by_address: BTreeMap::new(),
             next: 0,
+            closed: false,
             stopped: None,
         };
         // All at once: a move never waits for memory to be created.
@@ -195,7 +197,10 @@ impl Tier {
         if !self.mapped {
             self.check_room(place, &used)?;
         }
-        self.bring(place, &runs.into_iter().flat_map(PageRun::iter).collect())
+        let pages = runs.into_iter().flat_map(PageRun::iter).collect();
+        self.bring(place, &pages)?;
+        self.note_use(place, &pages);
+        Ok(())
     }
 
     /// A device keeps no more than this many bytes: all other pieces leave, and their memory goes back to the driver. The
@@ -324,6 +329,7 @@ impl Tier {
     /// # Errors
     /// The driver fails; what is left goes when this is called again.
     pub fn close(&mut self) -> Result<(), TierError> {
+        self.closed = true;
         let all: Vec<u64> = self.buffers.keys().copied().collect();
         all.into_iter().try_for_each(|buffer| self.free(buffer))?;
         (0..=self.devices.len()).for_each(|memory| self.mover.frames.trim(memory, 0));
@@ -369,6 +375,9 @@ impl Tier {
 
     /// Begins every call that may move something.
     fn begin(&mut self) -> Result<(), TierError> {
+        if self.closed {
+            return Err(TierError::Closed);
+        }
         if let Some(why) = &self.stopped {
             return Err(TierError::Stopped(why.clone()));
         }

@@ -68,6 +68,17 @@ fn pieces_of_a_launch_stay_while_its_others_come() {
 }
 
 #[test]
+fn what_was_used_longest_ago_leaves_and_not_what_came_first() {
+    let (mut tier, _) = tier(&[3], 16, false);
+    let buffers = [0; 4].map(|_| tier.allocate(PIECE, 0, "").unwrap());
+    for used in [0, 1, 2, 0, 3] {
+        tier.before_launch(0, &[buffers[used]]).unwrap();
+    }
+    let mapped: Vec<u32> = tier.status().buffers.iter().map(|buffer| buffer.mapped).collect();
+    assert_eq!(mapped, [1, 0, 1, 1]);
+}
+
+#[test]
 fn a_launch_that_does_not_fit_is_refused_by_name_and_nothing_moves() {
     let (mut tier, _) = tier(&[4], 16, false);
     let [small, large] =
@@ -145,6 +156,8 @@ fn a_mapped_tier_is_reached_wherever_its_pieces_are() {
     all_there(&tier, 0);
     assert_eq!(tier.yield_memory(0, Bytes(0)).unwrap(), Bytes(3 * PIECE));
     all_there(&tier, 0);
+    let late = tier.allocate(PIECE, 0, "").unwrap();
+    assert!(driver.store(0, tier.address(late, 0).unwrap(), &[1]), "on a device without memory, too");
     for buffer in buffers {
         assert!(driver.store(0, tier.address(buffer, 0).unwrap(), &content(buffer + 9, 2 * PIECE)));
     }
@@ -154,6 +167,7 @@ fn a_mapped_tier_is_reached_wherever_its_pieces_are() {
     all_there(&tier, 9);
     assert_eq!(tier.status().devices[0].held, 3);
     tier.close().unwrap();
+    assert!(matches!(tier.allocate(PIECE, 0, ""), Err(TierError::Closed)));
     assert_eq!(driver.held(), Held::default());
 }
 
