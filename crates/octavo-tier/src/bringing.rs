@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use octavo_manager::{Access, Accessed, Fault, MemoryId, PageId, PageRun, ProcessorId, UnderWay};
+use octavo_manager::{Access, Accessed, Advice, Fault, MemoryId, PageId, PageRun, ProcessorId, UnderWay};
 use octavo_units::Time;
 
 use crate::error::TierError;
@@ -60,13 +60,20 @@ impl Tier {
         self.driver.manager_mut().note_accesses(&used.collect::<Vec<_>>());
     }
 
-    /// In a mapped tier, what lost its mapping to a call that failed gets it back.
+    /// From now on, a device can access a buffer of a mapped tier wherever it is.
+    pub(crate) fn reach(&mut self, place: usize, buffer: u64) {
+        let gpu = ProcessorId::gpu(place);
+        if let Some(buffer) = self.buffers.get_mut(&buffer).filter(|buffer| !buffer.reach.contains(gpu)) {
+            buffer.reach = buffer.reach.with(gpu);
+            let advice = Advice { accessed_by: buffer.reach, ..Advice::default() };
+            self.driver.advise(self.now, buffer.run, advice, &mut self.mover);
+        }
+    }
+
+    /// In a mapped tier, devices that lost a mapping get it back: evictions leave it to one, and calls fail.
     pub(crate) fn mend(&mut self) -> Result<(), TierError> {
         if self.driver.halted() {
             return Err(self.stop());
-        }
-        if !self.mapped {
-            return Ok(());
         }
         for _ in 0..TRIES {
             let lost: Vec<Fault> = self.buffers.values().flat_map(|buffer| self.unmapped(buffer)).collect();
@@ -78,11 +85,13 @@ impl Tier {
         Ok(())
     }
 
-    /// Pages of a buffer that its device had and cannot access.
-    fn unmapped(&self, buffer: &Buffer) -> impl Iterator<Item = Fault> + use<'_> {
-        let place = self.devices.iter().position(|device| *device == buffer.device).unwrap_or(0);
-        let lost = move |page: &PageId| !self.is_mapped(place, *page) && self.mover.holders(*page).next().is_some();
-        let fault = move |page| Fault { processor: ProcessorId::gpu(place), page, access: Access::Write };
-        buffer.run.iter().filter(lost).map(fault)
+    /// What devices cannot access of a buffer, and should.
+    fn unmapped(&self, buffer: &Buffer) -> Vec<Fault> {
+        let lost = |processor: ProcessorId| {
+            let place = processor.gpu_index().unwrap_or(0);
+            let lost = move |page: &PageId| !self.is_mapped(place, *page) && self.mover.holders(*page).next().is_some();
+            buffer.run.iter().filter(lost).map(move |page| Fault { processor, page, access: Access::Write })
+        };
+        buffer.reach.iter().flat_map(lost).collect()
     }
 }

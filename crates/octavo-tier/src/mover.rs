@@ -174,12 +174,7 @@ impl Mover {
                 if mode == MappingMode::Broadcast {
                     return Err((0, Why::Broken)); // no store of a GPU goes to several memories
                 }
-                each(pages, |page| {
-                    self.on_devices(processors, |mover, device| {
-                        let target = target.unwrap_or(MemoryId::gpu(device));
-                        mover.map(device, page, Entry { target, permission })
-                    })
-                })
+                each(pages, |page| self.map_all(page, processors, target, permission))
             }
             Step::Consult { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => Ok(()),
             Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => Ok(()),
@@ -226,12 +221,30 @@ impl Mover {
         Ok(())
     }
 
+    /// Maps a page for all of these or for none: what the manager does not know of would outlive the copy that it leads to.
+    fn map_all(
+        &mut self,
+        page: PageId,
+        processors: ProcessorMask,
+        target: Option<MemoryId>,
+        permission: Permission,
+    ) -> Result<(), GpuError> {
+        let mut changed = Vec::new();
+        let mapped = self.on_devices(processors, |mover, device| {
+            let entry = Entry { target: target.unwrap_or(MemoryId::gpu(device)), permission };
+            if mover.entry(device, page) == Some(entry) {
+                return Ok(());
+            }
+            mover.map(device, page, entry)?;
+            changed.push(device);
+            Ok(())
+        });
+        mapped.inspect_err(|_| changed.into_iter().for_each(|device| self.take_entry_away(device, page)))
+    }
+
     fn map(&mut self, device: usize, page: PageId, entry: Entry) -> Result<(), GpuError> {
         let view = self.page(page).views[device];
         let writes = entry.permission == Permission::ReadWrite;
-        if view.entry == Some(entry) {
-            return Ok(());
-        }
         if view.entry.is_some_and(|before| before.target == entry.target) {
             self.frames.allow(view.address, &[device], writes)?;
         } else {

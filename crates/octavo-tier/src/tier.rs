@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use octavo_driver::{Driver, Service};
-use octavo_manager::{Allocation, HOST_MEMORY, Manager, MemoryId, PageId, PageRun, Topology};
+use octavo_manager::{Allocation, HOST_MEMORY, Manager, MemoryId, PageId, PageRun, ProcessorMask, Topology};
 use octavo_units::{Bytes, Time};
 
 use crate::error::TierError;
@@ -33,6 +33,8 @@ pub struct Buffer {
     /// Its address on each device.
     addresses: Vec<u64>,
     pub(crate) run: PageRun,
+    /// In a mapped tier: the devices that can access it wherever it is.
+    pub(crate) reach: ProcessorMask,
 }
 
 /// The tier.
@@ -159,9 +161,11 @@ impl Tier {
         self.next += 1;
         self.by_address.insert(addresses[place], number);
         self.mover.add(run, &addresses);
-        self.buffers.insert(number, Buffer { name, bytes, device, addresses, run });
+        let reach = ProcessorMask::EMPTY;
+        self.buffers.insert(number, Buffer { name, bytes, device, addresses, run, reach });
         self.driver.allocate(self.now, Allocation { populated: false, ..run.into() }, &mut self.mover);
         if self.mapped {
+            self.reach(place, number);
             let there = self.bring(place, &run.iter().collect());
             there.inspect_err(|_| _ = self.free(number))?;
         }
@@ -194,7 +198,9 @@ impl Tier {
         let used: BTreeSet<u64> = buffers.iter().copied().collect();
         let runs = used.iter().map(|&buffer| Ok(self.buffer(buffer)?.run)).collect::<Result<Vec<_>, TierError>>()?;
         self.begin()?;
-        if !self.mapped {
+        if self.mapped {
+            used.iter().for_each(|&buffer| self.reach(place, buffer));
+        } else {
             self.check_room(place, &used)?;
         }
         let pages = runs.into_iter().flat_map(PageRun::iter).collect();

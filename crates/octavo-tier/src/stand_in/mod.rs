@@ -80,6 +80,8 @@ struct Piece {
     on: Location,
     offset: u64,
     bytes: u64,
+    /// Mappings that lead to it.
+    mapped: u32,
 }
 
 struct Mapping {
@@ -256,7 +258,7 @@ impl Inner {
         });
         let number = self.next;
         self.next += 1;
-        self.pieces.insert(number, Piece { on, offset, bytes });
+        self.pieces.insert(number, Piece { on, offset, bytes, mapped: 0 });
         self.clock += costs::create(on);
         Ok(number)
     }
@@ -264,12 +266,13 @@ impl Inner {
     fn release(&mut self, number: u64) -> Result<(), GpuError> {
         let call = "cuMemRelease";
         self.begin(call)?;
-        if self.mappings.values().any(|mapping| mapping.piece == number) {
-            return invalid(call, "the piece is mapped");
-        }
-        let Some(Piece { on, offset, bytes }) = self.pieces.remove(&number) else {
+        let Some(&Piece { on, offset, bytes, mapped }) = self.pieces.get(&number) else {
             return invalid(call, "there is no such piece");
         };
+        if mapped > 0 {
+            return invalid(call, "the piece is mapped");
+        }
+        self.pieces.remove(&number);
         let memory = self.memory(on);
         memory.file.forget(offset, bytes);
         memory.used -= bytes;
@@ -289,11 +292,11 @@ impl Inner {
         if before.is_some_and(|(begin, mapping)| begin + mapping.bytes > address) {
             return invalid(call, "something is mapped there");
         }
-        let Some(piece) = self.pieces.get(&number).filter(|piece| piece.bytes == bytes) else {
+        let Some(&Piece { on, offset, .. }) = self.pieces.get(&number).filter(|piece| piece.bytes == bytes) else {
             return invalid(call, "there is no such piece");
         };
-        let (on, offset) = (piece.on, piece.offset);
         system(call, self.memory(on).file.map(address, bytes, offset))?;
+        self.pieces.entry(number).and_modify(|piece| piece.mapped += 1);
         self.mappings.insert(address, Mapping { bytes, piece: number, on, who: Vec::new(), writes: false });
         self.clock += costs::map();
         Ok(())
@@ -305,9 +308,10 @@ impl Inner {
         let Some(mapping) = self.mappings.get(&address).filter(|mapping| mapping.bytes == bytes) else {
             return invalid(call, "nothing is mapped there");
         };
-        let on = mapping.on;
+        let (on, piece) = (mapping.on, mapping.piece);
         system(call, memory::unmap(address, bytes))?;
         self.mappings.remove(&address);
+        self.pieces.entry(piece).and_modify(|piece| piece.mapped -= 1);
         self.clock += costs::unmap(on);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Every call of the driver fails, each in turn: nothing is lost, and nothing leaks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use octavo_manager::Random;
 use octavo_tier::{Failing, Held, StandIn, Tier, TierError};
 use octavo_units::Bytes;
 
@@ -44,6 +45,15 @@ impl Program {
             let read = (0..MOST).find_map(|_| self.tier.read(buffer, 0, &mut found).ok());
             read.expect("it can be read");
             assert!(found == *expected, "buffer {buffer} lost something, after {calls} calls");
+        }
+    }
+
+    /// Kernels of its own device find a buffer wherever it is.
+    fn check_reach(&self) {
+        for (buffer, expected) in &self.expected {
+            let device = self.tier.buffers()[buffer].device;
+            let found = self.driver.load(device, self.tier.address(*buffer, device).unwrap(), BYTES as usize);
+            assert!(found.expect("it is mapped") == *expected);
         }
     }
 
@@ -109,11 +119,7 @@ fn play(failing: Failing, mapped: bool) -> (u64, u32) {
     program.expected.insert(d, written);
     program.launch(1, &[d, a]);
     if mapped {
-        let all = [a, c, d].map(|buffer| (buffer, program.tier.buffers()[&buffer].device));
-        for (buffer, device) in all {
-            let address = program.tier.address(buffer, device).unwrap();
-            assert!(driver.load(device, address, BYTES as usize).is_some(), "all of it is mapped");
-        }
+        program.check_reach();
     }
     program.again(|tier| tier.yield_memory(0, Bytes(0)));
     assert_eq!(driver.used(0), 0);
@@ -146,6 +152,58 @@ fn where_one_call_in_a_few_fails_nothing_is_lost_and_nothing_leaks() {
     for mapped in [false, true] {
         for seed in 0..60 {
             play(Failing::OneIn(4 + seed % 20, seed), mapped);
+        }
+    }
+}
+
+/// What comes next is drawn: buffers come and go, are used here and there, and devices yield and take.
+fn play_at_random(seed: u32, failing: Failing, mapped: bool) {
+    println!("seed {seed}, {failing:?}, mapped: {mapped}");
+    let (mut random, most) = (Random::new(seed), [5, 3, 4]);
+    let (driver, settings) = parts(&most, 20, mapped);
+    let tier = Tier::over(Box::new(driver.clone()), &settings).unwrap();
+    driver.fail(failing);
+    let mut program = Program { tier, driver: driver.clone(), expected: BTreeMap::new(), stores: 0, failed: 0 };
+    let mut room = most;
+    for _ in 0..60 {
+        let device = random.below(3) as usize;
+        let all: Vec<u64> = program.expected.keys().copied().collect();
+        let any = |random: &mut Random| all[random.below(all.len() as u32) as usize];
+        match random.below(8) {
+            0 | 1 if all.len() < 9 => _ = program.allocate(device),
+            2 if !all.is_empty() => program.free(any(&mut random)),
+            3 => {
+                room[device] = room[device].min(u64::from(random.below(most[device] as u32 + 1)));
+                program.again(|tier| tier.yield_memory(device, Bytes(room[device] * PIECE)));
+                assert!(driver.used(device) <= room[device] * PIECE);
+            }
+            4 => {
+                room[device] = most[device];
+                program.again(|tier| tier.take_memory(device, Bytes(most[device] * PIECE)));
+            }
+            _ if !all.is_empty() => {
+                let used = BTreeSet::from([any(&mut random), any(&mut random)]);
+                if mapped || 2 * used.len() as u64 <= room[device] {
+                    program.launch(device, &used.into_iter().collect::<Vec<_>>());
+                }
+            }
+            _ => {}
+        }
+        if mapped {
+            program.check_reach();
+        }
+    }
+    program.expected.clear();
+    program.again(Tier::close);
+    assert_eq!(driver.held(), Held::default());
+}
+
+#[test]
+fn random_programs_find_what_they_stored_and_devices_get_their_memory_back() {
+    for seed in 0..60 {
+        for mapped in [false, true] {
+            play_at_random(seed, Failing::Never, mapped);
+            play_at_random(seed, Failing::OneIn(12 + seed % 30, seed), mapped);
         }
     }
 }
