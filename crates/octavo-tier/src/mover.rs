@@ -139,6 +139,15 @@ impl Mover {
         Ok(())
     }
 
+    /// Waits for all devices that can access a page.
+    pub(crate) fn wait_for_users(&mut self, page: PageId) -> Result<(), GpuError> {
+        (0..self.devices).try_for_each(
+            |device| {
+                if self.entry(device, page).is_some() { self.wait_for(device) } else { Ok(()) }
+            },
+        )
+    }
+
     /// Waits for copies that are still under way; whom to tell, and whether they came about.
     pub(crate) fn copies_under_way(&mut self) -> Vec<(Ticket, Result<(), Refusal>)> {
         let copying = std::mem::take(&mut self.copying);
@@ -364,13 +373,9 @@ impl Executor for Mover {
 
     fn free(&mut self, _now: Time, run: PageRun, _token: u64, _manager: &Manager) {
         for page in run.iter() {
-            for device in 0..self.devices {
-                if self.entry(device, page).is_some() {
-                    // A device that cannot be waited for works no more.
-                    _ = self.wait_for(device);
-                    self.take_entry_away(device, page);
-                }
-            }
+            // A device that cannot be waited for works no more.
+            _ = self.wait_for_users(page);
+            (0..self.devices).for_each(|device| self.take_entry_away(device, page));
             let held = self.pages.remove(&page).into_iter().flat_map(|page| page.frames).enumerate();
             held.for_each(|(memory, frame)| frame.into_iter().for_each(|frame| self.frames.put(memory, frame)));
         }

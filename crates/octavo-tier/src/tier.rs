@@ -178,6 +178,7 @@ impl Tier {
     /// There is no such buffer.
     pub fn free(&mut self, buffer: u64) -> Result<(), TierError> {
         let Buffer { run, addresses, device, .. } = self.buffer(buffer)?.clone();
+        self.mover.launches_may_run();
         self.driver.free(self.now, run, buffer, &mut self.mover);
         while self.driver.has_frees() && self.end_copies() {}
         self.numbers.put(run);
@@ -265,7 +266,7 @@ impl Tier {
         for (page, within, part) in self.parts(buffer, offset, bytes.len() as u64)? {
             self.begin()?;
             self.bring(place, &BTreeSet::from([page]))?;
-            self.mover.wait_for(place)?;
+            self.mover.wait_for_users(page)?;
             let memory = self.mover.entry(place, page).expect("it was brought").target;
             let address = self.mover.frame_address(memory, page).expect("entries lead to copies") + within;
             let bytes = &bytes[part];
@@ -281,11 +282,7 @@ impl Tier {
     pub fn read(&mut self, buffer: u64, offset: u64, bytes: &mut [u8]) -> Result<(), TierError> {
         self.mover.launches_may_run();
         for (page, within, part) in self.parts(buffer, offset, bytes.len() as u64)? {
-            for device in 0..self.devices.len() {
-                if self.mover.entry(device, page).is_some() {
-                    self.mover.wait_for(device)?;
-                }
-            }
+            self.mover.wait_for_users(page)?;
             let bytes = &mut bytes[part];
             let Some(memory) = self.mover.holders(page).next() else {
                 bytes.fill(0);

@@ -10,6 +10,7 @@ use octavo_manager::{Allocation, HOST, HOST_MEMORY, MemoryConfig, PLACEMENTS, To
 
 use super::*;
 use crate::stand_in::StandIn;
+use crate::vmm::Vmm;
 
 /// Bytes of a piece: a page of the kernel's, so that many fit.
 const PIECE: u64 = 4096;
@@ -49,6 +50,7 @@ impl Executor for Tested {
     }
 
     fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
+        self.mover.launches_may_run();
         self.mover.free(now, run, token, manager);
         run.iter().for_each(|page| _ = self.populated.remove(&page));
     }
@@ -64,6 +66,7 @@ impl Subject for Tested {
             self.mover.populate(page, HOST_MEMORY, false).unwrap();
             let address = self.mover.frame_address(HOST_MEMORY, page).unwrap();
             assert!(self.driver.store(0, address, &content(page)));
+            self.driver.wait(0).unwrap();
             self.populated.insert(page);
         }
     }
@@ -92,6 +95,7 @@ impl Subject for Tested {
 
     fn take_entry_away(&mut self, processor: ProcessorId, page: PageId) {
         if let Some(device) = processor.gpu_index() {
+            self.driver.wait(device).unwrap();
             self.mover.take_entry_away(device, page);
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! The memory of each device, and the host's, is a file without a name. Reserved addresses cannot be touched; a piece
 //! is a part of a file, mapped there. So what a kernel would read and write at an address, the process can. It refuses
-//! what the real driver would, and counts what is not given back.
+//! what the real driver would, and what that would not notice: that a kernel may still use memory. It counts what is not
+//! given back.
 
 mod costs;
 mod memory;
@@ -82,6 +83,8 @@ struct Piece {
     bytes: u64,
     /// Mappings that lead to it.
     mapped: u32,
+    /// A device that has written it and has not been waited for.
+    written: Option<usize>,
 }
 
 struct Mapping {
@@ -90,6 +93,8 @@ struct Mapping {
     on: Location,
     who: Vec<usize>,
     writes: bool,
+    /// A device that has used it and has not been waited for.
+    in_use: Option<usize>,
 }
 
 impl StandIn {
@@ -146,23 +151,25 @@ impl StandIn {
         self.inner().memories[device + 1].used
     }
 
-    /// A kernel of a device reads bytes; `None` if it would be killed for that.
+    /// A kernel of a device reads bytes; `None` if it would be killed for that. It runs until the device is waited for.
     #[must_use]
     pub fn load(&self, device: usize, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        let inner = self.inner();
+        let mut inner = self.inner();
         inner.accessible(device, address, bytes as u64, false).then(|| {
+            inner.launch(device, address, bytes as u64, false);
             let mut found = vec![0; bytes];
             memory::read(&mut found, address);
             found
         })
     }
 
-    /// A kernel of a device writes bytes; whether it could.
+    /// A kernel of a device writes bytes; whether it could. It runs until the device is waited for.
     #[must_use]
     pub fn store(&self, device: usize, address: u64, bytes: &[u8]) -> bool {
-        let inner = self.inner();
+        let mut inner = self.inner();
         let can = inner.accessible(device, address, bytes.len() as u64, true);
         if can {
+            inner.launch(device, address, bytes.len() as u64, true);
             memory::write(address, bytes);
         }
         can
@@ -173,6 +180,9 @@ impl StandIn {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// No error of a real driver, which would not notice: what is done while a kernel may still use memory.
+const RACE: &str = "RACE";
 
 fn refused<T>(call: &'static str, name: &str, text: &str) -> Result<T, GpuError> {
     Err(GpuError::Call { call, name: name.to_owned(), text: text.to_owned() })
@@ -209,6 +219,24 @@ impl Inner {
         Ok(())
     }
 
+    /// A kernel uses mappings from now on.
+    fn launch(&mut self, device: usize, address: u64, bytes: u64, writes: bool) {
+        let first = self.mapping(address).map_or(address, |(begin, _)| begin);
+        for (_, mapping) in self.mappings.range_mut(first..address + bytes) {
+            mapping.in_use = Some(device);
+            if writes {
+                self.pieces.entry(mapping.piece).and_modify(|piece| piece.written = Some(device));
+            }
+        }
+    }
+
+    /// No kernel that was launched before runs on a device.
+    fn end_kernels(&mut self, device: usize) {
+        let used = self.mappings.values_mut().map(|mapping| &mut mapping.in_use);
+        let written = self.pieces.values_mut().map(|piece| &mut piece.written);
+        used.chain(written).filter(|by| **by == Some(device)).for_each(|by| *by = None);
+    }
+
     fn memory(&mut self, on: Location) -> &mut Memory {
         &mut self.memories[if let Location::Device(device) = on { device + 1 } else { 0 }]
     }
@@ -236,7 +264,11 @@ impl Inner {
     /// A device uses memory.
     fn uses(&self, call: &'static str, by: usize, place: (u64, u64), writes: bool) -> Result<(), GpuError> {
         if self.accessible(by, place.0, place.1, writes) {
-            return Ok(());
+            let piece = self.mapping(place.0).and_then(|(_, mapping)| self.pieces.get(&mapping.piece));
+            return match piece.and_then(|piece| piece.written) {
+                None => Ok(()),
+                Some(other) => refused(call, RACE, &format!("a kernel of device {other} writes there")),
+            };
         }
         refused(call, "CUDA_ERROR_ILLEGAL_ADDRESS", &format!("device {by} cannot access it"))
     }
@@ -258,7 +290,7 @@ impl Inner {
         });
         let number = self.next;
         self.next += 1;
-        self.pieces.insert(number, Piece { on, offset, bytes, mapped: 0 });
+        self.pieces.insert(number, Piece { on, offset, bytes, mapped: 0, written: None });
         self.clock += costs::create(on);
         Ok(number)
     }
@@ -266,7 +298,7 @@ impl Inner {
     fn release(&mut self, number: u64) -> Result<(), GpuError> {
         let call = "cuMemRelease";
         self.begin(call)?;
-        let Some(&Piece { on, offset, bytes, mapped }) = self.pieces.get(&number) else {
+        let Some(&Piece { on, offset, bytes, mapped, .. }) = self.pieces.get(&number) else {
             return invalid(call, "there is no such piece");
         };
         if mapped > 0 {
@@ -297,7 +329,8 @@ impl Inner {
         };
         system(call, self.memory(on).file.map(address, bytes, offset))?;
         self.pieces.entry(number).and_modify(|piece| piece.mapped += 1);
-        self.mappings.insert(address, Mapping { bytes, piece: number, on, who: Vec::new(), writes: false });
+        self.mappings
+            .insert(address, Mapping { bytes, piece: number, on, who: Vec::new(), writes: false, in_use: None });
         self.clock += costs::map();
         Ok(())
     }
@@ -309,6 +342,9 @@ impl Inner {
             return invalid(call, "nothing is mapped there");
         };
         let (on, piece) = (mapping.on, mapping.piece);
+        if let Some(other) = mapping.in_use {
+            return refused(call, RACE, &format!("a kernel of device {other} uses it"));
+        }
         system(call, memory::unmap(address, bytes))?;
         self.mappings.remove(&address);
         self.pieces.entry(piece).and_modify(|piece| piece.mapped -= 1);
@@ -368,6 +404,9 @@ impl Vmm for StandIn {
         let Some(mapping) = inner.mappings.get_mut(&address).filter(|mapping| mapping.bytes == bytes) else {
             return invalid(call, "nothing is mapped there");
         };
+        if let (Some(other), false) = (mapping.in_use, writes) {
+            return refused(call, RACE, &format!("a kernel of device {other} uses it"));
+        }
         system(call, memory::protect(address, bytes, writes))?;
         (mapping.who, mapping.writes) = (who.to_vec(), writes);
         let on = mapping.on;
@@ -420,7 +459,10 @@ impl Vmm for StandIn {
     }
 
     fn wait(&mut self, device: usize) -> Result<(), GpuError> {
-        self.inner().wait("cuCtxSynchronize", device)
+        let mut inner = self.inner();
+        inner.wait("cuCtxSynchronize", device)?;
+        inner.end_kernels(device);
+        Ok(())
     }
 
     fn clock(&self) -> u64 {

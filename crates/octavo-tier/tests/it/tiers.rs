@@ -260,3 +260,28 @@ fn copies_to_the_host_go_on_while_the_program_does() {
     assert_eq!(after.calls["map"], before.calls["map"]);
     assert!(after.calls["copy behind"].calls > before.calls["copy behind"].calls);
 }
+
+#[test]
+fn kernels_that_use_a_buffer_are_waited_for_whatever_is_done_to_it() {
+    let (mut tier, driver) = tier(&[2, 2], 8, true);
+    let [first, second] = [0, 1].map(|_| tier.allocate(PIECE, 0, "").unwrap());
+    // Another device's, too.
+    tier.before_launch(1, &[first]).unwrap();
+    let kernel = |tier: &octavo_tier::Tier, buffer| {
+        let address = tier.address(buffer, 1).unwrap();
+        assert!(driver.store(1, address, &[1]));
+    };
+    kernel(&tier, first);
+    tier.write(first, 1, &[2]).unwrap();
+    kernel(&tier, first);
+    let mut found = [0; 2];
+    tier.read(first, 0, &mut found).unwrap();
+    assert_eq!(found, [1, 2]);
+    kernel(&tier, first);
+    tier.yield_memory(1, Bytes(0)).unwrap();
+    tier.before_launch(1, &[second]).unwrap();
+    kernel(&tier, second);
+    tier.free(second).unwrap();
+    tier.close().unwrap();
+    assert_eq!(driver.held(), Held::default());
+}
