@@ -13,5 +13,5 @@ if [ -f "$built/liboctavo_interpose.so" ]; then
     install -m 755 "$built/liboctavo_interpose.so" "$prefix/lib/liboctavo_interpose.so"
 fi
 install -m 644 "$built/liboctavo.a" "$prefix/lib/liboctavo.a"
-install -m 644 "$here/include/octavo.h" "$here/include/octavo.hpp" "$prefix/include"
+install -m 644 "$here/include/octavo.h" "$here/include/octavo.hpp" "$here/include/octavo_tier.h" "$prefix/include"
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/octavo.pc.in" > "$prefix/lib/pkgconfig/octavo.pc"

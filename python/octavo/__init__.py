@@ -14,7 +14,7 @@ from octavo import addresses, verbs
 addresses.spare()
 
 if TYPE_CHECKING:
-    from octavo import advice, explain, generators, measurements, policies, report, roofline, trace
+    from octavo import advice, explain, generators, measurements, policies, report, roofline, tier, trace
     from octavo.advice.answer import Advice
     from octavo.advice.fit.answer import Fit
     from octavo.advice.fit.pipeline import fit
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ProfileError,
         ScenarioError,
         SimulationError,
+        TierError,
         TraceError,
         ValidationError,
         WorkloadError,
@@ -66,6 +67,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SimulationError",
+    "TierError",
     "TraceError",
     "ValidationError",
     "WorkloadError",
@@ -87,6 +89,7 @@ __all__ = [
     "scenario",
     "schema",
     "sweep",
+    "tier",
     "trace",
     "workload_program",
     "workload_result",
@@ -122,6 +125,7 @@ _HOMES = {
         "ProfileError",
         "ScenarioError",
         "SimulationError",
+        "TierError",
         "TraceError",
         "ValidationError",
         "WorkloadError",

@@ -7,14 +7,15 @@ from typing import Any, Final, Literal, final
 __all__ = [
     "VERSION", "AccessCount", "CounterNotification", "Decision", "Fault", "GpuError", "Hint", "Interrupted",
     "JobMemory", "Memory", "Move", "Needs", "Node", "Occupancy", "OptionError", "OutOfMemory", "OverTime", "Page",
-    "PolicyError", "Residency", "ScenarioError", "Service", "Shortage", "SimulationError", "TraceError", "TraceWriter",
-    "UnknownGpuProbe", "Unsubscribe", "Yield", "budget_choice", "caching_allocator", "event_kinds", "gpu_compile",
-    "gpu_describe", "gpu_host", "gpu_memory", "gpu_probe", "gpu_probes", "graph_sparsity", "host_access_penalty",
-    "inspect_workload", "listing", "memory_around", "memory_needed", "memory_resident", "page_order",
-    "penalty_readings", "prefetch_replay", "quantity", "quantum_volume", "read_notes", "resolve", "result_schema",
-    "roofline_ceilings", "roofline_crossing", "roofline_zone_end", "run", "schema", "schema_spelled_out", "table_bytes",
-    "table_flaw", "toml_flaw", "toml_line", "trace_convert", "trace_formats", "trace_head", "trace_info",
-    "trace_record", "trace_validate", "workload_program", "workload_result"]  # fmt: skip
+    "PolicyError", "Residency", "ScenarioError", "Service", "Shortage", "SimulationError", "TierHandle", "TraceError",
+    "TraceWriter", "UnknownGpuProbe", "Unsubscribe", "Yield", "budget_choice", "caching_allocator", "event_kinds",
+    "gpu_compile", "gpu_describe", "gpu_host", "gpu_memory", "gpu_probe", "gpu_probes", "graph_sparsity",
+    "host_access_penalty", "inspect_workload", "listing", "memory_around", "memory_needed", "memory_resident",
+    "page_order", "penalty_readings", "prefetch_replay", "quantity", "quantum_volume", "read_notes", "resolve",
+    "result_schema", "roofline_ceilings", "roofline_crossing", "roofline_zone_end", "run", "schema",
+    "schema_spelled_out", "table_bytes", "table_flaw", "tier_allocator", "toml_flaw", "toml_line", "trace_convert",
+    "trace_formats", "trace_head", "trace_info", "trace_record", "trace_validate",
+    "workload_program", "workload_result"]  # fmt: skip
 
 VERSION: Final[str]
 
@@ -101,21 +102,11 @@ def workload_result(resolved: str) -> str:
 def quantum_volume(qubits: int, depth: int, seed: int) -> str:
     """The circuit that the workload `quantum-volume` simulates with that seed, and its amplitudes, as JSON."""
 
-def gpu_probes() -> list[dict[str, Any]]:
-    """Name, title, description (`about`), kernels (`source`) and digest of every probe, in the order of running."""
-
-def gpu_describe() -> list[dict[str, Any]]:
-    """What the driver says about every GPU of this machine; raises GpuError without a driver or a GPU."""
-
-def gpu_host(pci_bus_id: str) -> dict[str, Any]:
-    """What the host says about itself, and about the place of the GPU with that number on the PCI bus."""
-
-def gpu_probe(name: str, gpu: int, quick: bool, progress: Callable[[int, int, str], object]) -> dict[str, Any]:
-    """Run one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe."""
-
-def gpu_compile(name: str, architecture: str) -> bytes:
-    """Compile a probe's kernels for an architecture such as `sm_90`. Needs NVRTC, no GPU."""
-
+def gpu_probes() -> list[dict[str, Any]]: ...
+def gpu_describe() -> list[dict[str, Any]]: ...
+def gpu_host(pci_bus_id: str) -> dict[str, Any]: ...
+def gpu_probe(name: str, gpu: int, quick: bool, progress: Callable[[int, int, str], object]) -> dict[str, Any]: ...
+def gpu_compile(name: str, architecture: str) -> bytes: ...
 def run(
     resolved: str,
     progress: _Progress = None,
@@ -126,32 +117,18 @@ def run(
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario with limits of bytes and picoseconds; returns the summary as JSON, and the tables."""
 
-def memory_around() -> int:
-    """Bytes of this process that no run has: Python and its packages, or what it had before any run if more."""
-
-def memory_resident() -> int | None:
-    """Bytes of memory that this process has; None where the system does not say."""
-
-def memory_needed(resolved: str) -> tuple[int, int, int, int]:
-    """How many bytes a run would take for the node's tables, for pages, for what is recorded and for graphs."""
-
-def gpu_memory(resolved: str) -> int | None:
-    """Bytes that each GPU of a scenario has for its programs at their scale; None without a limit."""
-
+def memory_around() -> int: ...
+def memory_resident() -> int | None: ...
+def memory_needed(resolved: str) -> tuple[int, int, int, int]: ...
+def gpu_memory(resolved: str) -> int | None: ...
 def page_order(resolved: str, turn: int = 1) -> tuple[str, list[_Column]]:
     """The pages that a scenario's only workload accesses without time, in order; `turn` instructions of a wavefront."""
 
 def roofline_ceilings(
     machine: tuple[float, int, int, int], alpha: list[float], sigma: list[float], rho: list[float]
-) -> tuple[list[float], list[float], list[float], list[float]]:
-    """Canonical, host and device ceilings (operations a second) and γ of points; machine: peak, three bandwidths."""
-
-def roofline_crossing(machine: tuple[float, int, int, int], sigma: float, rho: float) -> float | None:
-    """The intensity above which host placement has the higher ceiling; None where it has everywhere."""
-
-def roofline_zone_end(machine: tuple[float, int, int, int], rho: float) -> float | None:
-    """The intensity at which the zone of interest ends; None where there is no such zone."""
-
+) -> tuple[list[float], list[float], list[float], list[float]]: ...
+def roofline_crossing(machine: tuple[float, int, int, int], sigma: float, rho: float) -> float | None: ...
+def roofline_zone_end(machine: tuple[float, int, int, int], rho: float) -> float | None: ...
 def host_access_penalty(question: str) -> str:
     """The penalty of a question (`system`, `structure`, `host`, `readings`) in JSON, term by term, as JSON."""
 
@@ -548,6 +525,26 @@ class Shortage:
     @property
     def jobs(self) -> list[JobMemory]:
         """The jobs that were ever seen, in order of their numbers."""
+
+@final
+class TierHandle:
+    """A tier, for `octavo.tier`, which explains what these do; its errors are `GpuError`."""
+
+    def __new__(cls, settings: str) -> TierHandle: ...
+    def allocate(self, bytes: int, device: int, name: str) -> int: ...
+    def address(self, buffer: int, device: int) -> int: ...
+    def free(self, buffer: int) -> None: ...
+    def before_launch(self, device: int, buffers: list[int]) -> None: ...
+    def yield_memory(self, device: int, keep: int) -> int: ...
+    def take_memory(self, device: int, bytes: int) -> None: ...
+    def write(self, buffer: int, offset: int, bytes: bytes) -> None: ...
+    def read(self, buffer: int, offset: int, count: int) -> bytes: ...
+    def status(self) -> str: ...
+    def serve(self) -> None: ...
+    def close(self) -> None: ...
+
+def tier_allocator() -> list[str]:
+    """The names of the C interface's allocator and of its counterpart."""
 
 @final
 class JobMemory:

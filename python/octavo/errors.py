@@ -81,7 +81,7 @@ CODES = {
     "no-advice": "a question about placement that has no answer",
     "no-cluster": "a cluster that cannot be used",
     "no-result": "a folder without a finished result",
-    "no-room": "a simulated memory is full; `key` decides that nothing leaves it",
+    "no-room": "a memory is full, simulated or of a tier; `key` decides that nothing leaves it",
     "no-runs": "nothing to report on",
     "no-scenario": "a profile of a real program, where a simulated run is expected",
     "no-time": "a question about time to a run without time",
@@ -296,6 +296,13 @@ class CalibrationError(OctavoError):
     """A GPU that cannot be measured, or samples or a machine file that cannot be used."""
 
     code = "bad-measurement"
+    exit_code = 2
+
+
+class TierError(OctavoError):
+    """A tier that cannot be made, or does not do what it was asked to."""
+
+    code = "refused-call"
     exit_code = 2
 
 

@@ -139,6 +139,7 @@ def test_what_is_not_run_is_listed(page, snippet):
         "octavo.api",
         "octavo.roofline",
         "octavo.sweeps.api",
+        "octavo.tier",
         "octavo.trace",
         "octavo.trace.writer",
     ],

@@ -38,6 +38,14 @@ pub enum GpuError {
         /// How many there are.
         found: usize,
     },
+    /// Kernels and copies of one GPU do not reach another's memory.
+    #[error("GPU {from} cannot access the memory of GPU {to}")]
+    NoPeerAccess {
+        /// The one that should.
+        from: usize,
+        /// The other.
+        to: usize,
+    },
     /// There is no probe with that name.
     #[error("no probe `{0}`")]
     UnknownProbe(String),

@@ -21,6 +21,7 @@ pub use driver::compile::{Nvrtc, compile, compile_text};
 pub use driver::describe::{Description, describe};
 pub use driver::gpu::Gpu;
 pub use driver::source::Source;
+pub use driver::virtual_memory::{Location, VirtualMemory};
 pub use error::GpuError;
 pub use facts::{Fact, Facts};
 pub use host::describe_host;

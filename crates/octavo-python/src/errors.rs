@@ -3,6 +3,7 @@
 use octavo_node::CapacityError;
 use octavo_scenario::{PartRefused, ProgramRefused};
 use octavo_sim::{SimError, StrategyFailure};
+use octavo_tier::TierError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::{IntoPyObject, PyErr, Python, create_exception};
 
@@ -71,6 +72,49 @@ pub fn gpu(error: &octavo_gpu::GpuError) -> PyErr {
         _ => Facts { code: "bad-measurement", ..Facts::default() },
     };
     GpuError::new_err((error.to_string(), facts))
+}
+
+pub fn tier(error: &TierError) -> PyErr {
+    let facts = match error {
+        TierError::Driver(error) => return gpu(error),
+        TierError::Setting { key, expected, found } => Facts {
+            code: "unexpected-value",
+            key: Some((*key).to_owned()),
+            expected: Some(expected.clone()),
+            found: Some(found.clone()),
+            ..Facts::default()
+        },
+        TierError::UnknownBuffer(found) => Facts {
+            code: "unknown-name",
+            key: Some("buffer".to_owned()),
+            found: Some(found.clone()),
+            ..Facts::default()
+        },
+        TierError::UnknownDevice { asked, found } => Facts {
+            code: "unknown-name",
+            key: Some("device".to_owned()),
+            expected: Some(format!("{found:?}")),
+            found: Some(asked.to_string()),
+            ..Facts::default()
+        },
+        TierError::Outside { from, to, bytes, .. } => Facts {
+            code: "unexpected-value",
+            key: Some("offset".to_owned()),
+            expected: Some(format!("0 to {bytes}")),
+            found: Some(format!("{from} to {to}")),
+            ..Facts::default()
+        },
+        TierError::NoRoomForLaunch { needed, room, .. } => no_room_in_tier("memory", *needed, *room),
+        TierError::NoRoomOnHost { needed, room, .. } => no_room_in_tier("host", *needed, *room),
+        TierError::Closed => Facts { code: "unknown-name", key: Some("tier".to_owned()), ..Facts::default() },
+        _ => Facts { code: "refused-call", ..Facts::default() },
+    };
+    GpuError::new_err((error.to_string(), facts))
+}
+
+fn no_room_in_tier(key: &str, needed: u64, room: u64) -> Facts {
+    let (expected, found) = (Some(format!("at most {room} pieces")), Some(needed.to_string()));
+    Facts { code: "no-room", key: Some(key.to_owned()), expected, found, ..Facts::default() }
 }
 
 pub fn trace(error: &octavo_trace::TraceError) -> PyErr {

@@ -16,6 +16,7 @@ mod run;
 mod scenario;
 mod table_file;
 mod tables;
+mod tier;
 mod trace;
 
 use pyo3::prelude::*;
@@ -65,6 +66,8 @@ mod _core {
     use crate::scenario::{quantity, resolve, toml_flaw, toml_line};
     #[pymodule_export]
     use crate::table_file::table_bytes;
+    #[pymodule_export]
+    use crate::tier::{TierHandle, tier_allocator};
     #[pymodule_export]
     use crate::trace::{TraceWriter, table_flaw, trace_head, trace_info, trace_record, trace_validate};
 

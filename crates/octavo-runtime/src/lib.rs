@@ -16,6 +16,9 @@ mod guard;
 pub mod machine;
 mod question;
 
+/// The functions of `include/octavo_tier.h` are in this library, too.
+pub use octavo_tier as tier;
+
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::size_of;
 use std::os::unix::ffi::OsStrExt;

@@ -9,6 +9,7 @@
 namespace stand_in {
 
 int current = -1;
+std::vector<int> below;  // contexts that are current again later
 std::map<int, std::vector<int>> peers;
 bool initialised = false;
 
@@ -120,6 +121,7 @@ Result cuDeviceGetAttribute(int *value, int which, int)
         {8, 49152},       // shared memory a block has
         {40, 4},          // copy engines
         {1, 256},         // threads a block
+        {134, 0},         // the nearest memory of the host
     };
     if (which == 88) return *value = (int)setting("OCTAVO_STAND_IN_PAGEABLE", 0), SUCCESS;
     if (which == 89) return *value = (int)setting("OCTAVO_STAND_IN_CONCURRENT", 1), SUCCESS;
@@ -141,6 +143,21 @@ Result cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
 Result cuCtxSetCurrent(void *context)
 {
     current = (int)(intptr_t)context - 1;
+    return SUCCESS;
+}
+
+Result cuCtxPushCurrent_v2(void *context)
+{
+    below.push_back(current);
+    return cuCtxSetCurrent(context);
+}
+
+Result cuCtxPopCurrent_v2(void **context)
+{
+    if (below.empty()) return INVALID_CONTEXT;
+    *context = (void *)(intptr_t)(current + 1);
+    current = below.back();
+    below.pop_back();
     return SUCCESS;
 }
 

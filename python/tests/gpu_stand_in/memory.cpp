@@ -211,7 +211,8 @@ Result cuMemsetD8_v2(uint64_t address, unsigned char value, size_t bytes)
 Result cuMemsetD8Async(uint64_t address, unsigned char value, size_t bytes, void *stream)
 {
     return put((Stream *)stream, [=]() -> Result {
-        if (!holder(address, bytes)) return refuse("cuMemsetD8Async", "it leaves its buffer");
+        if (!holder(address, bytes) && !mapped(address, bytes))
+            return refuse("cuMemsetD8Async", "it leaves its buffer");
         Opened opened;
         memset((void *)address, value, bytes);
         return SUCCESS;

@@ -64,6 +64,9 @@ struct Buffer {
 Buffer *holder(uint64_t address, uint64_t bytes);
 void protect(bool open);
 
+// Whether a piece of memory is mapped at all of these addresses (virtual_memory.cpp).
+bool mapped(uint64_t address, uint64_t bytes);
+
 // The host may touch memory of the GPU only inside this.
 struct Opened {
     Opened() { protect(true); }

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tidy.graph import Graph
 
 FLOORS = (
-    ("core", "_core addresses arrays checks errors extras files html plain quantities roofline verbs"),
+    ("core", "_core addresses arrays checks errors extras files html plain quantities roofline tier verbs"),
     ("scenario", "arguments generators isolation policies scenarios workloads"),
     ("results and runs", "api comparisons runs sweeps trace variants"),
     ("answers", "advice explain gates measurements transform"),

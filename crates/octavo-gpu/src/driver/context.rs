@@ -26,10 +26,27 @@ impl Context {
         self.device
     }
 
+    /// Makes it the current context of this thread until the answer goes; then the one before is current again.
+    pub(crate) fn pushed(&self) -> Result<Pushed, GpuError> {
+        // SAFETY: retained as long as this lives.
+        unsafe { sys::cuCtxPushCurrent_v2(self.handle) }.result().called("cuCtxPushCurrent").map(|()| Pushed(()))
+    }
+
     /// Makes it the current context of this thread.
     pub(crate) fn make_current(&self) -> Result<(), GpuError> {
         // SAFETY: retained as long as this lives.
         unsafe { result::ctx::set_current(self.handle) }.called("cuCtxSetCurrent")
+    }
+}
+
+/// A context is current that was not before.
+pub(crate) struct Pushed(());
+
+impl Drop for Pushed {
+    fn drop(&mut self) {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: writes one handle; something was pushed.
+        let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut context) }.result();
     }
 }
 

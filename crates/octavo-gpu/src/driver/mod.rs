@@ -17,3 +17,4 @@ pub(crate) mod place;
 mod signature;
 pub(crate) mod source;
 pub(crate) mod stream;
+pub(crate) mod virtual_memory;

@@ -6,3 +6,4 @@ mod header;
 mod installed;
 mod numbers;
 mod programs;
+mod tier;

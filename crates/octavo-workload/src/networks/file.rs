@@ -1,4 +1,4 @@
-//! Files of recorded steps: JSON, plain or compressed by gzip. `docs/trace-format.md` has the format.
+//! Files of recorded steps: JSON, plain or compressed by gzip or zstd. `docs/trace-format.md` has the format.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,6 +11,7 @@ use super::step::{Operand, Operator, Role, Step, Tensor};
 /// The version that is read.
 const VERSION: u32 = 1;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The most bytes of text that a file may unpack to: a thousand times the need of a large network.
 const MOST_TEXT: u64 = 1 << 30;
 /// Most samples of a batch.
@@ -80,7 +81,7 @@ impl File {
     /// What was expected and found.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let not_one = |why: String| format!("expected a recorded step (docs/trace-format.md), {why}");
-        let text = if bytes.starts_with(&GZIP) { unpack(bytes).map_err(not_one)? } else { bytes.to_vec() };
+        let text = unpack(bytes).map_err(|why| not_one(format!("found a file that is cut off or damaged: {why}")))?;
         let file: Self =
             serde_json::from_slice(&text).map_err(|why| not_one(format!("found something else: {why}")))?;
         if file.octavo_step != VERSION {
@@ -146,9 +147,13 @@ fn at((fixed, per_sample): Linear, samples: i64) -> Option<u64> {
     u64::try_from(per_sample.checked_mul(samples)?.checked_add(fixed)?).ok()
 }
 
-fn unpack(bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn unpack(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let reader: Box<dyn Read + '_> = match () {
+        () if bytes.starts_with(&GZIP) => Box::new(GzDecoder::new(bytes)),
+        () if bytes.starts_with(&ZSTD) => Box::new(zstd::Decoder::with_buffer(bytes)?),
+        () => return Ok(bytes.to_vec()),
+    };
     let mut text = Vec::new();
-    let read = GzDecoder::new(bytes).take(MOST_TEXT).read_to_end(&mut text);
-    read.map_err(|why| format!("found a file that is cut off or damaged: {why}"))?;
+    reader.take(MOST_TEXT).read_to_end(&mut text)?;
     Ok(text)
 }
