@@ -94,7 +94,8 @@ fn properties() -> Result<WriterPropertiesBuilder, ParquetError> {
     Ok(WriterProperties::builder()
         .set_created_by(concat!("octavo ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-        .set_writer_version(WriterVersion::PARQUET_2_0)
+        // Pages of version 2 do not compress the levels of lists, which are a third of a trace.
+        .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true))
 }

@@ -127,6 +127,8 @@ func writeTable[T any](w *Writer, name string, rows []T) error {
 func newParquet[T any](out io.Writer, origin Origin) *parquet.GenericWriter[T] {
 	return parquet.NewGenericWriter[T](out,
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedBetterCompression}),
+		// Pages of version 2 do not compress the levels of lists.
+		parquet.DataPageVersion(1),
 		parquet.MaxRowsPerRowGroup(RowsPerGroup),
 		parquet.CreatedBy("mgpusim-trace", origin.Version, ""),
 		parquet.KeyValueMetadata(VersionKey, origin.Version),
