@@ -47,12 +47,17 @@ class Weighed:
     came: float
     """Bytes that paging brings more than where it fits."""
 
+    @property
+    def paged(self) -> Weighed:
+        """The same where nothing can be streamed."""
+        return replace(self, streams=[], streaming=None)
+
     def without(self, pieces: Iterable[int]) -> Weighed:
         """The same where some buffers cannot be streamed, and so no launch that they pass through."""
         gone = set(pieces)
         if not any(gone & set(each.pieces) for each in self.served.passing):
             return self
-        return replace(self, streams=[], streaming=None)
+        return self.paged
 
 
 def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: float | None = None) -> Weighed:
@@ -110,7 +115,7 @@ def _through(sizes: Sequence[int], steps: Sequence[Step], served: Served) -> pag
 
 def _only(steps: Sequence[Step], pieces: Collection[int]) -> list[Step]:
     """The steps, as far as they are about some pieces."""
-    sets = ("uses", "writes", "fills", "reads", "replaces")
+    sets = ("uses", "writes", "fills", "reads", "replaces", "frees")
     kept = frozenset(pieces)
     return [replace(step, **{name: getattr(step, name) & kept for name in sets}) for step in steps]
 

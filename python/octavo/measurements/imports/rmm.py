@@ -44,13 +44,25 @@ def import_rmm(path: str | Path | Sequence[str | Path], folder: str | Path, *, f
         OutputError: the folder cannot be written, or holds something.
 
     """
-    paths, folder = [Path(path)] if isinstance(path, (str, Path)) else [Path(each) for each in path], Path(folder)
+    folder = Path(folder)
     check_folder(folder, force=force)
+    return write(read(path), folder, force=force)
+
+
+def read(path: str | Path | Sequence[str | Path]) -> Log:
+    """The log of one GPU, or of several; errors as `import_rmm`."""
+    paths = [Path(path)] if isinstance(path, (str, Path)) else [Path(each) for each in path]
     notes: Counter[str] = Counter()
     changes = {gpu: _read(each, notes) for gpu, each in _by_gpu(paths).items()}
     source = {"tool": "rmm", "file": ", ".join(each.name for each in paths)}
     missing = [_MISSING] if len(paths) > 1 else [_UNNAMED, _MISSING]
-    return write(Log(source, _together(changes), missing, notes), folder, force=force)
+    return Log(source, _together(changes), missing, notes)
+
+
+def is_head(content: bytes) -> bool:
+    """Whether a file that begins like this is such a log."""
+    first = content.split(b"\n", 1)[0].decode(errors="replace")
+    return tuple(name.strip() for name in first.split(",")) == COLUMNS
 
 
 def _by_gpu(paths: Sequence[Path]) -> dict[int, Path]:
