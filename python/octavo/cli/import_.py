@@ -158,7 +158,7 @@ def _recorded(found: dict[str, Any]) -> list[tuple[str, str]]:
     """What there is of a program."""
     buffers = found["buffers"]
     if "peak_bytes" in found:
-        rows = [("allocations", f"{found['allocations']:,}"), ("most at once", size(found["peak_bytes"]))]
+        rows = [("allocations", f"{found['allocations']:,}"), ("most at once", _exact(found["peak_bytes"]))]
     else:
         rows = [
             ("ranges of device memory", f"{len(buffers):,}, {size(sum(each['bytes'] for each in buffers))}"),
@@ -325,6 +325,11 @@ def _show_heat(sink: Sink, result: RunResult) -> None:
     sink.say(f"Results: {result.folder}")
 
 
+def _exact(count: int) -> str:
+    """A size, with all its digits."""
+    return f"{size(count)}, {count:,} bytes"
+
+
 def _show_allocator(sink: Sink, result: RunResult) -> None:
     """What an allocator logged."""
     summary = result.totals
@@ -333,8 +338,8 @@ def _show_allocator(sink: Sink, result: RunResult) -> None:
         ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
         *([("kernel launches", f"{summary['launches']:,}")] if summary["launches"] else []),
         ("allocations", f"{summary['allocations']:,}"),
-        ("most at once", size(summary["footprint_bytes"])),
-        ("never freed", size(summary["never_freed_bytes"])),
+        ("most at once", _exact(summary["footprint_bytes"])),
+        ("never freed", _exact(summary["never_freed_bytes"])),
     ]
     sink.table(f"{summary['source']['file']}: memory of GPUs", ["measure", "value"], rows)
     for text in summary["missing"]:

@@ -28,6 +28,7 @@ _HALF_A_DAY, _DAY = 43_200_000_000_000, 86_400_000_000_000
 _DEVICE = re.compile(r"\.dev(\d{1,3})(?=\.)")
 """What `rmm.enable_logging` puts into the name of each GPU's file."""
 _UNNAMED = "the GPU: RMM logs one of them, which stands here as gpu0"
+OTHER_STREAMS = "rows of another thread or stream than the first one's, which are not told apart"
 _MISSING = "faults, copies and kernels"
 
 
@@ -114,7 +115,7 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
             expected=COLUMNS,
         )
     changes: list[Change] = []
-    days, before = 0, 0
+    days, before, first = 0, 0, None
     for row in reader:
         where = f"{path}:{reader.line_num}"
         if len(row) != len(COLUMNS):
@@ -124,6 +125,9 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
                 expected=len(COLUMNS),
                 found=len(row),
             )
+        place = row[0].strip(), row[5].strip()
+        first = first or place
+        notes[OTHER_STREAMS] += place != first
         action, time = row[2].strip(), _nanoseconds(where, row[1].strip())
         if time < before - _HALF_A_DAY:
             days += 1

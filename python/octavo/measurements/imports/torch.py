@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MISSING = ["faults, copies and kernels", "what the caching allocator reserves beyond what it hands out"]
 _WRITTEN = "torch.cuda.memory._dump_snapshot writes one"
+OTHER_STREAMS = "rows of another stream than the first one's, which are not told apart"
 _GZIP = b"\x1f\x8b"
 _HANDED_OUT, _GIVEN_BACK = "alloc", "free_completed"
 """Actions of `device_traces`; source: torch/csrc/cuda/memory_snapshot.cpp. Other actions concern segments, or are only
@@ -205,6 +206,7 @@ def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, li
             if not checked(address, size, time * STEP):
                 notes[IMPOSSIBLE] += 1
                 continue
+            notes[OTHER_STREAMS] += entry.get("stream", 0) != trace[0].get("stream", 0)
             name = frame_name(entry.get("frames"))
             change = Change(time * STEP, address, size, action == _HANDED_OUT, "device", name)
             changes.setdefault(gpu, []).append(change)
