@@ -48,6 +48,8 @@ class Told:
     used_throughout: Story
     """The same, but each launch uses all that is allocated, as far as its time allows."""
     notes: tuple[str, ...]
+    about_times: tuple[str, ...]
+    """What is to be said where it does not fit."""
 
     def refused(self, room: int) -> Refused | None:
         """The first allocation beyond this much memory."""
@@ -140,14 +142,15 @@ def read(path: Path, constants: SystemConstants) -> Told:
         short,
         replace(base, steps=tuple(_steps(short, None))),
         replace(base, steps=tuple(_steps(short, constants.system.device))),
-        (*_assumed(whole, short, timed=log.timed), *said),
+        tuple(said),
+        tuple(_assumed(whole, short, timed=log.timed)),
     )
 
 
 def _assumed(whole: Timeline, short: Timeline, *, timed: bool) -> Iterator[str]:
     yield (
         f"such a log tells no use of memory. Times are from memory that is written when it is allocated and read when "
-        f"it is freed, or at the end, to memory that is read at each of {len(short.began):,} launches between as well, "
+        f"it is freed, or at the end, to memory that is read at each of its launches, of {len(short.began):,} in all, "
         "as far as the GPU's memory delivers that in the time of the log"
     )
     if len(short.blocks) < len(whole.blocks):
@@ -198,7 +201,6 @@ def _steps(told: Timeline, speed: float | None) -> Iterator[Step]:
             uses=frozenset(ends | (others if share else set())),
             writes=frozenset(born[moment]),
             fills=frozenset(born[moment]),
-            frees=frozenset(gone[moment]),
             launch=moment,
             seconds=ns * 1e-9,
             share=dict.fromkeys(others, share) if 0 < share < 1 else {},

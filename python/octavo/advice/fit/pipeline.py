@@ -161,6 +161,8 @@ def _logged(path: Path, arguments: Arguments, order: Order, output: Path | None)
         holds=told.holds(answer.room),
         notes=(*answer.notes, *told.notes, *subject.assumed_node(arguments)),
     )
+    if answer.verdict != "fits":
+        answer = replace(answer, notes=(*told.about_times, *answer.notes))
     if answer.refused is not None and _leaves(values):
         weighed, most = (
             weigh(story, answer.points, answer.room, answer.costs).paged for story in (told.story, told.used_throughout)

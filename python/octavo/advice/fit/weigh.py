@@ -69,7 +69,7 @@ def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: 
     fails = footprint.refused(story, points, room) is not None
     movable = frozenset(number for number, piece in enumerate(story.pieces) if fails or piece.kind == "managed")
     rooms = [room] * len(story.steps) if fails else footprint.rooms(story, points, room)
-    steps, sizes = _only(story.steps, movable), [piece.size for piece in story.pieces]
+    steps, sizes = _only(_freeing(story), movable), [piece.size for piece in story.pieces]
     loads = [costs.load(piece.size, stays=piece.kind == "explicit") for piece in story.pieces]
     free = [_UNLIMITED] * len(steps)
     served = oversubscription.served(sizes, steps, rooms)
@@ -111,6 +111,18 @@ def _through(sizes: Sequence[int], steps: Sequence[Step], served: Served) -> pag
             rooms.append(_UNLIMITED)
     free = paging.on_demand(sizes, kept, [_UNLIMITED] * len(kept))
     return paging.on_demand(sizes, kept, rooms).beyond(free)
+
+
+def _freeing(story: Story) -> list[Step]:
+    """The steps, each with what is freed between the one before and itself."""
+    frees = [(change.launch, change.piece) for change in story.changes if change.freed]
+    found, at = [], 0
+    for step in story.steps:
+        begin = at
+        while at < len(frees) and frees[at][0] <= step.launch:
+            at += 1
+        found.append(replace(step, frees=frozenset(piece for _, piece in frees[begin:at])))
+    return found
 
 
 def _only(steps: Sequence[Step], pieces: Collection[int]) -> list[Step]:
