@@ -100,8 +100,8 @@ def fit(
     """Say whether a program fits into a GPU's memory: it fits, slows by how much, or fails; and what to move when.
 
     The whole program is meant. One that does not fit is simulated in part: where it fits, paging on demand, and cut
-    into strips. A model adds moves before launches and streaming by hand; for a recording and a log it gives all answers. The
-    exit status is 0 whatever the answer is.
+    into strips. A model adds moves before launches and streaming by hand; for a recording and a log it gives all
+    answers. The exit status is 0 whatever the answer is.
     """
     from octavo.advice.fit import pipeline  # noqa: PLC0415 - slow to import
     from octavo.cli import step  # noqa: PLC0415 - slow to import
