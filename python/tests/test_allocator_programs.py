@@ -85,6 +85,8 @@ def test_the_peak_is_exact_in_every_answer():
     Path("packed.gz").write_bytes(gzip.compress(Path("snapshot.pickle").read_bytes()))
     for name in ("snapshot.pickle", "packed.gz"):
         assert octavo.fit(name, memory="24GB").peak.all == 10_256 * MIB
+    Path("old.pickle").write_bytes(pickle.dumps(WEIGHTS, protocol=0))
+    assert octavo.fit("old.pickle", memory="24GB").peak.all == 10_256 * MIB
     assert program(Path("snapshot.pickle"), torch)["peak_bytes"] == 10_256 * MIB
     small = octavo.run("own.py", node=NODE, kind="explicit", scale=1 / 1024)
     assert small.summary["footprint_bytes"] == 10_256 * MIB // 1024
@@ -242,6 +244,12 @@ def test_files_that_are_no_log_are_refused_by_what_they_are(cli):
     Path("torn.pickle").write_bytes(pickle.dumps(WEIGHTS)[:-20])
     with refused("syntax", ProfileError, file="torn.pickle"):
         octavo.fit("torn.pickle", memory="24GB")
+    Path("other.txt").write_bytes(b"PK\x03\x04")
+    with refused("unexpected-value", AdviceError, file="other.txt"):
+        octavo.fit("other.txt", memory="24GB")
+    Path("other.txt").write_text("Thread,Time,Action,Address,Bytes\n")
+    with refused("unexpected-value", ProfileError, file="other.txt"):
+        octavo.fit("other.txt", memory="24GB")
     log([])
     with refused("missing", ProfileError):
         octavo.fit("log.csv", memory="24GB")

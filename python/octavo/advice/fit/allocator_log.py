@@ -13,6 +13,7 @@ from octavo.advice.fit import footprint
 from octavo.advice.fit.answer import Holds
 from octavo.advice.fit.sequence import Change, Piece, Step, Story
 from octavo.errors import AdviceError
+from octavo.files import toml
 from octavo.measurements.imports import rmm, torch
 from octavo.measurements.imports.allocation_moments import shortened
 from octavo.measurements.imports.allocator_program import timelines
@@ -30,7 +31,12 @@ if TYPE_CHECKING:
 
 _MOMENTS, _BLOCKS = 64, 128
 """Launches and blocks of a story that plans are made for; chosen: a plan takes some seconds."""
+_PICKLES = (".pickle", ".pkl")
+"""Endings of the oldest pickles, which begin with anything."""
 _GZIP, _PICKLE = b"\x1f\x8b", b"\x80"
+_EXPECTED = "expected a workload, a scenario, a recording or a log of an allocator"
+_NAMED = (".toml", ".py", ".step")
+"""Endings that tell what a file is."""
 _HEAD = 512
 """Bytes that tell what a file is."""
 
@@ -81,23 +87,35 @@ def is_log(path: Path) -> bool:
     """Whether a file is a snapshot of PyTorch or a log of RMM, by what it holds.
 
     Raises:
-        AdviceError: it is a profile, which is to become a program before.
+        AdviceError: it is a profile, which is to become a program before, or nothing that is known.
 
     """
-    if not path.is_file():
+    if not path.is_file() or path.suffix in _NAMED:
         return False
     if is_database(path):
         if torch.is_snapshot_database(path):
             return True
         raise AdviceError(
-            f"{path}: expected a workload, a recording or a log of an allocator, found a database of a profiler",
+            f"{path}: {_EXPECTED}, found a database of a profiler",
             f"make a program of it: octavo import nsys {path} --program program.py (or nvprof, rocprof); then octavo "
             "fit program.py",
             code="unexpected-value",
             file=path,
         )
     head = _head(path)
-    return head.startswith(_PICKLE) or rmm.is_head(head)
+    if head.startswith(_PICKLE) or path.suffix in _PICKLES or rmm.is_head(head):
+        return True
+    try:
+        toml.read_toml(path)
+    except (OSError, ValueError):
+        raise AdviceError(
+            f"{path}: {_EXPECTED}, found a file that is none of them",
+            "snapshots of PyTorch are pickles, plain or packed with gzip; logs of RMM begin with the line "
+            f"{','.join(rmm.COLUMNS)}",
+            code="unexpected-value",
+            file=path,
+        ) from None
+    return False
 
 
 def _head(path: Path) -> bytes:

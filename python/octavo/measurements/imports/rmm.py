@@ -61,9 +61,9 @@ def read(path: str | Path | Sequence[str | Path]) -> Log:
 
 
 def is_head(content: bytes) -> bool:
-    """Whether a file that begins like this is such a log."""
+    """Whether a file that begins like this is such a log, or means to be one."""
     first = content.split(b"\n", 1)[0].decode(errors="replace")
-    return tuple(name.strip() for name in first.split(",")) == COLUMNS
+    return tuple(name.strip() for name in first.split(",", 3)[:3]) == COLUMNS[:3]
 
 
 def _by_gpu(paths: Sequence[Path]) -> dict[int, Path]:
